@@ -1,8 +1,9 @@
 """What each part of `auto` is worth: errors without it, over those with all of them.
 
-Run ``python benchmarks/ablation.py`` from the repository root after installing the package. Tables are those of
-``mechanisms.py``, delta 1e-9, one thread. Errors are mean total variation distances of a drawn table over all
-triples and pairs of columns; every run has new noise, so ratios of a few runs are good to some per cent.
+Run ``python benchmarks/ablation.py`` from the repository root after installing the package. Tables
+are those of ``mechanisms.py``, delta 1e-9, one thread. Errors are mean total variation distances of
+a drawn table over all triples and pairs of columns; every run has new noise, so ratios of a few
+runs are good to some per cent.
 """
 
 import argparse
@@ -52,13 +53,19 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, obj
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What each part of auto is worth.")
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data")
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data"
+    )
     parser.add_argument("--data-sets", nargs="+", choices=DATA_SETS)
-    parser.add_argument("--epsilons", nargs="+", type=float, default=(0.3, 1.0, 10.0), metavar=f"one of {EPSILONS}")
+    parser.add_argument(
+        "--epsilons", nargs="+", type=float, default=(0.3, 1.0, 10.0), metavar=f"one of {EPSILONS}"
+    )
     parser.add_argument("--variants", nargs="+", choices=tuple(VARIANTS), default=tuple(VARIANTS))
     parser.add_argument("--seeds", type=int, default=3, help="number of runs of each")
     options = parser.parse_args()
-    there = [name for name in DATA_SETS if name not in FILES or (options.data / FILES[name]).exists()]
+    there = [
+        name for name in DATA_SETS if name not in FILES or (options.data / FILES[name]).exists()
+    ]
     print(
         f"{'data set':<10}{'epsilon':>8}  {'variant':<28}",
         *(f"{name:>9}" for name in ("3-way", "2-way", "ratio 3", "ratio 2")),
@@ -70,14 +77,31 @@ def main() -> None:
         for epsilon in options.epsilons:
             whole: np.ndarray | None = None
             for name in dict.fromkeys((ALL, *options.variants)):
-                runs = np.mean([list(run(table, schema, epsilon, name, seed)) for seed in range(options.seeds)], axis=0)
+                runs = np.mean(
+                    [
+                        list(run(table, schema, epsilon, name, seed))
+                        for seed in range(options.seeds)
+                    ],
+                    axis=0,
+                )
                 whole = runs if whole is None else whole
                 ratios = runs[:2] / whole[:2]
-                cells = (*(f"{value:9.4f}" for value in runs[:2]), *(f"{value:9.3f}" for value in ratios))
-                print(f"{data_set:<10}{epsilon:8g}  {name:<28}", *cells, f"{runs[2]:8.1f}", sep="", flush=True)
+                cells = (
+                    *(f"{value:9.4f}" for value in runs[:2]),
+                    *(f"{value:9.3f}" for value in ratios),
+                )
+                print(
+                    f"{data_set:<10}{epsilon:8g}  {name:<28}",
+                    *cells,
+                    f"{runs[2]:8.1f}",
+                    sep="",
+                    flush=True,
+                )
 
 
-def run(table: CodedTable, schema: Schema, epsilon: float, variant: str, seed: int) -> Iterator[float]:
+def run(
+    table: CodedTable, schema: Schema, epsilon: float, variant: str, seed: int
+) -> Iterator[float]:
     """Mean errors of triples and pairs of one drawn table, and the seconds that it took."""
     parameters, engine, constants = VARIANTS[variant]
     recipe, start = Auto(**parameters), time.process_time()

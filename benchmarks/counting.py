@@ -1,13 +1,16 @@
-"""Counting all marginals of a table: synthdp, pandas, polars and DuckDB on the same codes, in one run.
+"""Counting all marginals of a table: synthdp, pandas, polars and DuckDB on the same codes, in one
+run.
 
-Run ``python benchmarks/counting.py --rows 1e6 1e7 --widths 2 3`` alone on the machine. The table has Adult's numbers of
-levels, skewed margins and a common factor. Seconds are CPU seconds of one run each, with one thread where a library
-can be told; pandas, and polars and DuckDB, if they are installed, count each marginal by a GROUP BY of its own.
+Run ``python benchmarks/counting.py --rows 1e6 1e7 --widths 2 3`` alone on the machine. The table
+has Adult's numbers of levels, skewed margins and a common factor. Seconds are CPU seconds of one
+run each, with one thread where a library can be told; pandas, and polars and DuckDB, if they are
+installed, count each marginal by a GROUP BY of its own.
 """
 
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -33,8 +36,12 @@ def main() -> None:
         table = made_up(n_rows)
         for width in options.widths:
             cliques = list(combinations(table.domain.attributes, width))
-            seconds = [spent(lambda name=name: COUNTERS[name](table, cliques)) for name in options.only]  # noqa: B023
-            print(f"{n_rows:10}{width:7}{len(cliques):11}", *(f"{second:10.2f}" for second in seconds), flush=True)
+            seconds = [spent(partial(COUNTERS[name], table, cliques)) for name in options.only]
+            print(
+                f"{n_rows:10}{width:7}{len(cliques):11}",
+                *(f"{second:10.2f}" for second in seconds),
+                flush=True,
+            )
 
 
 def made_up(n_rows: int) -> CodedTable:
@@ -45,7 +52,9 @@ def made_up(n_rows: int) -> CodedTable:
         own = generator.random(n_rows, dtype=np.float32)
         uniform = np.where(generator.random(n_rows, dtype=np.float32) < 0.3, factor, own)
         columns.append(np.minimum(size * uniform**skew, size - 1).astype(np.uint8))
-    return CodedTable(Domain.from_sizes({f"c{i}": size for i, size in enumerate(SIZES)}), tuple(columns))
+    return CodedTable(
+        Domain.from_sizes({f"c{i}": size for i, size in enumerate(SIZES)}), tuple(columns)
+    )
 
 
 def spent(count: Callable[[], int]) -> float:

@@ -1,21 +1,25 @@
 """Coverage: how often intervals hold what they are about, and how wide they are, beside naive ones.
 
-Run ``python benchmarks/coverage.py`` from the repository root after installing the package. Each run draws a
-table (its number is the seed), releases it with fresh noise, and makes intervals; docs/inference.md has
-what came of it. Designs:
+Run ``python benchmarks/coverage.py`` from the repository root after installing the package. Each
+run draws a table (its number is the seed), releases it with fresh noise, and makes intervals;
+docs/inference.md has what came of it. Designs:
 
-- ``three``: 2,000 records of three binary columns, the marginal of all three measured (recipe gaussian, delta n^-2);
-  the coefficients (2, -1), intercept 0, of a logistic regression of y on x1 and x2 that made the records. Naive is the
-  same regression on one synthetic table as if its rows were records.
-- ``ten``: the same among ten binary columns of 20,000 records, by recipe auto with the default workload.
+- ``three``: 2,000 records of three binary columns, the marginal of all three measured (recipe
+  gaussian, delta n^-2); the coefficients (2, -1), intercept 0, of a logistic regression of y on x1
+  and x2 that made the records. Naive is the same regression on one synthetic table as if its rows
+  were records.
+- ``ten``: the same among ten binary columns of 20,000 records, by recipe auto with the default
+  workload.
 - ``unmeasured``: as three, but of each column alone (recipe independent).
-- ``adult``: counts of all columns and of 20 pairs of discretised Adult, released by auto. The table is always
-  the same, and the noise is not. ``adult-measured``: the same, but no model of pairs is fitted, which intervals of what
-  was measured do not need. ``adult-pairs``: all pairs, measured by recipe gaussian. Counts are looked at at .95 only.
+- ``adult``: counts of all columns and of 20 pairs of discretised Adult, released by auto. The table
+  is always the same, and the noise is not. ``adult-measured``: the same, but no model of pairs is
+  fitted, which intervals of what was measured do not need. ``adult-pairs``: all pairs, measured by
+  recipe gaussian. Counts are looked at at .95 only.
 
-A line a quantity says how many runs (or counts) there were, how many had an interval, how many of these held
-the truth at the levels .05 to .95, and the mean width at .95. Binomial limits at 400 runs are 93 and 97 %.
-Results are kept in ``benchmarks/results/coverage.csv``; runs that are there are not run again without ``--fresh``.
+A line a quantity says how many runs (or counts) there were, how many had an interval, how many of
+these held the truth at the levels .05 to .95, and the mean width at .95. Binomial limits at 400
+runs are 93 and 97 %. Results are kept in ``benchmarks/results/coverage.csv``; runs that are there
+are not run again without ``--fresh``.
 """
 
 import argparse
@@ -57,14 +61,18 @@ N_PAIRS = 20
 
 
 class ColumnsOnly(Estimator):
-    """Fits single columns: intervals of measured marginals need no model, and runs without one are quick."""
+    """Fits single columns: intervals of measured marginals need no model, and runs without one are
+    quick.
+    """
 
     name = "columns-only"
 
     def estimate(self, domain: Any, measurements: Any, **others: Any) -> Model:
         columns = {name: m for m in measurements for name in m.clique}
         seen = [summed_to(measurement, (name,)) for name, measurement in columns.items()]
-        return GraphicalModelEstimator().estimate(domain, seen, constraints=others.get("constraints", ()))
+        return GraphicalModelEstimator().estimate(
+            domain, seen, constraints=others.get("constraints", ())
+        )
 
 
 def main() -> None:
@@ -82,18 +90,28 @@ def main() -> None:
             if number % 10 == 0 or number == len(jobs):
                 write_rows(options.results, rows.values(), (*KEY, *NUMBERS))
     epsilon = f"{options.epsilon:g}"
-    _print([row for row in rows.values() if row["design"] in options.designs and row["epsilon"] == epsilon])
+    _print(
+        [
+            row
+            for row in rows.values()
+            if row["design"] in options.designs and row["epsilon"] == epsilon
+        ]
+    )
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How often intervals hold what they are about.")
     default = Path(__file__).resolve().parents[2] / "shared/data"
-    parser.add_argument("--designs", nargs="+", default=["three", "ten", "unmeasured"], choices=tuple(DESIGNS))
+    parser.add_argument(
+        "--designs", nargs="+", default=["three", "ten", "unmeasured"], choices=tuple(DESIGNS)
+    )
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--m", type=int, default=20, help="replicates")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--data", type=Path, default=default, help="the folder with the folder of discretised Adult")
+    parser.add_argument(
+        "--data", type=Path, default=default, help="the folder with the folder of discretised Adult"
+    )
     parser.add_argument("--results", type=Path, default=FOLDER / "coverage.csv")
     parser.add_argument("--fresh", action="store_true", help="run again what is there")
     return parser.parse_args()
@@ -125,7 +143,9 @@ def _run(data: Path, m: int, job: tuple[str, float, int]) -> list[Row]:
 
 
 Found = Iterator[tuple[str, str, np.ndarray, np.ndarray]]
-"""A quantity, the method, and for each of its values the level of the interval that just holds it, and the width."""
+"""A quantity, the method, and for each of its values the level of the interval that just holds it,
+and the width.
+"""
 
 
 def three(run: Run) -> Found:
@@ -147,7 +167,9 @@ def _records(n_rows: int, n_columns: int, run: int) -> pd.DataFrame:
     odds = COEFFICIENTS["x1"] * columns["x1"] + COEFFICIENTS["x2"] * columns["x2"]
     for i in range(3, n_columns):
         copied = generator.random(n_rows) < 0.6
-        columns[f"x{i}"] = np.where(copied, columns[f"x{(i - 1) // 2}"], generator.integers(0, 2, n_rows))
+        columns[f"x{i}"] = np.where(
+            copied, columns[f"x{(i - 1) // 2}"], generator.integers(0, 2, n_rows)
+        )
     return pd.DataFrame(columns | {"y": (generator.random(n_rows) < expit(odds)).astype(np.int64)})
 
 
@@ -165,7 +187,12 @@ def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
         row = found.loc[name]
         reached = 2 * stdtr(min(row["df"], 1e9), abs(row["estimate"] - truth) / row["stderr"]) - 1
         given = np.isfinite(row["high"])
-        yield name, "replicates", np.array([reached if given else np.nan]), np.array([row["high"] - row["low"]])
+        yield (
+            name,
+            "replicates",
+            np.array([reached if given else np.nan]),
+            np.array([row["high"] - row["low"]]),
+        )
         error = np.sqrt(naive.variances[i])
         reached = 2 * ndtr(abs(naive.values[i] - truth) / error) - 1
         yield name, "naive", np.array([reached]), np.array([2 * ndtri(0.975) * error])
@@ -173,14 +200,21 @@ def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
 
 def adult(run: Run) -> Found:
     source, schema, counts = _adult(run.data)
-    made = Release(schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove").of(source)
+    made = Release(
+        schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove"
+    ).of(source)
     yield from _counts(made, counts, run.number)
 
 
 def adult_measured(run: Run) -> Found:
     source, schema, counts = _adult(run.data)
     made = Release(
-        schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="auto", engine=ColumnsOnly(), adjacency="add-remove"
+        schema=schema,
+        epsilon=run.epsilon,
+        delta=1e-9,
+        mechanism="auto",
+        engine=ColumnsOnly(),
+        adjacency="add-remove",
     ).of(source)
     yield from (found for found in _counts(made, counts, run.number) if found[1] == "measured")
 
@@ -239,9 +273,13 @@ DESIGNS = {
 def _print(rows: list[Row]) -> None:
     sums: dict[tuple[str, ...], list[list[float]]] = defaultdict(list)
     for row in rows:
-        sums[row["design"], row["quantity"], row["method"]].append([float(row[name]) for name in NUMBERS])
+        sums[row["design"], row["quantity"], row["method"]].append(
+            [float(row[name]) for name in NUMBERS]
+        )
     levels = " ".join(f"{level:6g}" for level in LEVELS)
-    print(f"{'design':12} {'quantity':22} {'method':11} {'counts':>7} {'given':>7} {levels} {'width':>8}")
+    print(
+        f"{'design':12} {'quantity':22} {'method':11} {'counts':>7} {'given':>7} {levels} {'width':>8}"
+    )
     for key, found in sums.items():
         table = np.array(found)
         counts, given = table[:, 0].sum(), table[:, 1].sum()

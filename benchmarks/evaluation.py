@@ -1,9 +1,10 @@
 """What `synthdp.evaluate` costs: time and memory of a whole evaluation, stage by stage.
 
-Run ``python benchmarks/evaluation.py`` from the repository root after installing the package with its test extra.
-``adult`` is looked for in ``../shared/data`` or where ``--data`` says; half of it is held against the other half.
-``made-up`` has 15 columns, 5 of numbers, and ``--rows`` rows; ``wide`` has 100 columns and a twentieth of the rows.
-Each is evaluated in a process of one thread: "wall" and "cpu" are seconds, "peak" is MB, the tables included.
+Run ``python benchmarks/evaluation.py`` from the repository root after installing the package with
+its test extra. ``adult`` is looked for in ``../shared/data`` or where ``--data`` says; half of it
+is held against the other half. ``made-up`` has 15 columns, 5 of numbers, and ``--rows`` rows;
+``wide`` has 100 columns and a twentieth of the rows. Each is evaluated in a process of one thread:
+"wall" and "cpu" are seconds, "peak" is MB, the tables included.
 """
 
 import argparse
@@ -27,21 +28,36 @@ def main() -> None:
     if options.worker:
         _evaluate(*_tables(options.worker, options.data, options.rows))
         return
-    print(f"{'data set':10} {'rows':>9} {'columns':>7} {'wall':>7} {'cpu':>7} {'peak':>7}  slowest stages (cpu)")
+    print(
+        f"{'data set':10} {'rows':>9} {'columns':>7} {'wall':>7} {'cpu':>7} {'peak':>7}  slowest stages (cpu)"
+    )
     for name in options.data_sets:
-        command = [sys.executable, __file__, "--worker", name, "--data", str(options.data), "--rows", str(options.rows)]
+        command = [
+            sys.executable,
+            __file__,
+            "--worker",
+            name,
+            "--data",
+            str(options.data),
+            "--rows",
+            str(options.rows),
+        ]
         found = in_a_process(command, wall_seconds=1200, environment=ONE_THREAD)
         if "note" in found:
             print(f"{name:10} {found['note']}")
             continue
-        figures = "{rows:>9,} {columns:>7} {wall:>7.1f} {cpu:>7.1f} {peak:>7.0f}  {stages}".format(**found)
+        figures = "{rows:>9,} {columns:>7} {wall:>7.1f} {cpu:>7.1f} {peak:>7.0f}  {stages}".format(
+            **found
+        )
         print(f"{name:10} {figures}")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Time and memory of evaluations.")
     default = Path(__file__).resolve().parents[2] / "shared/data"
-    parser.add_argument("--data", type=Path, default=default, help="the folder with the folder of Adult")
+    parser.add_argument(
+        "--data", type=Path, default=default, help="the folder with the folder of Adult"
+    )
     parser.add_argument("--data-sets", nargs="+", default=DATA_SETS, choices=DATA_SETS)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the made-up table")
     parser.add_argument("--worker", choices=DATA_SETS, help=argparse.SUPPRESS)
@@ -65,9 +81,13 @@ def _made_up(n_rows: int, n_levels: int, n_numbers: int, rng: np.random.Generato
     columns: dict[str, object] = {}
     for place in range(n_levels):
         codes = np.clip(
-            (hidden + rng.normal(size=n_rows)) * (1 + place % 6) / 2 + 1 + place % 6, 0, 1 + 2 * (place % 6)
+            (hidden + rng.normal(size=n_rows)) * (1 + place % 6) / 2 + 1 + place % 6,
+            0,
+            1 + 2 * (place % 6),
         )
-        columns[f"level {place}"] = np.array([f"level {code}" for code in range(13)], dtype=object)[codes.astype(int)]
+        columns[f"level {place}"] = np.array([f"level {code}" for code in range(13)], dtype=object)[
+            codes.astype(int)
+        ]
     for place in range(n_numbers):
         columns[f"number {place}"] = np.round(50 + 10 * hidden + 5 * rng.normal(size=n_rows), 2)
     return pd.DataFrame(columns)

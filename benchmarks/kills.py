@@ -1,17 +1,20 @@
-"""Kill runs at random moments, and let processes race on one budget: is anything charged twice, lost or damaged?
+"""Kill runs at random moments, and let processes race on one budget: is anything charged twice,
+lost or damaged?
 
     python benchmarks/kills.py                          # 200 kills, then 8 processes for 1,000 charges
     python benchmarks/kills.py --kills 20 --charges 100
     python benchmarks/kills.py --kills 100 --linked     # runs with --order, which are over linked tables
 
-A run is a whole ``synthdp run`` with a journal and a budget, in a forked process that tells through a pipe what it
-believes to be on the disk. It is killed (SIGKILL) at a random moment and started again until it ends. After every kill
-all that it had told must be there, once, and a run that closed its journal must have written its table. POSIX only. A
-kill leaves what the system has in memory, so that this says nothing of power cuts: against these stands that every line
-is flushed to the disk (fsync) before anything is told.
+A run is a whole ``synthdp run`` with a journal and a budget, in a forked process that tells through
+a pipe what it believes to be on the disk. It is killed (SIGKILL) at a random moment and started
+again until it ends. After every kill all that it had told must be there, once, and a run that
+closed its journal must have written its table. POSIX only. A kill leaves what the system has in
+memory, so that this says nothing of power cuts: against these stands that every line is flushed to
+the disk (fsync) before anything is told.
 """
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -28,9 +31,17 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.journal import Journal
 
-LEVELS = '{"fields": [%s]}' % ", ".join(  # noqa: UP031 (braces)
-    '{"name": "%s", "type": "string", "constraints": {"enum": ["a", "b", "c", "d"], "required": true}}' % name  # noqa: UP031
-    for name in "uvwxyz"
+LEVELS = json.dumps(
+    {
+        "fields": [
+            {
+                "name": name,
+                "type": "string",
+                "constraints": {"enum": list("abcd"), "required": True},
+            }
+            for name in "uvwxyz"
+        ]
+    }
 )
 COMMAND = ["run", "in.csv", "-s", "schema.json", "-o", "out.csv"]
 COMMAND += ["--epsilon", "1", "--delta", "1e-6", "--force", "--mechanism"]
@@ -41,7 +52,12 @@ LINKED = ["--unit", "p", "--max-rows-per-unit", "3", "--order", "u", "--accounti
 def of_persons(rows: str) -> str:
     """The same rows, of persons who have two or three each."""
     header, *lines = rows.splitlines()
-    return "\n".join([f"p,{header}", *(f"{number * 2 // 5},{line}" for number, line in enumerate(lines))]) + "\n"
+    return (
+        "\n".join(
+            [f"p,{header}", *(f"{number * 2 // 5},{line}" for number, line in enumerate(lines))]
+        )
+        + "\n"
+    )
 
 
 def main() -> None:
@@ -110,7 +126,9 @@ def killed_runs(n_kills: int, more: list[str], unit: str | None) -> Counter[str]
             if not was_killed:
                 assert status == 0, f"exit status {status}"
                 seconds = time.monotonic() - began if number == 1 else seconds
-            if not was_killed or Path("out.csv.journal.ended").exists():  # else the next would be another run
+            if (
+                not was_killed or Path("out.csv.journal.ended").exists()
+            ):  # else the next would be another run
                 break
         found["runs that ended"] += 1
         found["lost"] += not (Path("out.csv").exists() and Path("out.csv.privacy.json").exists())
@@ -143,7 +161,10 @@ def checked(says: list[str]) -> Counter[str]:
         n_charged = sum(entry["kind"] == "run" for entry in entries)
         found["double charges"] += n_charged > 1
         found["lost"] += "charged" in says and n_charged == 0
-        journal = next((name for name in ("out.csv.journal", "out.csv.journal.ended") if Path(name).exists()), None)
+        journal = next(
+            (name for name in ("out.csv.journal", "out.csv.journal.ended") if Path(name).exists()),
+            None,
+        )
         if journal is not None:
             with ChainedFile(journal, what="journal", patience=0) as file:
                 found["answers checked"] += len(set(says) - {"charged"})

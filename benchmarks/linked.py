@@ -1,4 +1,5 @@
-"""Linked tables against what one would do without them: errors of all that hangs together, at several budgets.
+"""Linked tables against what one would do without them: errors of all that hangs together, at
+several budgets.
 
     python benchmarks/linked.py                       # the made-up package, 10,000 households, epsilon 1 and 10
     python benchmarks/linked.py --roots 2000 --epsilon 3 --seeds 1 --ways linked independent
@@ -10,8 +11,8 @@ The ways, all of which protect a root with all that hangs on it, from one budget
 
 - linked: `synthesize_tables`;
 - independent: each table by itself, with ``--unit``; rows are dealt to random parents;
-- joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that have the same levels in
-  columns of few levels, as far as there are any;
+- joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that
+  have the same levels in columns of few levels, as far as there are any;
 - slots: one wide row a root, with a place for each row that there can be, and the numbers of rows.
 """
 
@@ -31,7 +32,9 @@ from synthdp.report.linked.linked_tables import evaluate_tables
 
 
 def compared(options: argparse.Namespace) -> None:
-    """Print the mean TVD of each kind of statistic, of each way and budget, and what chance alone would cause."""
+    """Print the mean TVD of each kind of statistic, of each way and budget, and what chance alone
+    would cause.
+    """
     found = []
     for seed in range(options.seeds):
         tables, description = DATA[options.data](options.roots, seed)
@@ -50,8 +53,15 @@ def compared(options: argparse.Namespace) -> None:
         every = pd.concat(found)
         shown = every.assign(tables=every["table"].where(every["table"].isin(deep), "others"))
         by = ["epsilon", "kind", "tables"]
-        means = shown.groupby([*by, "way"])["tvd"].mean().unstack()[[way for way in WAYS if way in options.ways]]
-        print(means.assign(sampling=shown.groupby(by)["sampling"].mean()).round(3).to_string(), flush=True)
+        means = (
+            shown.groupby([*by, "way"])["tvd"]
+            .mean()
+            .unstack()[[way for way in WAYS if way in options.ways]]
+        )
+        print(
+            means.assign(sampling=shown.groupby(by)["sampling"].mean()).round(3).to_string(),
+            flush=True,
+        )
 
 
 def size() -> None:
@@ -67,7 +77,10 @@ def size() -> None:
         codes = np.where(rng.random(3 * n) < 0.5, kind[home], rng.integers(0, 4, 3 * n))
         people[f"c{number}"] = np.array(list("abcd"))[codes]
     link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
-    fields = [{"name": "home", "type": "integer"}, *({"name": f"c{number}", **levels} for number in range(20))]
+    fields = [
+        {"name": "home", "type": "integer"},
+        *({"name": f"c{number}", **levels} for number in range(20)),
+    ]
     package = {
         "resources": [
             {
@@ -86,19 +99,27 @@ def size() -> None:
     }
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     began = time.process_time()
-    synthesis = synthdp.synthesize_tables({"homes": homes, "people": people}, package, epsilon=1, delta=DELTA)
+    synthesis = synthdp.synthesize_tables(
+        {"homes": homes, "people": people}, package, epsilon=1, delta=DELTA
+    )
     fitted = time.process_time() - began
     synthesis.sample(seed=0)
     drawn_ = time.process_time() - began - fitted
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(f"fit {fitted:.0f} CPU s, draw {drawn_:.0f} CPU s, memory {after:.0f} MB, of which {before:.0f} MB before")
+    print(
+        f"fit {fitted:.0f} CPU s, draw {drawn_:.0f} CPU s, memory {after:.0f} MB, of which {before:.0f} MB before"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", default="families", choices=list(DATA))
     parser.add_argument(
-        "--roots", type=int, help="of real tables a sample; default: all, and 10,000 made-up households"
+        "--roots",
+        type=int,
+        help="of real tables a sample; default: all, and 10,000 made-up households",
     )
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--seeds", type=int, default=3)

@@ -1,22 +1,24 @@
 """Every recipe on five tables, over epsilon: errors, seconds by phase, memory.
 
-Run ``python benchmarks/mechanisms.py`` from the repository root after installing the package. Discretised
-Adult, NLTCS and Titanic are not part of the project: they are looked for in ``../shared/data``, or
-where ``--data`` says (folders with a table and a ``domain.json``), and left out if they are not there
-and not asked for. ``visits`` and ``survey`` are made up (``common/made_up.py``). The workload is all
-3-way marginals, delta 1e-9, engine and accounting are those that the recipe is meant for.
+Run ``python benchmarks/mechanisms.py`` from the repository root after installing the package.
+Discretised Adult, NLTCS and Titanic are not part of the project: they are looked for in
+``../shared/data``, or where ``--data`` says (folders with a table and a ``domain.json``), and left
+out if they are not there and not asked for. ``visits`` and ``survey`` are made up
+(``common/made_up.py``). The workload is all 3-way marginals, delta 1e-9, engine and accounting are
+those that the recipe is meant for.
 
 "3-way" and "2-way" are mean total variation distances over all triples and pairs of columns: of the
-model, and of a table with as many rows as the real one drawn from it. The noise has no seed: it is new
-in every run, and the seed is that of the drawing of rows. "cpu s" is that of the release alone, with
-one thread and without start-up, and "sample s" that of the drawing; "peak MB" is the most memory held up
-to the end of the release, "start MB" what imports and exact counts held before.
+model, and of a table with as many rows as the real one drawn from it. The noise has no seed: it is
+new in every run, and the seed is that of the drawing of rows. "cpu s" is that of the release alone,
+with one thread and without start-up, and "sample s" that of the drawing; "peak MB" is the most
+memory held up to the end of the release, "start MB" what imports and exact counts held before.
 
-A process for each recipe and data set reads or makes the table, imports what the recipe needs by running it
-on a corner of the table, and forks once a run (so this needs Linux). A run is ended after
-``--limit`` CPU seconds, errors included. Results are kept in ``benchmarks/results/mechanisms.csv``:
-what is there, ended at the limit or not, is not run again without ``--fresh``. They are drawn as
-``mechanisms.png`` beside it if matplotlib is installed (``pip install matplotlib``).
+A process for each recipe and data set reads or makes the table, imports what the recipe needs by
+running it on a corner of the table, and forks once a run (so this needs Linux). A run is ended
+after ``--limit`` CPU seconds, errors included. Results are kept in
+``benchmarks/results/mechanisms.csv``: what is there, ended at the limit or not, is not run again
+without ``--fresh``. They are drawn as ``mechanisms.png`` beside it if matplotlib is installed
+(``pip install matplotlib``).
 
 With ``--whole`` what the command line costs as its users start it, alone in a process, is measured
 instead: start-up, reading, release, sampling and writing. It is printed and not kept.
@@ -52,7 +54,11 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.report.metrics.marginal_error import total_variation
 from synthdp.schema.schema import Schema
 
-FILES = {"adult": "adult-discretized/adult.csv", "nltcs": "nltcs/nltcs.csv", "titanic": "titanic/titanic.csv"}
+FILES = {
+    "adult": "adult-discretized/adult.csv",
+    "nltcs": "nltcs/nltcs.csv",
+    "titanic": "titanic/titanic.csv",
+}
 DATA_SETS, TABLE_SEED = (*FILES, *MADE_UP), 0
 EPSILONS, DELTA, BASELINE, WORKLOAD = (0.1, 0.3, 1.0, 3.0, 10.0), 1e-9, "aim", "3-way"
 KEY = ("data set", "recipe", "epsilon", "seed")
@@ -90,23 +96,44 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Every recipe on five tables, over epsilon.")
-    default, results = Path(__file__).resolve().parents[2] / "shared/data", FOLDER / "mechanisms.csv"
-    parser.add_argument("--data", type=Path, default=default, help="the folder with the data sets' folders")
-    parser.add_argument("--data-sets", nargs="+", choices=DATA_SETS, help="default: all that are there")
-    parser.add_argument("--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS))
+    default, results = (
+        Path(__file__).resolve().parents[2] / "shared/data",
+        FOLDER / "mechanisms.csv",
+    )
+    parser.add_argument(
+        "--data", type=Path, default=default, help="the folder with the data sets' folders"
+    )
+    parser.add_argument(
+        "--data-sets", nargs="+", choices=DATA_SETS, help="default: all that are there"
+    )
+    parser.add_argument(
+        "--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
+    )
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=5, help="number of runs of each")
     parser.add_argument("--limit", type=int, default=900, help="CPU seconds for each run")
     parser.add_argument("--fresh", action="store_true", help="run again what is in the results")
-    parser.add_argument("--whole", action="store_true", help="what the whole command line costs instead")
-    parser.add_argument("--results", type=Path, default=results, help="CSV file; the plot is written beside it")
-    parser.add_argument("--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON")
-    parser.add_argument("--runs", nargs="+", metavar="EPSILON/SEED", help="with --worker: what to run")
+    parser.add_argument(
+        "--whole", action="store_true", help="what the whole command line costs instead"
+    )
+    parser.add_argument(
+        "--results", type=Path, default=results, help="CSV file; the plot is written beside it"
+    )
+    parser.add_argument(
+        "--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON"
+    )
+    parser.add_argument(
+        "--runs", nargs="+", metavar="EPSILON/SEED", help="with --worker: what to run"
+    )
     options = parser.parse_args()
     lacking = [data_set for data_set in FILES if not (options.data / FILES[data_set]).exists()]
     if asked := [data_set for data_set in lacking if data_set in (options.data_sets or ())]:
-        parser.error(f"{options.data / FILES[asked[0]]} is not there; name the folder of the data sets with --data")
-    options.data_sets = options.data_sets or [data_set for data_set in DATA_SETS if data_set not in lacking]
+        parser.error(
+            f"{options.data / FILES[asked[0]]} is not there; name the folder of the data sets with --data"
+        )
+    options.data_sets = options.data_sets or [
+        data_set for data_set in DATA_SETS if data_set not in lacking
+    ]
     return options
 
 
@@ -121,22 +148,33 @@ def loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Sche
 
 def _print_whole_runs(options: argparse.Namespace, settings: Iterable[tuple[str, str]]) -> None:
     """Print what the command line costs, a row for each recipe and setting."""
-    print(f"the whole command, all 3-way marginals, delta {DELTA}: mean (standard deviation) of {options.seeds} runs")
+    print(
+        f"the whole command, all 3-way marginals, delta {DELTA}: mean (standard deviation) of {options.seeds} runs"
+    )
     print(f"{'recipe':<12} {'data set':<8} {'epsilon':>7}", *(f"{name:>18}" for name in COSTS))
     for recipe in options.recipes:
         for data_set, epsilon in settings:
             costs = []
             with tempfile.TemporaryDirectory() as folder:
-                files = (*_files(options, data_set, Path(folder)), "-o", Path(folder) / "out.csv", "--force")
+                files = (
+                    *_files(options, data_set, Path(folder)),
+                    "-o",
+                    Path(folder) / "out.csv",
+                    "--force",
+                )
                 for seed in range(options.seeds):
                     budget = ("--epsilon", epsilon, "--delta", DELTA, "--workload", WORKLOAD)
-                    costs.append(synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed).values())
+                    costs.append(
+                        synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed).values()
+                    )
             cells = means(tuple(each) for each in costs)
             print(f"{recipe:<12} {data_set:<8} {epsilon:>7}", *(f"{cell:>18}" for cell in cells))
 
 
 def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[object, ...]:
-    """A data set's file and schema as the command line takes them; a made-up one is written into a folder."""
+    """A data set's file and schema as the command line takes them; a made-up one is written into a
+    folder.
+    """
     if data_set in FILES:
         data = options.data / FILES[data_set]
         return data, "-s", data.with_name("domain.json")
@@ -147,14 +185,19 @@ def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[ob
     return data, "-s", public
 
 
-def _apart(options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, str]]) -> Iterator[Row]:
+def _apart(
+    options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, str]]
+) -> Iterator[Row]:
     """Results of the runs as they come, from a process of their own."""
     command = [sys.executable, __file__, "--data", str(options.data), "--limit", str(options.limit)]
     command += ["--worker", data_set, recipe, "--runs", *map("/".join, runs)]
     print(f"running {recipe} on {data_set} ...", file=sys.stderr)
     for found in results_of(command):
         row = {name: str(value) for name, value in found.items()}
-        print(f"  {row['epsilon']} {row['seed']}: {row.get('cpu s') or row['note']:.6}", file=sys.stderr)
+        print(
+            f"  {row['epsilon']} {row['seed']}: {row.get('cpu s') or row['note']:.6}",
+            file=sys.stderr,
+        )
         yield row
 
 
@@ -175,13 +218,17 @@ def _warm_up(table: CodedTable, schema: Schema, recipe: str) -> None:
     """Import what the recipe imports when it runs."""
     names = schema.names[:4]
     few = Schema(tuple(column for column in schema.columns if column.name in names))
-    corner = CodedTable(table.domain.project(names), tuple(column[:100] for column in table.columns[:4]))
+    corner = CodedTable(
+        table.domain.project(names), tuple(column[:100] for column in table.columns[:4])
+    )
     released = _released(corner, few, recipe, 1.0)
     released.model.marginals(all_k_way(names, 2))
     released.model.sample(10, seed=0)
 
 
-def _released(table: CodedTable, schema: Schema, recipe: str, epsilon: float, report: Report = silent) -> Synthesis:
+def _released(
+    table: CodedTable, schema: Schema, recipe: str, epsilon: float, report: Report = silent
+) -> Synthesis:
     release = Release(
         schema=schema,
         epsilon=epsilon,
@@ -194,7 +241,12 @@ def _released(table: CodedTable, schema: Schema, recipe: str, epsilon: float, re
 
 
 def _one(
-    table: CodedTable, schema: Schema, recipe: str, epsilon: float, seed: int, truth: Sequence[NDArray[np.int64]]
+    table: CodedTable,
+    schema: Schema,
+    recipe: str,
+    epsilon: float,
+    seed: int,
+    truth: Sequence[NDArray[np.int64]],
 ) -> Result:
     """Costs and errors of one run."""
     row: Result = {"start MB": peak_mb()}
@@ -202,7 +254,11 @@ def _one(
         start, phases = time.process_time(), Phases("preparing")
         model = _released(table, schema, recipe, epsilon, phases).model
         phases("end")
-        row |= {"cpu s": time.process_time() - start, "peak MB": peak_mb(), "phases": json.dumps(phases.seconds)}
+        row |= {
+            "cpu s": time.process_time() - start,
+            "peak MB": peak_mb(),
+            "phases": json.dumps(phases.seconds),
+        }
         start = time.process_time()
         drawn = model.sample(table.columns[0].size, seed=seed)
         row["sample s"] = time.process_time() - start
@@ -210,7 +266,9 @@ def _one(
         for k in (3, 2):
             cliques = all_k_way(table.domain.attributes, k)
             true = [counts for counts in truth if counts.ndim == k]
-            row[f"model {k}-way"] = mean_error(true, (marginal.values for marginal in model.marginals(cliques)))
+            row[f"model {k}-way"] = mean_error(
+                true, (marginal.values for marginal in model.marginals(cliques))
+            )
             row[f"table {k}-way"] = mean_error(true, source.counts_of(cliques))
     except (SynthdpError, MemoryError) as error:
         return {"note": f"{type(error).__name__}: {error!s:.100}"}
@@ -218,7 +276,9 @@ def _one(
 
 
 def mean_error(truth: Iterable[NDArray[np.int64]], found: Iterable[NDArray[np.number]]) -> float:
-    return float(np.mean([total_variation(left, right) for left, right in zip(truth, found, strict=True)]))
+    return float(
+        np.mean([total_variation(left, right) for left, right in zip(truth, found, strict=True)])
+    )
 
 
 def _print_table(
@@ -227,7 +287,11 @@ def _print_table(
     """Print a row for each recipe and setting; returns the means of those where a run ended."""
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     print(f"all 3-way marginals, delta {DELTA}: mean (standard deviation) of the runs that ended")
-    print(f"{'recipe':<12} {'data set':<8} {'epsilon':>7} {'runs':>4}", *(f"{name:>18}" for name in NUMBERS), " notes")
+    print(
+        f"{'recipe':<12} {'data set':<8} {'epsilon':>7} {'runs':>4}",
+        *(f"{name:>18}" for name in NUMBERS),
+        " notes",
+    )
     for recipe in recipes:
         for data_set, epsilon in settings:
             mine = [row for key, row in rows.items() if key[:3] == (data_set, recipe, epsilon)]
@@ -235,7 +299,9 @@ def _print_table(
             cells = ["-"] * len(NUMBERS)
             if ended:
                 cells = means(ended)
-                found[recipe, data_set, epsilon] = dict(zip(NUMBERS, np.mean(ended, axis=0).tolist(), strict=True))
+                found[recipe, data_set, epsilon] = dict(
+                    zip(NUMBERS, np.mean(ended, axis=0).tolist(), strict=True)
+                )
             notes = "; ".join(dict.fromkeys(row["note"] for row in mine if row.get("note")))
             first = f"{recipe:<12} {data_set:<8} {epsilon:>7} {len(ended):>4}"
             print(first, *(f"{cell:>18}" for cell in cells), f" {notes}".rstrip())
@@ -249,7 +315,10 @@ def _print_phases(recipes: Iterable[str], settings: Sequence[tuple[str, str]], r
             mine = [row for key, row in rows.items() if key[:3] == (data_set, recipe, epsilon)]
             spent = [json.loads(row["phases"]) for row in mine if row.get("phases")]
             phases = dict.fromkeys(phase for each in spent for phase in each)
-            averages = (f"{phase} {np.mean([each.get(phase, 0.0) for each in spent]):.3f}" for phase in phases)
+            averages = (
+                f"{phase} {np.mean([each.get(phase, 0.0) for each in spent]):.3f}"
+                for phase in phases
+            )
             print(f"  {recipe:<12} {data_set:<8} {epsilon:>7} ", ", ".join(averages))
 
 
@@ -259,12 +328,19 @@ def _print_summary(
     found: dict[tuple[str, str, str], dict[str, float]],
 ) -> None:
     """Print how each recipe compares with the baseline where both have runs that ended."""
-    print(f"\nagainst {BASELINE}: ratios of means, over data sets and epsilons where runs of both ended")
     print(
-        f"{'recipe':<12} {'settings':>8}", *(f"{name:>13}" for name in ("3-way (geo.)", "3-way (mean)", "cpu (geo.)"))
+        f"\nagainst {BASELINE}: ratios of means, over data sets and epsilons where runs of both ended"
+    )
+    print(
+        f"{'recipe':<12} {'settings':>8}",
+        *(f"{name:>13}" for name in ("3-way (geo.)", "3-way (mean)", "cpu (geo.)")),
     )
     for recipe in recipes:
-        both = [setting for setting in settings if (recipe, *setting) in found and (BASELINE, *setting) in found]
+        both = [
+            setting
+            for setting in settings
+            if (recipe, *setting) in found and (BASELINE, *setting) in found
+        ]
         if not both:
             print(f"{recipe:<12} {0:>8}")
             continue
@@ -275,7 +351,9 @@ def _print_summary(
         )
         figures = np.exp(np.log(errors).mean()), errors.mean(), np.exp(np.log(seconds).mean())
         worst = f"worst 3-way {errors.max():.3g} ({', '.join(both[errors.argmax()])})"
-        print(f"{recipe:<12} {len(both):>8}", *(f"{figure:>13.3f}" for figure in figures), f" {worst}")
+        print(
+            f"{recipe:<12} {len(both):>8}", *(f"{figure:>13.3f}" for figure in figures), f" {worst}"
+        )
 
 
 def _errors_over_epsilon(data_set: str, rows: Rows) -> dict[str, dict[float, list[float]]]:

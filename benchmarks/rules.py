@@ -1,15 +1,17 @@
 """What checks between columns cost, and what they gain: the same tables with and without them.
 
-Run ``python benchmarks/rules.py`` from the repository root after installing the package with its test
-extra, which has scikit-learn. Nothing is downloaded:
+Run ``python benchmarks/rules.py`` from the repository root after installing the package with its
+test extra, which has scikit-learn. Nothing is downloaded:
 
 - ``loans``: 20,000 made-up loans with dates, amounts and an income that is the sum of two others; a
   quarter of them have no end yet;
-- ``tumours``: 569 real ones [scikit-learn] with 30 numbers, of which the mean is never above the worst.
+- ``tumours``: 569 real ones [scikit-learn] with 30 numbers, of which the mean is never above the
+  worst.
 
-Schemas declare bounds, and with ``--derive`` leave them to be learnt. Each run is made without checks
-(``none``), sampled with them (``drawing``: engines know nothing of them; only where bounds are declared),
-and made with them from the start (``model``). Printed are the mean and standard deviation over runs of
+Schemas declare bounds, and with ``--derive`` leave them to be learnt. Each run is made without
+checks (``none``), sampled with them (``drawing``: engines know nothing of them; only where bounds
+are declared), and made with them from the start (``model``). Printed are the mean and standard
+deviation over runs of
 
 - ``broken``: the share of rows that break a comparison; ``off``: those that break a sum;
 - ``1-way``, ``2-way``: mean total variation distance of all columns, and all pairs, on 32 bins;
@@ -36,7 +38,9 @@ from synthdp.schema.schema import Schema
 
 DELTA = 1e-9
 Sides = tuple[Sequence[str], Sequence[str]]
-"""The columns that are added up on the lesser side of a check, and on the greater; of sums on either."""
+"""The columns that are added up on the lesser side of a check, and on the greater; of sums on
+either.
+"""
 
 
 def main() -> None:
@@ -51,7 +55,9 @@ def main() -> None:
             for kind, run in _runs(frame, plain, ruled, options).items():
                 for key, value in judge.errors(run.sample(len(frame), seed=seed)).items():
                     found[kind][key].append(value)
-        print(f"{name}, {len(frame)} records, epsilon {options.epsilon:g}, {options.seeds} runs: mean (sd)")
+        print(
+            f"{name}, {len(frame)} records, epsilon {options.epsilon:g}, {options.seeds} runs: mean (sd)"
+        )
         print(f"{'checks':10}" + "".join(f"{key:>18}" for key in found["none"]))
         for kind, figures in found.items():
             cells = (f"{np.mean(values):.4f} ({np.std(values):.4f})" for values in figures.values())
@@ -60,21 +66,33 @@ def main() -> None:
 
 
 def _runs(
-    frame: pd.DataFrame, plain: Mapping[str, Any], ruled: Mapping[str, Any], options: argparse.Namespace
+    frame: pd.DataFrame,
+    plain: Mapping[str, Any],
+    ruled: Mapping[str, Any],
+    options: argparse.Namespace,
 ) -> dict[str, Synthesis]:
-    """One run without checks, the same sampled with them if its bounds are declared, and one with them."""
+    """One run without checks, the same sampled with them if its bounds are declared, and one with
+    them.
+    """
     settings = {"epsilon": options.epsilon, "delta": DELTA, "mechanism": options.recipe}
     none, model = (synthdp.synthesize(frame, schema, **settings) for schema in (plain, ruled))
     if options.derive:
         return {"none": none, "model": model}
     checked = Schema.from_dict(none.schema.to_dict() | {"synthdp": ruled["synthdp"]})
-    drawing = Synthesis(schema=checked, measurements=none.measurements, model=none.model, certificate=none.certificate)
+    drawing = Synthesis(
+        schema=checked,
+        measurements=none.measurements,
+        model=none.model,
+        certificate=none.certificate,
+    )
     return {"none": none, "drawing": drawing, "model": model}
 
 
 def _open(field: Mapping[str, Any]) -> dict[str, Any]:
     """A field whose bounds and bins are to be learnt; lists of levels stay."""
-    required = {key: value for key, value in field["constraints"].items() if key in ("required", "enum")}
+    required = {
+        key: value for key, value in field["constraints"].items() if key in ("required", "enum")
+    }
     derive = {} if "enum" in required else {"synthdp": {"derive": ["bounds", "bins"]}}
     return {"name": field["name"], "type": field["type"], "constraints": required} | derive
 
@@ -96,15 +114,22 @@ class _Judge:
                 off |= (gaps.abs() > 1e-6).to_numpy()
             else:
                 broken |= (gaps < -1e-6).to_numpy()
-                distances.append(kolmogorov_smirnov(_gaps(self._real, sides).dropna(), gaps.dropna()))
+                distances.append(
+                    kolmogorov_smirnov(_gaps(self._real, sides).dropna(), gaps.dropna())
+                )
         names = self._schema.domain.attributes
-        errors = {f"{k}-way": workload_error(self._truth.counts, counts.counts, combinations(names, k)) for k in (1, 2)}
+        errors = {
+            f"{k}-way": workload_error(self._truth.counts, counts.counts, combinations(names, k))
+            for k in (1, 2)
+        }
         shares = {"broken": float(broken.mean()), "off": float(off.mean())}
         return shares | errors | {"gap": float(np.mean(distances))}
 
 
 def _gaps(table: pd.DataFrame, sides: Sides) -> pd.Series:
-    """What the greater side is above the lesser one, of dates in days; NaN where something is missing."""
+    """What the greater side is above the lesser one, of dates in days; NaN where something is
+    missing.
+    """
     lesser, greater = (sum(_numbers(table[name]) for name in side) for side in sides)
     return greater - lesser
 
@@ -116,7 +141,9 @@ def _numbers(values: pd.Series) -> pd.Series:
 
 
 def loans(n_rows: int = 20_000) -> tuple[pd.DataFrame, list[dict[str, Any]], dict[str, Sides]]:
-    """Made-up loans: most run for a few years, and most houses are worth little more than is lent on them."""
+    """Made-up loans: most run for a few years, and most houses are worth little more than is lent
+    on them.
+    """
     generator = np.random.default_rng(0)
     region = generator.choice(8, n_rows, p=generator.dirichlet(np.full(8, 2.0)))
     wealth = generator.normal(region / 8, 0.5)
@@ -125,7 +152,9 @@ def loans(n_rows: int = 20_000) -> tuple[pd.DataFrame, list[dict[str, Any]], dic
     mortgage = np.round(np.exp(11.3 + 0.5 * wealth + generator.normal(0, 0.35, n_rows)), -2)
     value = np.round(mortgage * (1 + generator.exponential(0.3, n_rows)), -2)
     wages = np.round(np.exp(7.6 + 0.4 * wealth + generator.normal(0, 0.3, n_rows)), 2)
-    rents = np.where(generator.random(n_rows) < 0.6, 0, np.round(generator.gamma(1.5, 250, n_rows), 2))
+    rents = np.where(
+        generator.random(n_rows) < 0.6, 0, np.round(generator.gamma(1.5, 250, n_rows), 2)
+    )
     frame = pd.DataFrame(
         {
             "region": [f"r{number}" for number in region],

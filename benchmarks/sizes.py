@@ -1,15 +1,17 @@
-"""Growth with rows and columns: seconds and memory, beside pandas, polars and DuckDB used directly, kept and drawn.
+"""Growth with rows and columns: seconds and memory, beside pandas, polars and DuckDB used directly,
+kept and drawn.
 
-Run ``python benchmarks/sizes.py`` alone on the machine; it takes about an hour, and the table of 100,000,000 rows
-8 GB. A piece is run alone by ``--rows`` or ``--columns`` with nothing, or some sizes, after it, and by ``--only``. Each
-size is a fork (so this needs Linux) whose figures are kept in ``benchmarks/results/sizes.csv``; what is printed at the
-end and drawn is all that is kept.
+Run ``python benchmarks/sizes.py`` alone on the machine; it takes about an hour, and the table of
+100,000,000 rows 8 GB. A piece is run alone by ``--rows`` or ``--columns`` with nothing, or some
+sizes, after it, and by ``--only``. Each size is a fork (so this needs Linux) whose figures are kept
+in ``benchmarks/results/sizes.csv``; what is printed at the end and drawn is all that is kept.
 
-"counting": all pairs of 15 columns with Adult's numbers of levels (`counting.made_up`), in codes of a byte, at the
-start in memory; pandas, polars and DuckDB count each pair by a group-by of its own. "release": a recipe, from codes in
-memory to its fitted model, on made-up columns of 2 to 20 levels (`common.made_up.wide`), 100,000 rows. Seconds are of
-the processor, with one thread where a library can be told; MB is what was held at the same time beyond the table.
-"exponent" is the slope of a straight line through the logarithms.
+"counting": all pairs of 15 columns with Adult's numbers of levels (`counting.made_up`), in codes of
+a byte, at the start in memory; pandas, polars and DuckDB count each pair by a group-by of its own.
+"release": a recipe, from codes in memory to its fitted model, on made-up columns of 2 to 20 levels
+(`common.made_up.wide`), 100,000 rows. Seconds are of the processor, with one thread where a library
+can be told; MB is what was held at the same time beyond the table. "exponent" is the slope of a
+straight line through the logarithms.
 """
 
 import argparse
@@ -47,23 +49,38 @@ def main() -> None:
     for n_rows in map(int, rows):
         for name in _chosen(COUNTERS, options):
             _keep(
-                file, "counting", name, n_rows, in_a_fork(partial(_counting, name, n_rows), cpu_seconds=options.limit)
+                file,
+                "counting",
+                name,
+                n_rows,
+                in_a_fork(partial(_counting, name, n_rows), cpu_seconds=options.limit),
             )
     if columns:
         _released("auto", 6, 1000)  # imports what recipes import when they run
     for n_columns in map(int, columns):
         for recipe in _chosen(RECIPES, options):
-            found = in_a_fork(partial(_released, recipe, n_columns, N_ROWS), cpu_seconds=options.limit)
+            found = in_a_fork(
+                partial(_released, recipe, n_columns, N_ROWS), cpu_seconds=options.limit
+            )
             _keep(file, "release", recipe, n_columns, found)
     _tell(file, options.plot)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Seconds and memory by rows and columns, beside other libraries.")
+    parser = argparse.ArgumentParser(
+        description="Seconds and memory by rows and columns, beside other libraries."
+    )
     parser.add_argument("--rows", type=float, nargs="*", help="of counting; default: 1e5 to 1e8")
     parser.add_argument("--columns", type=float, nargs="*", help="of releases; default: 10 to 500")
-    parser.add_argument("--only", nargs="+", choices=sorted({*COUNTERS, *RECIPES}), help="these counters and recipes")
-    parser.add_argument("--limit", type=int, default=1200, help="CPU seconds of each; default: 1200")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=sorted({*COUNTERS, *RECIPES}),
+        help="these counters and recipes",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=1200, help="CPU seconds of each; default: 1200"
+    )
     parser.add_argument("--results", type=Path, default=FOLDER)
     parser.add_argument("--plot", type=Path, default=PICTURE)
     options = parser.parse_args()
@@ -85,13 +102,19 @@ def _counting(name: str, n_rows: int) -> Result:
 def _released(recipe: str, n_columns: int, n_rows: int) -> Result:
     table, _ = wide(n_columns, n_rows, 0)
     release = Release(
-        schema=schema_of(table.domain), epsilon=1.0, delta=1e-9, mechanism=recipe, adjacency=Adjacency.ADD_REMOVE
+        schema=schema_of(table.domain),
+        epsilon=1.0,
+        delta=1e-9,
+        mechanism=recipe,
+        adjacency=Adjacency.ADD_REMOVE,
     )
     return _cost(lambda: release.of(CodedSource(table)))
 
 
 def _cost(work: Callable[[], object]) -> Result:
-    """`COSTS` of some work: seconds, and the most that is held meanwhile beyond what is held before."""
+    """`COSTS` of some work: seconds, and the most that is held meanwhile beyond what is held
+    before.
+    """
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, start = _held("VmRSS"), time.process_time()
     work()
@@ -105,11 +128,17 @@ def _held(what: str) -> float:
 
 def _keep(file: Path, piece: str, what: str, size: int, found: Result) -> None:
     """Add figures to those that are kept; one that did not end is told and not kept."""
-    print(f"{piece:10}{what:12}{size:>12}", *(f"{cost} {value}" for cost, value in found.items()), flush=True)
+    print(
+        f"{piece:10}{what:12}{size:>12}",
+        *(f"{cost} {value}" for cost, value in found.items()),
+        flush=True,
+    )
     if "note" not in found:
         rows = read_rows(file, KEY)
         key = (piece, what, str(size))
-        rows[key] = dict(zip(KEY, key, strict=True)) | {cost: f"{found[cost]:.4g}" for cost in COSTS}
+        rows[key] = dict(zip(KEY, key, strict=True)) | {
+            cost: f"{found[cost]:.4g}" for cost in COSTS
+        }
         write_rows(file, rows.values(), [*KEY, *COSTS])
 
 

@@ -1,9 +1,11 @@
-"""All singles and pairs of Adult's columns from tables that stay in an engine: seconds of codes and of counting.
+"""All singles and pairs of Adult's columns from tables that stay in an engine: seconds of codes and
+of counting.
 
-Run ``python benchmarks/sources.py --postgres postgres:///postgres?host=/tmp&user=postgres`` on the machine of that
-server, where it makes a table ``adult_million`` and drops it; without an address Postgres is left out. The rows are
-those of raw Adult, over and over; the schema is ``schemas/adult.json``. "server s" are the processor seconds of the
-Postgres session, "client s" those of this process: the engine's, if it runs here. One thread each.
+Run ``python benchmarks/sources.py --postgres postgres:///postgres?host=/tmp&user=postgres`` on the
+machine of that server, where it makes a table ``adult_million`` and drops it; without an address
+Postgres is left out. The rows are those of raw Adult, over and over; the schema is
+``schemas/adult.json``. "server s" are the processor seconds of the Postgres session, "client s"
+those of this process: the engine's, if it runs here. One thread each.
 """
 
 import argparse
@@ -23,13 +25,19 @@ from synthdp.data.engines.engine_frame import EngineFrame
 from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.schema.open_schema import OpenSchema
 
-SCHEMA = OpenSchema.from_dict(load_json(Path(__file__).with_name("schemas") / "adult.json", "schema"))
+SCHEMA = OpenSchema.from_dict(
+    load_json(Path(__file__).with_name("schemas") / "adult.json", "schema")
+)
 NAME = "adult_million"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Seconds of singles and pairs of Adult's columns in engines.")
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data/adult")
+    parser = argparse.ArgumentParser(
+        description="Seconds of singles and pairs of Adult's columns in engines."
+    )
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data/adult"
+    )
     parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument("--postgres", help="address of a server on this machine")
     parser.add_argument("--only", nargs="+", choices=(*HERE, "postgres"))
@@ -37,7 +45,9 @@ def main() -> None:
     one = pl.read_csv(options.data / "adult.csv")
     times = -(-int(options.rows) // len(one))
     rows = pl.concat([one] * times)[: int(options.rows)].select(SCHEMA.names)
-    ways = dict(HERE) | ({"postgres": lambda frame: in_postgres(frame, options.postgres)} if options.postgres else {})
+    ways = dict(HERE) | (
+        {"postgres": lambda frame: in_postgres(frame, options.postgres)} if options.postgres else {}
+    )
     print(f"{'':<10}{'codes, s':>10}{'counts, s':>10}{'server s':>10}{'client s':>10}")
     for name in options.only or ways:
         with ways[name](rows) as (frame, server):
@@ -62,7 +72,9 @@ def in_polars(rows: pl.DataFrame) -> Iterator[tuple[EngineFrame, Callable[[], fl
 
 
 @contextmanager
-def in_duckdb(rows: pl.DataFrame, table: Callable[[Any], Any] | None = None) -> Iterator[tuple[EngineFrame, Any]]:
+def in_duckdb(
+    rows: pl.DataFrame, table: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[EngineFrame, Any]]:
     import duckdb
 
     with duckdb.connect(config={"threads": 1}) as connection:
@@ -78,7 +90,9 @@ def in_ibis(rows: pl.DataFrame) -> Any:
 
 
 @contextmanager
-def in_postgres(rows: pl.DataFrame, address: str) -> Iterator[tuple[EngineFrame, Callable[[], float]]]:
+def in_postgres(
+    rows: pl.DataFrame, address: str
+) -> Iterator[tuple[EngineFrame, Callable[[], float]]]:
     import psycopg
 
     types = {pl.Int64: "bigint", pl.String: "text"}

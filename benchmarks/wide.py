@@ -1,14 +1,17 @@
-"""Recipes on wide made-up tables: what they find of planted dependencies, what they err by, and what they cost.
+"""Recipes on wide made-up tables: what they find of planted dependencies, what they err by, and
+what they cost.
 
-Run ``python benchmarks/wide.py`` from the repository root after installing the package. The table is `groups` of
-``common/made_up.py``: columns of 2 to 50 levels in chains, in stars, in threes of which only all three together
-depend, and alone. A planted pair is "found" when it lies inside a measured marginal, a planted three likewise.
+Run ``python benchmarks/wide.py`` from the repository root after installing the package. The table
+is `groups` of ``common/made_up.py``: columns of 2 to 50 levels in chains, in stars, in threes of
+which only all three together depend, and alone. A planted pair is "found" when it lies inside a
+measured marginal, a planted three likewise.
 
-"planted" and "2-way" are mean total variation distances between the records and the model (with ``--drawn`` a
-drawn table of as many rows), over all planted pairs and over 2,000 pairs taken at random; "alone" are those of
-the planted pairs if all columns were independent. Seconds are processor seconds of the release with one thread,
-"peak MB" the most memory up to its end, table and exact counts included. The noise has no seed; that of the table is
-``--seed``. Each run is a fork of its own (so this needs Linux), and is ended after ``--limit`` seconds.
+"planted" and "2-way" are mean total variation distances between the records and the model (with
+``--drawn`` a drawn table of as many rows), over all planted pairs and over 2,000 pairs taken at
+random; "alone" are those of the planted pairs if all columns were independent. Seconds are
+processor seconds of the release with one thread, "peak MB" the most memory up to its end, table and
+exact counts included. The noise has no seed; that of the table is ``--seed``. Each run is a fork of
+its own (so this needs Linux), and is ended after ``--limit`` seconds.
 """
 
 import argparse
@@ -51,14 +54,18 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Recipes on wide made-up tables.")
-    parser.add_argument("--recipes", nargs="+", default=("auto", "clique-tree"), choices=tuple(MECHANISMS))
+    parser.add_argument(
+        "--recipes", nargs="+", default=("auto", "clique-tree"), choices=tuple(MECHANISMS)
+    )
     parser.add_argument("--columns", nargs="+", type=int, default=(100,))
     parser.add_argument("--rows", nargs="+", type=int, default=(100_000,))
     parser.add_argument("--epsilons", nargs="+", type=float, default=(0.3, 1.0, 10.0))
     parser.add_argument("--delta", type=float, default=1e-9)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=1200, help="CPU seconds for each run")
-    parser.add_argument("--drawn", action="store_true", help="errors of a drawn table, not of the model")
+    parser.add_argument(
+        "--drawn", action="store_true", help="errors of a drawn table, not of the model"
+    )
     return parser.parse_args()
 
 
@@ -73,11 +80,19 @@ def _kind(one: Planted) -> str:
 
 
 def _line(found: Result) -> str:
-    return found["note"] if "note" in found else "".join(f"{number:>9.4g}" for number in found.values())
+    return (
+        found["note"]
+        if "note" in found
+        else "".join(f"{number:>9.4g}" for number in found.values())
+    )
 
 
 def _run(
-    options: argparse.Namespace, table: CodedTable, planted: Sequence[Planted], recipe: str, epsilon: float
+    options: argparse.Namespace,
+    table: CodedTable,
+    planted: Sequence[Planted],
+    recipe: str,
+    epsilon: float,
 ) -> Result:
     """One release, and the figures of its line."""
     release = Release(
@@ -91,7 +106,12 @@ def _run(
     synthesis = release.of(CodedSource(table))
     costs = {"cpu s": time.process_time() - start, "peak MB": peak_mb()}
     measured = [frozenset(each.clique) for each in synthesis.measurements if len(each.clique) > 1]
-    shown = {part for clique in measured for size in (2, 3) for part in combinations(sorted(clique), size)}
+    shown = {
+        part
+        for clique in measured
+        for size in (2, 3)
+        for part in combinations(sorted(clique), size)
+    }
     hits = defaultdict[str, list[bool]](list)
     for one in planted:
         hits[_kind(one)].append(tuple(sorted(one.clique)) in shown)
@@ -110,13 +130,18 @@ def _errors(
 ) -> dict[str, float]:
     """Errors of planted pairs, if they were independent and as they are, and of any pairs."""
     names, generator = table.domain.attributes, np.random.default_rng(options.seed)
-    chosen = [tuple(sorted(generator.choice(len(names), 2, replace=False).tolist())) for _ in range(N_PAIRS)]
+    chosen = [
+        tuple(sorted(generator.choice(len(names), 2, replace=False).tolist()))
+        for _ in range(N_PAIRS)
+    ]
     any_pairs = [(names[i], names[j]) for i, j in chosen]
     dependent = [one.clique for one in planted if len(one.clique) == 2]
     cliques = [*dependent, *any_pairs]
     truth = [counts.astype(np.float64) for counts in CodedSource(table).counts_of(cliques)]
     if options.drawn:
-        rows = CodedTable(table.domain, synthesis.model.sample(len(table.columns[0]), seed=options.seed))
+        rows = CodedTable(
+            table.domain, synthesis.model.sample(len(table.columns[0]), seed=options.seed)
+        )
         found = [counts.astype(np.float64) for counts in CodedSource(rows).counts_of(cliques)]
     else:
         found = [factor.values for factor in synthesis.model.marginals(cliques)]

@@ -1,4 +1,6 @@
-"""The public schema of the made-up census: code lists and legal bounds from `census_tables.py`, never from the rows."""
+"""The public schema of the made-up census: code lists and legal bounds from `census_tables.py`,
+never from the rows.
+"""
 
 import census_tables as t
 
@@ -13,7 +15,9 @@ def category(name, title, description, levels, *, other=None, required=False):
 
 
 def number(name, kind, title, description, edges, *, required=False, decimals=None):
-    """Describe a column of numbers by the edges of its bins, the first and last of which are its bounds."""
+    """Describe a column of numbers by the edges of its bins, the first and last of which are its
+    bounds.
+    """
     field = {"name": name, "type": kind, "title": title, "description": description}
     field["constraints"] = {"required": required, "minimum": edges[0], "maximum": edges[-1]}
     field["synthdp"] = {"edges": edges} | ({} if decimals is None else {"decimals": decimals})
@@ -24,7 +28,14 @@ def place_fields(towns):
     """Describe the three columns that say where somebody lives."""
     names = ", ".join(f"{code} {name}" for code, name, *_ in t.DISTRICTS)
     return [
-        category("region", "Region", "Where the person lives.", t.REGIONS, other=t.NO_REGION, required=True),
+        category(
+            "region",
+            "Region",
+            "Where the person lives.",
+            t.REGIONS,
+            other=t.NO_REGION,
+            required=True,
+        ),
         category(
             "district",
             "District",
@@ -66,7 +77,12 @@ def person_fields():
             required=True,
         ),
         category("marital", "Marital state", "People may marry at 18.", t.MARITAL_STATES),
-        {"name": "born_abroad", "type": "boolean", "title": "Born abroad", "description": "Born outside Kestovia."}
+        {
+            "name": "born_abroad",
+            "type": "boolean",
+            "title": "Born abroad",
+            "description": "Born outside Kestovia.",
+        }
         | yes_no,
         category("education", "Education", "Highest level completed.", t.EDUCATIONS),
     ]
@@ -83,8 +99,20 @@ def work_fields():
             other="other inactive",
             required=True,
         ),
-        category("occupation", "Occupation", "Of those who work.", t.OCCUPATIONS, other=t.OTHER_OCCUPATION),
-        number("hours", "integer", "Hours a week", "Usually worked; 0 for those who do not work.", t.HOURS_EDGES),
+        category(
+            "occupation",
+            "Occupation",
+            "Of those who work.",
+            t.OCCUPATIONS,
+            other=t.OTHER_OCCUPATION,
+        ),
+        number(
+            "hours",
+            "integer",
+            "Hours a week",
+            "Usually worked; 0 for those who do not work.",
+            t.HOURS_EDGES,
+        ),
         number(
             "income",
             "number",
@@ -98,7 +126,11 @@ def work_fields():
             "type": "date",
             "title": "Last move",
             "description": f"Day of the last move, {t.REGISTER_START} if earlier; empty if never moved.",
-            "constraints": {"required": False, "minimum": t.REGISTER_START, "maximum": t.CENSUS_DAY},
+            "constraints": {
+                "required": False,
+                "minimum": t.REGISTER_START,
+                "maximum": t.CENSUS_DAY,
+            },
             "synthdp": {"resolution": "day", "bins": 35},
         },
     ]
@@ -114,8 +146,16 @@ def rules(towns):
     grown_up = [status for status in t.STATUSES if status != "child"]
     return [
         {"determines": ["town", "district"], "map": {code: code[2:4] for code in towns}},
-        {"determines": ["district", "region"], "map": {code: region for code, _, region, *_ in t.DISTRICTS}},
-        {"allow": [{"age": {"maximum": 14}, "status": ["child"]}, {"age": {"minimum": 15}, "status": grown_up}]},
+        {
+            "determines": ["district", "region"],
+            "map": {code: region for code, _, region, *_ in t.DISTRICTS},
+        },
+        {
+            "allow": [
+                {"age": {"maximum": 14}, "status": ["child"]},
+                {"age": {"minimum": 15}, "status": grown_up},
+            ]
+        },
         {"forbid": {"age": {"maximum": 17}, "marital": t.MARITAL_STATES[1:]}},
         {"forbid": {"age": {"maximum": 54}, "status": ["retired"]}},
     ]

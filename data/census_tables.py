@@ -1,7 +1,8 @@
 """The tables behind the made-up census of Kestovia, a country that does not exist.
 
-Every number here is invented: no census, survey or person was looked at. Weights are relative (a row need not
-add up to 100); a weight of 0 makes a combination impossible. "15-17" as a key means ages 15 to 17 inclusive.
+Every number here is invented: no census, survey or person was looked at. Weights are relative (a
+row need not add up to 100); a weight of 0 makes a combination impossible. "15-17" as a key means
+ages 15 to 17 inclusive.
 """
 
 SEED = 20210315
@@ -12,15 +13,22 @@ INCOME_TOP_CODE = 1_000_000
 YES, NO = "yes", "no"
 
 NO_REGION = "no fixed region"
-# region: share of people, elderly (x chance of being 65+), degrees (x chance of a university degree),
-# abroad (% born abroad), sectors (x chance of an occupation in that sector)
+# region: share of people, elderly (x chance of being 65+), degrees (x chance of a university
+# degree), abroad (% born abroad), sectors (x chance of an occupation in that sector)
 REGIONS = {
     "Ambermoor": {
         "share": 300,
         "elderly": 0.7,
         "degrees": 2.0,
         "abroad": 24,
-        "sectors": {"office": 1.5, "it": 2.5, "arts": 2.0, "farm": 0.05, "mining": 0.02, "sea": 0.2},
+        "sectors": {
+            "office": 1.5,
+            "it": 2.5,
+            "arts": 2.0,
+            "farm": 0.05,
+            "mining": 0.02,
+            "sea": 0.2,
+        },
     },
     "Brackwater": {
         "share": 160,
@@ -36,7 +44,13 @@ REGIONS = {
         "abroad": 9,
         "sectors": {"mining": 9.0, "factory": 1.6, "sea": 0.0},
     },
-    "Dunhollow": {"share": 90, "elderly": 1.4, "degrees": 0.6, "abroad": 4, "sectors": {"farm": 3.0, "sea": 0.0}},
+    "Dunhollow": {
+        "share": 90,
+        "elderly": 1.4,
+        "degrees": 0.6,
+        "abroad": 4,
+        "sectors": {"farm": 3.0, "sea": 0.0},
+    },
     "Eastmarch": {
         "share": 110,
         "elderly": 1.0,
@@ -44,14 +58,32 @@ REGIONS = {
         "abroad": 15,
         "sectors": {"factory": 1.8, "transport": 1.7, "sea": 0.0},
     },
-    "Fenwold": {"share": 80, "elderly": 1.3, "degrees": 0.6, "abroad": 5, "sectors": {"farm": 4.5, "sea": 0.3}},
-    "Greywick": {"share": 70, "elderly": 0.9, "degrees": 1.7, "abroad": 11, "sectors": {"school": 2.2, "sea": 0.0}},
-    "Highmere": {"share": 49, "elderly": 1.2, "degrees": 0.9, "abroad": 7, "sectors": {"hotel": 3.5, "farm": 1.5}},
+    "Fenwold": {
+        "share": 80,
+        "elderly": 1.3,
+        "degrees": 0.6,
+        "abroad": 5,
+        "sectors": {"farm": 4.5, "sea": 0.3},
+    },
+    "Greywick": {
+        "share": 70,
+        "elderly": 0.9,
+        "degrees": 1.7,
+        "abroad": 11,
+        "sectors": {"school": 2.2, "sea": 0.0},
+    },
+    "Highmere": {
+        "share": 49,
+        "elderly": 1.2,
+        "degrees": 0.9,
+        "abroad": 7,
+        "sectors": {"hotel": 3.5, "farm": 1.5},
+    },
     NO_REGION: {"share": 1, "elderly": 1.0, "degrees": 0.6, "abroad": 30, "sectors": {"sea": 20.0}},
 }
 
-# code, name (after its main town), region, number of towns, share of the region's people.
-# A town's code is "K-" + its district's code + its number in the district; the n-th town weighs 1/n.
+# code, name (after its main town), region, number of towns, share of the region's people. A town's
+# code is "K-" + its district's code + its number in the district; the n-th town weighs 1/n.
 DISTRICTS = [
     ("00", "no fixed address", NO_REGION, 0, 1),
     ("01", "Amber Cross", "Ambermoor", 6, 40),
@@ -82,7 +114,8 @@ DISTRICTS = [
 
 SEXES = ["F", "M"]
 
-# age band: people per 1000 of the country, women and men (baby boom in the fifties, women live longer)
+# age band: people per 1000 of the country, women and men (baby boom in the fifties, women live
+# longer)
 AGES = {
     "0-4": (23, 24),
     "5-9": (25, 26),
@@ -161,7 +194,16 @@ EDUCATION_CLASS = {
 }
 CLASSES = ["basic", "middle", "bachelor", "graduate"]
 
-STATUSES = ["child", "student", "employed", "self-employed", "unemployed", "homemaker", "retired", "other inactive"]
+STATUSES = [
+    "child",
+    "student",
+    "employed",
+    "self-employed",
+    "unemployed",
+    "homemaker",
+    "retired",
+    "other inactive",
+]
 WORKING = ["employed", "self-employed"]
 # P(status | age band, sex): nobody under 15 works, nobody under 55 is retired
 STATUS = {
@@ -186,7 +228,8 @@ STATUS_BY_CLASS = {
 }
 
 OTHER_OCCUPATION = "other occupation"
-# occupation: sector, % women, weight for each class of education (basic, middle, bachelor, graduate), pay an hour
+# occupation: sector, % women, weight for each class of education (basic, middle, bachelor,
+# graduate), pay an hour
 OCCUPATIONS = {
     "farmer": ("farm", 25, 20, 22, 5, 2, 11.0),
     "farm hand": ("farm", 35, 26, 6, 0, 0, 9.5),
@@ -231,45 +274,131 @@ OCCUPATIONS = {
     OTHER_OCCUPATION: ("other", 50, 22, 18, 12, 9, 14.5),
 }
 
-# P(hours a week | status, sex): (from, to, weight), both ends inclusive; people round to 20, 35 and 40
+# P(hours a week | status, sex): (from, to, weight), both ends inclusive; people round to 20, 35 and
+# 40
 HOURS = {
-    ("employed", "F"): [(1, 15, 9), (16, 34, 17), (20, 20, 17), (35, 35, 20), (36, 39, 6), (40, 40, 26), (41, 55, 5)],
-    ("employed", "M"): [(1, 15, 3), (16, 34, 5), (20, 20, 4), (35, 35, 19), (36, 39, 9), (40, 40, 45), (41, 60, 15)],
-    ("self-employed", "F"): [(1, 19, 16), (20, 20, 12), (21, 39, 20), (40, 40, 20), (41, 65, 26), (60, 60, 6)],
-    ("self-employed", "M"): [(1, 19, 6), (20, 20, 4), (21, 39, 11), (40, 40, 23), (41, 80, 44), (60, 60, 12)],
+    ("employed", "F"): [
+        (1, 15, 9),
+        (16, 34, 17),
+        (20, 20, 17),
+        (35, 35, 20),
+        (36, 39, 6),
+        (40, 40, 26),
+        (41, 55, 5),
+    ],
+    ("employed", "M"): [
+        (1, 15, 3),
+        (16, 34, 5),
+        (20, 20, 4),
+        (35, 35, 19),
+        (36, 39, 9),
+        (40, 40, 45),
+        (41, 60, 15),
+    ],
+    ("self-employed", "F"): [
+        (1, 19, 16),
+        (20, 20, 12),
+        (21, 39, 20),
+        (40, 40, 20),
+        (41, 65, 26),
+        (60, 60, 6),
+    ],
+    ("self-employed", "M"): [
+        (1, 19, 6),
+        (20, 20, 4),
+        (21, 39, 11),
+        (40, 40, 23),
+        (41, 80, 44),
+        (60, 60, 12),
+    ],
 }
 
 # pay factors on the occupation's pay an hour
-PAY_BY_AGE = {"15-17": 0.5, "18-20": 0.65, "21-24": 0.78, "25-29": 0.9, "30-39": 1.0, "40-54": 1.12, "55-99": 1.08}
+PAY_BY_AGE = {
+    "15-17": 0.5,
+    "18-20": 0.65,
+    "21-24": 0.78,
+    "25-29": 0.9,
+    "30-39": 1.0,
+    "40-54": 1.12,
+    "55-99": 1.08,
+}
 PAY_BY_SEX = {"F": 0.91, "M": 1.0}
 PAY_BY_CLASS = {"basic": 0.93, "middle": 1.0, "bachelor": 1.06, "graduate": 1.15}
-# quantile of the pay factor left over: (share of people below, factor); above the last one a Pareto tail, alpha = 2
+# quantile of the pay factor left over: (share of people below, factor); above the last one a Pareto
+# tail, alpha = 2
 PAY_SPREAD = {
-    "employed": [(0.0, 0.45), (0.05, 0.66), (0.25, 0.85), (0.5, 1.0), (0.75, 1.19), (0.9, 1.45), (0.98, 2.0)],
-    "self-employed": [(0.0, 0.05), (0.1, 0.3), (0.25, 0.55), (0.5, 0.9), (0.75, 1.5), (0.9, 2.5), (0.95, 3.2)],
+    "employed": [
+        (0.0, 0.45),
+        (0.05, 0.66),
+        (0.25, 0.85),
+        (0.5, 1.0),
+        (0.75, 1.19),
+        (0.9, 1.45),
+        (0.98, 2.0),
+    ],
+    "self-employed": [
+        (0.0, 0.05),
+        (0.1, 0.3),
+        (0.25, 0.55),
+        (0.5, 0.9),
+        (0.75, 1.5),
+        (0.9, 2.5),
+        (0.95, 3.2),
+    ],
 }
 PERCENT_ROUNDED = 25  # of the incomes are told to the nearest 500
 
-# P(household size | age band, married or not): weights of sizes 1, 2, ..., 8, then 9 to 12 together.
-# Children never live alone, married people (nearly) never.
+# P(household size | age band, married or not): weights of sizes 1, 2, ..., 8, then 9 to 12
+# together. Children never live alone, married people (nearly) never.
 MAX_HOUSEHOLD = 12
 HOUSEHOLD = {
-    "0-14": {"not married": (0, 70, 240, 410, 180, 65, 20, 10, 5), "married": (1, 1, 1, 1, 1, 1, 1, 1, 1)},
-    "15-17": {"not married": (4, 110, 260, 380, 160, 55, 20, 8, 3), "married": (1, 1, 1, 1, 1, 1, 1, 1, 1)},
-    "18-24": {"not married": (190, 200, 240, 235, 90, 30, 10, 4, 1), "married": (5, 480, 320, 130, 45, 15, 4, 1, 0)},
-    "25-34": {"not married": (400, 330, 150, 80, 27, 8, 3, 2, 0), "married": (8, 290, 320, 280, 75, 20, 5, 1, 1)},
-    "35-49": {"not married": (400, 270, 190, 95, 32, 9, 3, 1, 0), "married": (10, 140, 240, 420, 140, 35, 10, 4, 1)},
-    "50-64": {"not married": (530, 300, 110, 43, 12, 3, 1, 1, 0), "married": (12, 490, 270, 160, 50, 12, 4, 1, 1)},
-    "65-99": {"not married": (740, 185, 50, 17, 5, 2, 1, 0, 0), "married": (20, 855, 90, 25, 7, 2, 1, 0, 0)},
+    "0-14": {
+        "not married": (0, 70, 240, 410, 180, 65, 20, 10, 5),
+        "married": (1, 1, 1, 1, 1, 1, 1, 1, 1),
+    },
+    "15-17": {
+        "not married": (4, 110, 260, 380, 160, 55, 20, 8, 3),
+        "married": (1, 1, 1, 1, 1, 1, 1, 1, 1),
+    },
+    "18-24": {
+        "not married": (190, 200, 240, 235, 90, 30, 10, 4, 1),
+        "married": (5, 480, 320, 130, 45, 15, 4, 1, 0),
+    },
+    "25-34": {
+        "not married": (400, 330, 150, 80, 27, 8, 3, 2, 0),
+        "married": (8, 290, 320, 280, 75, 20, 5, 1, 1),
+    },
+    "35-49": {
+        "not married": (400, 270, 190, 95, 32, 9, 3, 1, 0),
+        "married": (10, 140, 240, 420, 140, 35, 10, 4, 1),
+    },
+    "50-64": {
+        "not married": (530, 300, 110, 43, 12, 3, 1, 1, 0),
+        "married": (12, 490, 270, 160, 50, 12, 4, 1, 1),
+    },
+    "65-99": {
+        "not married": (740, 185, 50, 17, 5, 2, 1, 0, 0),
+        "married": (20, 855, 90, 25, 7, 2, 1, 0, 0),
+    },
 }
 
-# P(years since the last move | age band): (from, to, weight). A move before birth means: never moved.
+# P(years since the last move | age band): (from, to, weight). A move before birth means: never
+# moved.
 MOVED = {
     "0-17": [(0, 1, 19), (2, 4, 20), (5, 9, 17), (10, 99, 44)],
     "18-29": [(0, 1, 46), (2, 4, 24), (5, 9, 11), (10, 19, 8), (20, 99, 11)],
     "30-44": [(0, 1, 23), (2, 4, 26), (5, 9, 25), (10, 19, 17), (20, 29, 4), (30, 99, 5)],
     "45-64": [(0, 1, 8), (2, 4, 12), (5, 9, 18), (10, 19, 32), (20, 39, 23), (40, 99, 7)],
-    "65-99": [(0, 1, 4), (2, 4, 7), (5, 9, 12), (10, 29, 29), (30, 49, 31), (50, 69, 13), (70, 99, 4)],
+    "65-99": [
+        (0, 1, 4),
+        (2, 4, 7),
+        (5, 9, 12),
+        (10, 29, 29),
+        (30, 49, 31),
+        (50, 69, 13),
+        (70, 99, 4),
+    ],
 }
 # January to December: people move in the summer; and on the first of a month
 MONTHS = (5, 5, 7, 8, 8, 10, 12, 14, 12, 8, 6, 5)
@@ -290,6 +419,20 @@ AGE_EDGES = [0, 5, 10, 15, 18, 21, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 8
 HOUSEHOLD_EDGES = [1, 2, 3, 4, 5, 6, 7, 8, 12]
 HOURS_EDGES = [0, 1, 10, 20, 21, 30, 35, 36, 40, 41, 50, 60, 80]
 INCOME_EDGES = [
-    *(0, 0.01, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 35_000, 40_000, 50_000, 60_000, 80_000),
+    *(
+        0,
+        0.01,
+        5_000,
+        10_000,
+        15_000,
+        20_000,
+        25_000,
+        30_000,
+        35_000,
+        40_000,
+        50_000,
+        60_000,
+        80_000,
+    ),
     *(100_000, 150_000, 250_000, INCOME_TOP_CODE),
 ]

@@ -1,4 +1,5 @@
-"""A made-up package of households, the people in them, their visits to a doctor, and vehicles; all is invented.
+"""A made-up package of households, the people in them, their visits to a doctor, and vehicles; all
+is invented.
 
 python data/make_families.py            # writes data/families again, byte for byte
 python data/make_families.py FOLDER N   # N households into FOLDER
@@ -36,16 +37,26 @@ def households_of(rng: np.random.Generator, n: int) -> pd.DataFrame:
 
 
 def people_of(rng: np.random.Generator, homes: pd.DataFrame) -> pd.DataFrame:
-    """Owners have more children; partners are of an age and of a schooling; children are younger than the head."""
+    """Owners have more children; partners are of an age and of a schooling; children are younger
+    than the head.
+    """
     n = len(homes)
-    head_age = np.clip(rng.normal(42 + 6 * (homes["tenure"] == 0) + 3 * homes["income"], 14, n), 18, 95).astype(int)
+    head_age = np.clip(
+        rng.normal(42 + 6 * (homes["tenure"] == 0) + 3 * homes["income"], 14, n), 18, 95
+    ).astype(int)
     is_family = rng.random(n) < 0.35 + 0.25 * (homes["tenure"] == 0) + 0.1 * (head_age > 30)
-    n_children = np.minimum(rng.poisson(np.where((head_age > 24) & (head_age < 58), 0.4 + 0.9 * is_family, 0.05)), 3)
+    n_children = np.minimum(
+        rng.poisson(np.where((head_age > 24) & (head_age < 58), 0.4 + 0.9 * is_family, 0.05)), 3
+    )
     n_others = rng.random(n) < 0.08 + 0.12 * (homes["tenure"] == 1)
-    schooling = np.clip(np.round(0.8 + 0.55 * homes["income"] + rng.normal(0, 0.7, n)), 0, 3).astype(int)
+    schooling = np.clip(
+        np.round(0.8 + 0.55 * homes["income"] + rng.normal(0, 0.7, n)), 0, 3
+    ).astype(int)
     sexes = rng.integers(0, 2, n)
     parts = []
-    for role, counts in enumerate([np.ones(n, int), is_family.astype(int), n_children, n_others.astype(int)]):
+    for role, counts in enumerate(
+        [np.ones(n, int), is_family.astype(int), n_children, n_others.astype(int)]
+    ):
         home = np.repeat(np.arange(n), counts)
         age, school, sex = head_age[home], schooling[home], rng.integers(0, 2, len(home))
         if role == 0:
@@ -59,7 +70,9 @@ def people_of(rng: np.random.Generator, homes: pd.DataFrame) -> pd.DataFrame:
             school = np.where(age < 16, 0, np.minimum(school, 1 + (age > 20)))
         else:
             age, school = rng.integers(18, 90, len(home)), rng.integers(0, 4, len(home))
-        parts.append(pd.DataFrame({"home": home, "role": role, "age": age, "sex": sex, "schooling": school}))
+        parts.append(
+            pd.DataFrame({"home": home, "role": role, "age": age, "sex": sex, "schooling": school})
+        )
     people = pd.concat(parts).sort_values(["home", "role"], kind="stable").reset_index(drop=True)
     people["number"] = people.groupby("home").cumcount() + 1
     return people
@@ -72,14 +85,27 @@ def visits_of(rng: np.random.Generator, people: pd.DataFrame) -> pd.DataFrame:
     age = people["age"].to_numpy()[person]
     is_first = np.concatenate([[True], person[1:] != person[:-1]])
     old = np.clip(age / 90, 0, 1)
-    chances = np.column_stack([np.full(len(age), 0.3), 0.5 - 0.3 * old, 0.3 - 0.15 * old, 0.05 + 0.6 * old])
+    chances = np.column_stack(
+        [np.full(len(age), 0.3), 0.5 - 0.3 * old, 0.3 - 0.15 * old, 0.05 + 0.6 * old]
+    )
     fresh, reason, day = drawn(rng, chances), np.zeros(len(age), int), np.zeros(len(age), int)
     for row in range(len(age)):
         again = not is_first[row] and rng.random() < (0.8 if reason[row - 1] == 3 else 0.25)
         reason[row] = reason[row - 1] if again else fresh[row]
-        day[row] = rng.integers(0, 150) if is_first[row] else min(day[row - 1] + 10 + rng.geometric(1 / 45), N_DAYS - 1)
+        day[row] = (
+            rng.integers(0, 150)
+            if is_first[row]
+            else min(day[row - 1] + 10 + rng.geometric(1 / 45), N_DAYS - 1)
+        )
     cost = np.round(np.array([40, 70, 180, 120])[reason] * rng.lognormal(0, 0.4, len(age)))
-    return pd.DataFrame({"person": person, "date": FIRST_DAY + day, "reason": reason, "cost": np.clip(cost, 10, 999)})
+    return pd.DataFrame(
+        {
+            "person": person,
+            "date": FIRST_DAY + day,
+            "reason": reason,
+            "cost": np.clip(cost, 10, 999),
+        }
+    )
 
 
 def vehicles_of(rng: np.random.Generator, homes: pd.DataFrame) -> pd.DataFrame:
@@ -87,10 +113,15 @@ def vehicles_of(rng: np.random.Generator, homes: pd.DataFrame) -> pd.DataFrame:
     counts = np.minimum(rng.poisson(0.4 + 0.35 * homes["income"]), 3)
     home = np.repeat(np.arange(len(homes)), counts)
     income = homes["income"].to_numpy()[home]
-    kind = drawn(rng, np.column_stack([np.full(len(homes), 5), np.full(len(homes), 3), 0.3 + homes["income"]]))[home]
+    kind = drawn(
+        rng,
+        np.column_stack([np.full(len(homes), 5), np.full(len(homes), 3), 0.3 + homes["income"]]),
+    )[home]
     fuel = np.where(rng.random(len(home)) < 0.7, kind, rng.integers(0, 3, len(home)))
     year = 2024 - np.minimum(rng.geometric(1 / (11 - 2 * income)), 24)
-    return pd.DataFrame({"home": home, "fuel": fuel, "year": np.where(fuel == 2, np.maximum(year, 2014), year)})
+    return pd.DataFrame(
+        {"home": home, "fuel": fuel, "year": np.where(fuel == 2, np.maximum(year, 2014), year)}
+    )
 
 
 def package_of_families(n: int = N_HOUSEHOLDS, seed: int = 17) -> dict[str, pd.DataFrame]:
@@ -100,7 +131,13 @@ def package_of_families(n: int = N_HOUSEHOLDS, seed: int = 17) -> dict[str, pd.D
     people = people_of(rng, homes)
     visits, vehicles = visits_of(rng, people), vehicles_of(rng, homes)
     keys = np.array([f"H{number:05d}" for number in rng.permutation(10 * n)[:n]])
-    words = {"region": REGIONS, "income": INCOMES, "tenure": TENURES, "role": ROLES, "sex": ["F", "M"]}
+    words = {
+        "region": REGIONS,
+        "income": INCOMES,
+        "tenure": TENURES,
+        "role": ROLES,
+        "sex": ["F", "M"],
+    }
     words |= {"schooling": SCHOOLING, "reason": REASONS, "fuel": FUELS}
     owners = people.iloc[visits["person"]].reset_index(drop=True)
     tables = {
@@ -111,8 +148,12 @@ def package_of_families(n: int = N_HOUSEHOLDS, seed: int = 17) -> dict[str, pd.D
         "visits": visits.assign(household=keys[owners["home"]], number=owners["number"])[
             ["household", "number", "date", "reason", "cost"]
         ].astype({"cost": int}),
-        "vehicles": vehicles.assign(household=keys[vehicles["home"]])[["household", "fuel", "year"]],
-        "regions": pd.DataFrame({"region": REGIONS, "name": [f"The {region.title()}" for region in REGIONS]}),
+        "vehicles": vehicles.assign(household=keys[vehicles["home"]])[
+            ["household", "fuel", "year"]
+        ],
+        "regions": pd.DataFrame(
+            {"region": REGIONS, "name": [f"The {region.title()}" for region in REGIONS]}
+        ),
     }
     for name, levels in words.items():
         for table in ("households", "people", "visits", "vehicles"):
@@ -128,8 +169,14 @@ def field(name: str, kind: str, **constraints: object) -> dict[str, object]:
 
 def description() -> dict[str, object]:
     """The package, from code lists and legal bounds and never from the rows."""
-    household, number = {"name": "household", "type": "string"}, {"name": "number", "type": "integer"}
-    to_household = {"fields": "household", "reference": {"resource": "households", "fields": "household"}}
+    household, number = (
+        {"name": "household", "type": "string"},
+        {"name": "number", "type": "integer"},
+    )
+    to_household = {
+        "fields": "household",
+        "reference": {"resource": "households", "fields": "household"},
+    }
     person = ["household", "number"]
     ages = {"edges": [0, 6, 12, 18, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 99]}
     schemas: dict[str, dict[str, object]] = {
@@ -141,7 +188,9 @@ def description() -> dict[str, object]:
                 field("tenure", "string", enum=TENURES),
             ],
             "primaryKey": "household",
-            "foreignKeys": [{"fields": "region", "reference": {"resource": "regions", "fields": "region"}}],
+            "foreignKeys": [
+                {"fields": "region", "reference": {"resource": "regions", "fields": "region"}}
+            ],
         },
         "people": {
             "fields": [
@@ -165,11 +214,14 @@ def description() -> dict[str, object]:
             "fields": [
                 household,
                 number,
-                field("date", "date", minimum="2024-01-01", maximum="2024-12-31") | {"synthdp": {"bins": 12}},
+                field("date", "date", minimum="2024-01-01", maximum="2024-12-31")
+                | {"synthdp": {"bins": 12}},
                 field("reason", "string", enum=REASONS),
                 field("cost", "integer", minimum=0, maximum=1000) | {"synthdp": {"bins": 10}},
             ],
-            "foreignKeys": [{"fields": person, "reference": {"resource": "people", "fields": person}}],
+            "foreignKeys": [
+                {"fields": person, "reference": {"resource": "people", "fields": person}}
+            ],
         },
         "vehicles": {
             "fields": [
@@ -179,7 +231,9 @@ def description() -> dict[str, object]:
             ],
             "foreignKeys": [to_household],
         },
-        "regions": {"fields": [{"name": "region", "type": "string"}, {"name": "name", "type": "string"}]},
+        "regions": {
+            "fields": [{"name": "region", "type": "string"}, {"name": "name", "type": "string"}]
+        },
     }
     head = {"where": {"role": ["head"]}, "at_least": 1, "at_most": 1}
     partner = {"where": {"role": ["partner"]}, "at_most": 1}
@@ -190,7 +244,8 @@ def description() -> dict[str, object]:
         "regions": {"public": True},
     }
     resources = [
-        {"name": name, "path": f"{name}.csv", "schema": schema} | ({"synthdp": own[name]} if name in own else {})
+        {"name": name, "path": f"{name}.csv", "schema": schema}
+        | ({"synthdp": own[name]} if name in own else {})
         for name, schema in schemas.items()
     ]
     return {"name": "families", "synthdp": {"root": "households"}, "resources": resources}
@@ -200,7 +255,9 @@ def main() -> None:
     """Write the tables and their description."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "families"
     folder.mkdir(exist_ok=True)
-    for name, table in package_of_families(int(sys.argv[2]) if len(sys.argv) > 2 else N_HOUSEHOLDS).items():
+    for name, table in package_of_families(
+        int(sys.argv[2]) if len(sys.argv) > 2 else N_HOUSEHOLDS
+    ).items():
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
     (folder / "datapackage.json").write_text(json.dumps(description(), indent=2) + "\n")
 

@@ -1,7 +1,8 @@
 """Write the made-up census of Kestovia: `census.csv` and its public schema, `census.schema.json`.
 
-Kestovia and everybody in it are invented; all numbers come from the tables in `census_tables.py`, none from real
-people. The same files come out byte for byte every time, so the seed is fixed: there is nothing here to protect.
+Kestovia and everybody in it are invented; all numbers come from the tables in `census_tables.py`,
+none from real people. The same files come out byte for byte every time, so the seed is fixed: there
+is nothing here to protect.
 
     python data/make_sample.py            rewrites the two files beside this script
     python data/make_sample.py FOLDER     writes them into FOLDER
@@ -24,13 +25,17 @@ def band_of(age, bands):
 
 
 def draw(rng, weights, row):
-    """Draw for each entry of `row` a column number of the table `weights` with chances as in that row of it."""
+    """Draw for each entry of `row` a column number of the table `weights` with chances as in that
+    row of it.
+    """
     cumulative = np.cumsum(np.asarray(weights, dtype=float), axis=1)
     uniform = rng.random(len(row))
     result = np.zeros(len(row), dtype=int)
     for i in np.unique(row):
         here = row == i
-        result[here] = np.searchsorted(cumulative[i], uniform[here] * cumulative[i, -1], side="right")
+        result[here] = np.searchsorted(
+            cumulative[i], uniform[here] * cumulative[i, -1], side="right"
+        )
     return result
 
 
@@ -40,9 +45,13 @@ def draw_between(rng, low, high):
 
 
 def draw_ranges(rng, tables, row):
-    """Draw integers from a list of (from, to, weight) for each entry of `row`, a number in the list `tables`."""
+    """Draw integers from a list of (from, to, weight) for each entry of `row`, a number in the list
+    `tables`.
+    """
     width = max(len(table) for table in tables)
-    padded = np.array([[*table, *[(0, 0, 0)] * (width - len(table))] for table in tables], dtype=float)
+    padded = np.array(
+        [[*table, *[(0, 0, 0)] * (width - len(table))] for table in tables], dtype=float
+    )
     which = draw(rng, padded[:, :, 2], row)
     return draw_between(rng, padded[row, which, 0], padded[row, which, 1])
 
@@ -56,7 +65,8 @@ def towns():
         in_region = sum(row[4] for row in t.DISTRICTS if row[2] == region)
         weight = t.REGIONS[region]["share"] * share / in_region / sum(sizes)
         result += [
-            (f"K-{district}{n:02d}", district, region, weight * size) for n, size in zip(numbers, sizes, strict=True)
+            (f"K-{district}{n:02d}", district, region, weight * size)
+            for n, size in zip(numbers, sizes, strict=True)
         ]
     return result
 
@@ -70,10 +80,14 @@ def place_and_person(rng, n_rows):
     region_no = np.array([regions.index(name) for name in region])
     lows, highs = np.array([band.split("-") for band in t.AGES], dtype=int).T
     pyramid = np.array(list(t.AGES.values()), dtype=float)
-    elderly = [np.where(lows >= t.ELDERLY_FROM, r["elderly"], 1.0)[:, None] for r in t.REGIONS.values()]
+    elderly = [
+        np.where(lows >= t.ELDERLY_FROM, r["elderly"], 1.0)[:, None] for r in t.REGIONS.values()
+    ]
     band_and_sex = draw(rng, [(pyramid * factor).ravel() for factor in elderly], region_no)
     age = draw_between(rng, lows[band_and_sex // 2], highs[band_and_sex // 2])
-    abroad = rng.random(n_rows) * 100 < np.array([r["abroad"] for r in t.REGIONS.values()])[region_no]
+    abroad = (
+        rng.random(n_rows) * 100 < np.array([r["abroad"] for r in t.REGIONS.values()])[region_no]
+    )
     abroad &= rng.random(n_rows) < np.where(age < 15, 0.35, 1.0)
     return {
         "region": region,
@@ -96,8 +110,12 @@ def marital_and_education(rng, p):
         for row in t.EDUCATION.values()
         for region in t.REGIONS.values()
     ]
-    p["education_no"] = draw(rng, table, len(t.REGIONS) * band_of(p["age"], t.EDUCATION) + p["region_no"])
-    p["class_no"] = np.array([t.CLASSES.index(t.EDUCATION_CLASS[name]) for name in t.EDUCATIONS])[p["education_no"]]
+    p["education_no"] = draw(
+        rng, table, len(t.REGIONS) * band_of(p["age"], t.EDUCATION) + p["region_no"]
+    )
+    p["class_no"] = np.array([t.CLASSES.index(t.EDUCATION_CLASS[name]) for name in t.EDUCATIONS])[
+        p["education_no"]
+    ]
 
 
 def household(rng, p):
@@ -109,10 +127,19 @@ def household(rng, p):
 
 
 def work(rng, p):
-    """Draw status given age, sex and education; occupation given education, sex and region; hours given status."""
+    """Draw status given age, sex and education; occupation given education, sex and region; hours
+    given status.
+    """
     factors = [[t.STATUS_BY_CLASS[c].get(status, 1.0) for status in t.STATUSES] for c in t.CLASSES]
-    table = [np.array(row[sex]) * factor for row in t.STATUS.values() for sex in t.SEXES for factor in factors]
-    p["status_no"] = draw(rng, table, (2 * band_of(p["age"], t.STATUS) + p["sex_no"]) * len(t.CLASSES) + p["class_no"])
+    table = [
+        np.array(row[sex]) * factor
+        for row in t.STATUS.values()
+        for sex in t.SEXES
+        for factor in factors
+    ]
+    p["status_no"] = draw(
+        rng, table, (2 * band_of(p["age"], t.STATUS) + p["sex_no"]) * len(t.CLASSES) + p["class_no"]
+    )
     p["status"] = np.array(t.STATUSES)[p["status_no"]]
     p["works"] = np.isin(p["status"], t.WORKING)
 
@@ -121,25 +148,39 @@ def work(rng, p):
     table = []
     for region in t.REGIONS.values():
         boost = np.array([region["sectors"].get(row[0], 1.0) for row in t.OCCUPATIONS.values()])
-        table += [weight[c] * share * boost for c in range(len(t.CLASSES)) for share in (women, 100 - women)]
-    p["occupation_no"] = draw(rng, table, (p["region_no"] * len(t.CLASSES) + p["class_no"]) * 2 + p["sex_no"])
+        table += [
+            weight[c] * share * boost
+            for c in range(len(t.CLASSES))
+            for share in (women, 100 - women)
+        ]
+    p["occupation_no"] = draw(
+        rng, table, (p["region_no"] * len(t.CLASSES) + p["class_no"]) * 2 + p["sex_no"]
+    )
 
     self_employed = p["status"] == "self-employed"
     tables = [t.HOURS[status, sex] for status in t.WORKING for sex in t.SEXES]
-    p["hours"] = np.where(p["works"], draw_ranges(rng, tables, 2 * self_employed + p["sex_no"]), 0).astype(int)
+    p["hours"] = np.where(
+        p["works"], draw_ranges(rng, tables, 2 * self_employed + p["sex_no"]), 0
+    ).astype(int)
 
 
 def income(rng, p):
-    """Work out the year's income: pay an hour, times hours, times a factor with a Pareto tail; in hundredths."""
+    """Work out the year's income: pay an hour, times hours, times a factor with a Pareto tail; in
+    hundredths.
+    """
     pay = np.array([row[6] for row in t.OCCUPATIONS.values()])[p["occupation_no"]]
     pay = pay * np.array(list(t.PAY_BY_SEX.values()))[p["sex_no"]]
     pay = pay * np.array(list(t.PAY_BY_CLASS.values()))[p["class_no"]]
-    pay = pay * np.array(list(t.PAY_BY_AGE.values()))[np.maximum(band_of(p["age"], t.PAY_BY_AGE), 0)]
+    pay = (
+        pay * np.array(list(t.PAY_BY_AGE.values()))[np.maximum(band_of(p["age"], t.PAY_BY_AGE), 0)]
+    )
     uniform = rng.random(len(pay))
     spread = np.zeros(len(pay))
     for status in t.WORKING:
         below, factor = np.array(t.PAY_SPREAD[status]).T
-        tail = factor[-1] * np.sqrt((1 - below[-1]) / (1 - uniform))  # sqrt, unlike power, rounds alike everywhere
+        tail = factor[-1] * np.sqrt(
+            (1 - below[-1]) / (1 - uniform)
+        )  # sqrt, unlike power, rounds alike everywhere
         here = p["status"] == status
         spread[here] = np.where(uniform > below[-1], tail, np.interp(uniform, below, factor))[here]
     year = np.minimum(pay * p["hours"] * 52 * spread, t.INCOME_TOP_CODE)
@@ -149,7 +190,9 @@ def income(rng, p):
 
 
 def last_move(rng, p):
-    """Draw the date of the last move given age; whoever would have moved before being born never moved."""
+    """Draw the date of the last move given age; whoever would have moved before being born never
+    moved.
+    """
     years = draw_ranges(rng, list(t.MOVED.values()), band_of(p["age"], t.MOVED))
     census = np.datetime64(t.CENSUS_DAY)
     month = draw(rng, [t.MONTHS], np.zeros(len(years), dtype=int))
@@ -174,11 +217,17 @@ def columns(rng, p):
     works = p["works"]
 
     def by_status(chances):
-        return np.where(p["status"] == "self-employed", chances["self-employed"], chances["employed"])
+        return np.where(
+            p["status"] == "self-employed", chances["self-employed"], chances["employed"]
+        )
 
     hours = blank(rng, p["hours"], works, by_status(t.MISSING_HOURS))
-    no_income = np.where(hours == "", t.MISSING_INCOME["hours missing"], by_status(t.MISSING_INCOME))
-    no_education = np.where(p["abroad"], t.MISSING_EDUCATION["born abroad"], t.MISSING_EDUCATION["born here"])
+    no_income = np.where(
+        hours == "", t.MISSING_INCOME["hours missing"], by_status(t.MISSING_INCOME)
+    )
+    no_education = np.where(
+        p["abroad"], t.MISSING_EDUCATION["born abroad"], t.MISSING_EDUCATION["born here"]
+    )
     occupation = np.where(works, np.array(list(t.OCCUPATIONS))[p["occupation_no"]], "")
     return {
         "region": p["region"],
@@ -187,13 +236,24 @@ def columns(rng, p):
         "household_size": p["size"].astype(str),
         "sex": blank(rng, np.array(t.SEXES)[p["sex_no"]], everyone, t.MISSING_SEX),
         "age": p["age"].astype(str),
-        "marital": blank(rng, np.array(t.MARITAL_STATES)[p["marital_no"]], p["age"] >= 18, t.MISSING_MARITAL_ADULTS),
-        "born_abroad": blank(rng, np.where(p["abroad"], t.YES, t.NO), everyone, t.MISSING_BORN_ABROAD),
-        "education": blank(rng, np.array(t.EDUCATIONS)[p["education_no"]], p["age"] >= 15, no_education),
+        "marital": blank(
+            rng,
+            np.array(t.MARITAL_STATES)[p["marital_no"]],
+            p["age"] >= 18,
+            t.MISSING_MARITAL_ADULTS,
+        ),
+        "born_abroad": blank(
+            rng, np.where(p["abroad"], t.YES, t.NO), everyone, t.MISSING_BORN_ABROAD
+        ),
+        "education": blank(
+            rng, np.array(t.EDUCATIONS)[p["education_no"]], p["age"] >= 15, no_education
+        ),
         "status": p["status"],
         "occupation": blank(rng, occupation, works, t.MISSING_OCCUPATION),
         "hours": hours,
-        "income": blank(rng, [f"{c // 100}.{c % 100:02d}" for c in p["cents"].tolist()], works, no_income),
+        "income": blank(
+            rng, [f"{c // 100}.{c % 100:02d}" for c in p["cents"].tolist()], works, no_income
+        ),
         "moved": blank(rng, p["moved"], p["never_moved"], 1000),
     }
 
@@ -218,7 +278,11 @@ def main(folder):
         writer.writerow(table)
         writer.writerows(zip(*(values.tolist() for values in table.values()), strict=True))
     codes = [row[0] for row in towns()]
-    schema = {"fields": fields(codes), "missingValues": [""], "synthdp": {"constraints": rules(codes)}}
+    schema = {
+        "fields": fields(codes),
+        "missingValues": [""],
+        "synthdp": {"constraints": rules(codes)},
+    }
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     (Path(folder) / "census.schema.json").write_text(text, encoding="utf-8", newline="\n")
 

@@ -33,12 +33,16 @@ def compared() -> Evaluation:
     people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False)
     synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9)
     tables = {"synthetic.csv": synthesis.sample(text=True)}
-    return synthdp.evaluate(people, tables, synthesis.schema, targets=[], certificate=synthesis.certificate)
+    return synthdp.evaluate(
+        people, tables, synthesis.schema, targets=[], certificate=synthesis.certificate
+    )
 
 
 def columns(found: Evaluation) -> list[Picture]:
     """The pictures of some columns."""
-    view = View({"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables)
+    view = View(
+        {"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables
+    )
     by_name = {picture.title: picture for picture in pictures(view)}
     return [by_name[name] for name in SHOWN]
 
@@ -53,7 +57,9 @@ def sheet(shown: Sequence[Picture]) -> str:
         height = WIDTH * float(box[2]) / float(box[1])
         parts.append(f'<text x="{x}" y="{y}" font-weight="bold">{picture.title}</text>')
         parts.append(
-            picture.svg.replace("<svg ", f'<svg x="{x}" y="{y + 8}" width="{WIDTH}" height="{height:.1f}" ', 1)
+            picture.svg.replace(
+                "<svg ", f'<svg x="{x}" y="{y + 8}" width="{WIDTH}" height="{height:.1f}" ', 1
+            )
         )
     width, height = 3 * (WIDTH + GAP) + GAP, 60 + -(-len(shown) // 3) * HEIGHT
     return (
@@ -63,22 +69,36 @@ def sheet(shown: Sequence[Picture]) -> str:
         f'<rect x="{GAP}" y="12" width="26" height="12" fill="#b8b8b8"/>'
         f'<text x="{GAP + 34}" y="22">census.csv, made up</text>'
         f'<path d="M230 18h26" stroke="#0072B2" stroke-width="2"/><circle cx="243" cy="18" r="4" fill="#0072B2"/>'
-        f'<text x="264" y="22">synthetic, (1, 1e-9)-differentially private</text>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<text x="264" y="22">synthetic, (1, 1e-9)-differentially private</text>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
     )
 
 
 def photographed(found: Evaluation, path: Path) -> None:
     """The beginning of a report as a browser shows it, as PNG."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    browser = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     with tempfile.TemporaryDirectory() as folder:
         page, shot = Path(folder, "report.html"), Path(folder, "shot.png")
         found.to_html(page)
         size = ",".join(map(str, SCREEN))
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--user-data-dir={folder}",
+        ]
         subprocess.run(
-            [browser, *options, f"--window-size={size}", f"--screenshot={shot}", page.as_uri()], check=True, timeout=300
+            [browser, *options, f"--window-size={size}", f"--screenshot={shot}", page.as_uri()],
+            check=True,
+            timeout=300,
         )
-        Image.open(shot).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
+        Image.open(shot).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(
+            path, optimize=True
+        )
 
 
 if __name__ == "__main__":

@@ -61,7 +61,9 @@ class AIM(Mechanism):
 
     def __post_init__(self) -> None:
         if self.max_cells < 1 or self.rounds_per_attribute < 1:
-            raise ParameterError("aim: max_cells and rounds_per_attribute are whole numbers of at least 1")
+            raise ParameterError(
+                "aim: max_cells and rounds_per_attribute are whole numbers of at least 1"
+            )
         check_shares(self, "selection_share")
 
     def release(
@@ -84,27 +86,42 @@ class AIM(Mechanism):
         candidates = workload.downward_closure()
         model, is_last = fit(table.released), False
         while not is_last:
-            report("selecting and measuring", round(100 * float(1 - ledger.remaining / budget)), 100)
+            report(
+                "selecting and measuring", round(100 * float(1 - ledger.remaining / budget)), 100
+            )
             is_last = ledger.remaining < 2 * rho
             rho = ledger.remaining if is_last else rho
             limit = self.max_cells * float(1 - (ledger.remaining - rho) / budget)
-            choice = self._choose(table, model, workload, small_growths(growth, candidates, max_cells=limit), rho)
+            choice = self._choose(
+                table, model, workload, small_growths(growth, candidates, max_cells=limit), rho
+            )
             table.measure(choice.clique, rho=ledger.remaining if is_last else rho * (1 - share))
             growth = growth.with_clique(choice.clique)
             model = fit(table.released, warm_start=model)
-            change = np.abs(model.marginal(choice.clique).values - choice.estimates[choice.clique]).sum()
+            change = np.abs(
+                model.marginal(choice.clique).values - choice.estimates[choice.clique]
+            ).sum()
             if change <= choice.penalty(choice.clique):
                 rho = 4 * rho
-        model.findings["error_bounds"] = error_bounds(model, workload, table.released, choice, ledger.unit.marginal_l1)
+        model.findings["error_bounds"] = error_bounds(
+            model, workload, table.released, choice, ledger.unit.marginal_l1
+        )
         return model
 
     def _choose(
-        self, table: PrivateTable, model: Model, workload: Workload, candidates: Sequence[Clique], rho: Fraction
+        self,
+        table: PrivateTable,
+        model: Model,
+        workload: Workload,
+        candidates: Sequence[Clique],
+        rho: Fraction,
     ) -> Choice:
         """Select what to measure in a round that may cost ``rho``."""
         share = Fraction(self.selection_share)
         choice = Choice(
-            estimates=dict(zip(candidates, (f.values for f in model.marginals(candidates)), strict=True)),
+            estimates=dict(
+                zip(candidates, (f.values for f in model.marginals(candidates)), strict=True)
+            ),
             weights=workload.relative_weights(candidates),
             sigma=sqrt(table.ledger.unit.sigma_squared(rho * (1 - share))),
             epsilon=sqrt(8 * float(rho * share)),

@@ -30,17 +30,23 @@ from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 
 _SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)
-"""Cliques are tried in the order of gain / cells^penalty; which is best depends on how full the tree gets."""
+"""Cliques are tried in the order of gain / cells^penalty; which is best depends on how full the
+tree gets.
+"""
 
 _MAX_CANDIDATES_WITH_TRIPLES = 2000
-"""Triples are looked at up to 23 columns: the noise of each error grows with the square root of how many there are."""
+"""Triples are looked at up to 23 columns: the noise of each error grows with the square root of how
+many there are.
+"""
 
 _MIN_ERROR = 1e-3
 """In records: a candidate whose error is all noise still gets a place in the order, the last."""
 
 _MAX_REFUSED = 1000
-"""Cliques that did not fit into the tree, after which none is tried that comes later in the order: it gains less. To
-refuse one takes 30 milliseconds with 500 columns, of which thousands were refused; with 200 some 700 are."""
+"""Cliques that did not fit into the tree, after which none is tried that comes later in the order:
+it gains less. To refuse one takes 30 milliseconds with 500 columns, of which thousands were
+refused; with 200 some 700 are.
+"""
 
 
 @final
@@ -78,7 +84,9 @@ class CliqueTree(Mechanism):
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.selection_share)
         if self.max_cells < 1:
-            raise ParameterError(f"clique-tree: max_cells is {self.max_cells}; give 1 or more, for instance 32768")
+            raise ParameterError(
+                f"clique-tree: max_cells is {self.max_cells}; give 1 or more, for instance 32768"
+            )
 
     def release(
         self,
@@ -91,8 +99,12 @@ class CliqueTree(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, budget = table.domain, table.ledger.remaining
-        pairs = [pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells]
-        columns = measurement_shares(domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0))
+        pairs = [
+            pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells
+        ]
+        columns = measurement_shares(
+            domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0)
+        )
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
         for clique, part in steps(report, "measuring columns", columns.items()):
             table.measure(clique, rho=budget * share * part)
@@ -101,10 +113,14 @@ class CliqueTree(Mechanism):
             demands = self._demands(table, pairs, workload, budget * Fraction(self.selection_share))
             start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
             left = table.ledger.remaining
-            plans = [self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES]
+            plans = [
+                self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES
+            ]
             plan = min(plans, key=lambda plan: predicted_error(plan, demands))
             total = sum(map(Fraction, plan.values()))
-            for percent, (clique, rho) in zip(np.linspace(0, 99, len(plan)), plan.items(), strict=True):
+            for percent, (clique, rho) in zip(
+                np.linspace(0, 99, len(plan)), plan.items(), strict=True
+            ):
                 report("measuring cliques", int(percent), 100)
                 table.measure(clique, rho=left * Fraction(rho) / total)
             report("measuring cliques", 100, 100)
@@ -113,28 +129,44 @@ class CliqueTree(Mechanism):
     def _demands(
         self, table: PrivateTable, pairs: list[Clique], workload: Workload, rho: Fraction
     ) -> dict[Clique, Demand]:
-        """What each candidate would gain from a measurement, by its noisy error, less one standard deviation."""
+        """What each candidate would gain from a measurement, by its noisy error, less one standard
+        deviation.
+        """
         domain = table.domain
         n_columns = len(domain)
         with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MAX_CANDIDATES_WITH_TRIPLES
         triples = all_k_way(domain.attributes, 3) if with_triples and n_columns > 2 else []
-        candidates = [*pairs, *(triple for triple in triples if domain.size(triple) <= self.max_cells)]
+        candidates = [
+            *pairs,
+            *(triple for triple in triples if domain.size(triple) <= self.max_cells),
+        ]
         look = look_at(table, candidates, independent_counts(table, candidates), rho=rho)
-        weights, unit = workload.relative_weights(candidates), L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared)
+        weights, unit = (
+            workload.relative_weights(candidates),
+            L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared),
+        )
         return {
-            c: Demand(weight=weights[c], error=max(error - look.stddev, _MIN_ERROR), unit=unit * domain.size(c))
+            c: Demand(
+                weight=weights[c],
+                error=max(error - look.stddev, _MIN_ERROR),
+                unit=unit * domain.size(c),
+            )
             for c, error in look.errors.items()
         }
 
     def _grown(
         self, growth: TreeGrowth, demands: Mapping[Clique, Demand], budget: float, penalty: float
     ) -> dict[Clique, float]:
-        """Add cliques, best first, that are worth their share and fit into the tree, and split the budget."""
+        """Add cliques, best first, that are worth their share and fit into the tree, and split the
+        budget.
+        """
         domain = growth.domain
         limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
         known, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
         n_refused = 0
-        for clique in sorted(demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty):
+        for clique in sorted(
+            demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty
+        ):
             if n_refused == _MAX_REFUSED:
                 break
             inside = set(combinations(clique, 2))

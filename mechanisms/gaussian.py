@@ -23,20 +23,22 @@ class Gaussian(Mechanism):
     """No selection: MEASURE marginals that hold the whole workload, and GENERATE.
 
     Which marginals, and with what shares of the budget, follows from the workload alone: those that
-    give the least expected L1 error of unbiased estimates (`planned_shares`). Columns that the workload
-    leaves out are measured a little.
+    give the least expected L1 error of unbiased estimates (`planned_shares`). Columns that the
+    workload leaves out are measured a little.
 
-    For budgets that are large for the workload, or where known noise matters more than little error:
-    `synthdp.mechanisms.shared.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all
-    marginals of the workload out of the measurements. The model, which has no negative counts, is usually
-    nearer to the truth.
+    For budgets that are large for the workload, or where known noise matters more than little
+    error: `synthdp.mechanisms.shared.residuals.best_linear_estimates` makes unbiased estimates with
+    exact noise of all marginals of the workload out of the measurements. The model, which has no
+    negative counts, is usually nearer to the truth.
 
     ``findings`` of the model hold the standard deviation of these estimates, in records, which is
     the same for all cells of a marginal.
     """
 
     name: ClassVar[str] = "gaussian"
-    reference: ClassVar[str] = "Xiao, He, Zhang, Kifer 2023, arXiv:2305.08175, with whole marginals for residuals"
+    reference: ClassVar[str] = (
+        "Xiao, He, Zhang, Kifer 2023, arXiv:2305.08175, with whole marginals for residuals"
+    )
     is_gaussian: ClassVar[bool] = True
 
     def check(self, domain: Domain, workload: Workload) -> None:
@@ -57,7 +59,9 @@ class Gaussian(Mechanism):
         domain, budget = table.domain, table.ledger.remaining
         weights = dict(workload.weights)
         little = MIN_USE * max(weights.values())
-        weights |= {(name,): little for name in domain.attributes if name not in workload.importance}
+        weights |= {
+            (name,): little for name in domain.attributes if name not in workload.importance
+        }
         shares = planned_shares(domain, weights)
         for clique, share in steps(report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)

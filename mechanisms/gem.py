@@ -79,7 +79,11 @@ class GEM(Mechanism):
             table.measure((name,), rho=rho)
         fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
-        candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
+        candidates = [
+            c
+            for c in workload.downward_closure()
+            if len(c) == 1 or domain.size(c) <= self.max_cells
+        ]
         for done in steps(report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(
@@ -90,7 +94,7 @@ class GEM(Mechanism):
                 rho=ledger.remaining / (rounds - done),
                 selection_share=self.selection_share,
             )
-        # A network that goes on from what fitted fewer measurements keeps some of it: on Adult at epsilon 1
-        # a model of the same measurements was off by 0.127, from a fresh start by 0.095.
+        # A network that goes on from what fitted fewer measurements keeps some of it: on Adult at
+        # epsilon 1 a model of the same measurements was off by 0.127, from a fresh start by 0.095.
         fitting = partial(report, "fitting")
         return engine.estimate(domain, table.released, constraints=constraints, progress=fitting)

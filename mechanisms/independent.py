@@ -18,7 +18,8 @@ from synthdp.privacy.private_table import PrivateTable
 @final
 @dataclass(frozen=True, kw_only=True)
 class Independent(Mechanism):
-    """Measure all one-way marginals, with more of the budget for large ones that the workload asks for.
+    """Measure all one-way marginals, with more of the budget for large ones that the workload asks
+    for.
 
     Columns are right one by one and unrelated to each other: a baseline, or a choice for tables
     of which only the columns' distributions are wanted.
@@ -45,4 +46,6 @@ class Independent(Mechanism):
         for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")
-        return engine.estimate(table.domain, table.released, constraints=constraints, progress=fitting)
+        return engine.estimate(
+            table.domain, table.released, constraints=constraints, progress=fitting
+        )

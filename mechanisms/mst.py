@@ -60,7 +60,9 @@ class MST(Mechanism):
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.selection_share)
         if not self.rare_threshold >= 0:
-            raise ParameterError(f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3")
+            raise ParameterError(
+                f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3"
+            )
 
     def release(
         self,
@@ -73,7 +75,9 @@ class MST(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes, budget = table.domain.attributes, table.ledger.remaining
-        candidates = [pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS]
+        candidates = [
+            pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS
+        ]
         rho = budget * Fraction(self.one_way_share) if candidates else budget
         for name in steps(report, "measuring columns", attributes):
             table.measure((name,), rho=rho / len(attributes))
@@ -85,7 +89,9 @@ class MST(Mechanism):
             for pair in steps(report, "measuring pairs", pairs):
                 table.measure(pair, rho=rho, coarsening=coarsening)
         fitting = partial(report, "fitting")
-        return estimate_refined(engine, table.domain, table.released, constraints=constraints, progress=fitting)
+        return estimate_refined(
+            engine, table.domain, table.released, constraints=constraints, progress=fitting
+        )
 
     @staticmethod
     def _select(
@@ -96,7 +102,9 @@ class MST(Mechanism):
         workload: Workload,
         report: Report,
     ) -> list[Clique]:
-        """A spanning tree (or forest, where pairs are missing) of pairs, one exponential mechanism an edge."""
+        """A spanning tree (or forest, where pairs are missing) of pairs, one exponential mechanism
+        an edge.
+        """
         estimates = independent_pairs(pairs, table.released, coarsening)
         score = MarginalL1Error(estimates, coarsening, weights=workload.relative_weights(pairs))
         component = {name: name for name in table.domain.attributes}
@@ -119,5 +127,7 @@ def independent_pairs(
     shares = {}
     for measurement in one_way:
         counts = np.maximum(coarsening.apply(measurement.clique, measurement.values), 0.0)
-        shares[measurement.clique[0]] = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+        shares[measurement.clique[0]] = (
+            counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+        )
     return {(a, b): total * np.outer(shares[a], shares[b]) for a, b in pairs}

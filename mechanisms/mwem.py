@@ -1,4 +1,6 @@
-"""MWEM: multiplicative weights, fed by the exponential mechanism with what the model gets most wrong [HLM12]."""
+"""MWEM: multiplicative weights, fed by the exponential mechanism with what the model gets most
+wrong [HLM12].
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +42,8 @@ class MWEM(Mechanism):
     selection_share
         Share of each round's budget for its selection, between 0 and 1; the paper's is a half.
     total_share
-        Share of the budget for the number of records, between 0 and 1; the paper takes it for public.
+        Share of the budget for the number of records, between 0 and 1; the paper takes it for
+        public.
 
     Raises
     ------
@@ -89,7 +92,10 @@ class MWEM(Mechanism):
             )
             if done == rounds - 1:
                 fit = partial(
-                    engine.estimate, table.domain, constraints=constraints, progress=partial(report, "fitting")
+                    engine.estimate,
+                    table.domain,
+                    constraints=constraints,
+                    progress=partial(report, "fitting"),
                 )
             model = fit(table.released, warm_start=model)
         return model

@@ -22,7 +22,8 @@ from synthdp.privacy.private_table import PrivateTable
 @final
 @dataclass(frozen=True, kw_only=True)
 class MWEMPGM(Mechanism):
-    """MWEM for domains of any size: only marginals that keep the junction tree small may be measured.
+    """MWEM for domains of any size: only marginals that keep the junction tree small may be
+    measured.
 
     1. MEASURE the number of records, and start from the uniform distribution.
     2. Each round, SELECT a marginal of the workload that keeps the junction tree small, by the
@@ -80,13 +81,20 @@ class MWEMPGM(Mechanism):
             clique = measure_worst(
                 table,
                 model,
-                small_growths(growth, workload.cliques, max_cells=self.max_cells * (done + 1) / rounds),
+                small_growths(
+                    growth, workload.cliques, max_cells=self.max_cells * (done + 1) / rounds
+                ),
                 workload=workload,
                 rho=ledger.remaining / (rounds - done),
                 selection_share=self.selection_share,
             )
             growth = growth.with_clique(clique)
             if done == rounds - 1:
-                fit = partial(engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+                fit = partial(
+                    engine.estimate,
+                    domain,
+                    constraints=constraints,
+                    progress=partial(report, "fitting"),
+                )
             model = fit(table.released, warm_start=model)
         return model

@@ -1,4 +1,6 @@
-"""PrivBayes: a Bayesian network of low degree, chosen and measured family by family [Zhang et al. 2017]."""
+"""PrivBayes: a Bayesian network of low degree, chosen and measured family by family [Zhang et al.
+2017].
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,7 +67,9 @@ class PrivBayes(Mechanism):
     """
 
     name: ClassVar[str] = "privbayes"
-    reference: ClassVar[str] = "Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017, doi:10.1145/3134428"
+    reference: ClassVar[str] = (
+        "Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017, doi:10.1145/3134428"
+    )
     degree: int = 3
     theta: float = 4.0
     one_way_share: float = 0.2
@@ -75,9 +79,13 @@ class PrivBayes(Mechanism):
 
     def __post_init__(self) -> None:
         if min(self.degree, self.max_cells, self.max_candidates) < 1:
-            raise ParameterError("privbayes: degree, max_cells and max_candidates are whole numbers of at least 1")
+            raise ParameterError(
+                "privbayes: degree, max_cells and max_candidates are whole numbers of at least 1"
+            )
         if not self.theta > 0:
-            raise ParameterError(f"privbayes: theta is {self.theta}; give a number above 0, for instance 4")
+            raise ParameterError(
+                f"privbayes: theta is {self.theta}; give a number above 0, for instance 4"
+            )
         check_shares(self, "one_way_share", "selection_share")
 
     def release(
@@ -106,13 +114,17 @@ class PrivBayes(Mechanism):
                 break
             families = small_growths(growth, families, max_cells=self.max_cells * (done + 1) / most)
             estimates = independent_families(model, with_most_parents(families))
-            family = table.select(list(estimates), score=MarginalL1Error(estimates), rho=for_selection)
+            family = table.select(
+                list(estimates), score=MarginalL1Error(estimates), rho=for_selection
+            )
             table.measure(family, rho=rho - for_selection)
             growth, placed = growth.with_clique(family), placed.union(family)
             model = fit(table.released, warm_start=model)
         if len(placed) < len(domain):
             measure_columns(table, ledger.remaining)
-        fit = partial(engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+        fit = partial(
+            engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting")
+        )
         return fit(table.released, warm_start=model)
 
     def _families(self, domain: Domain, placed: frozenset[str], max_cells: float) -> list[Clique]:
@@ -123,11 +135,16 @@ class PrivBayes(Mechanism):
         earlier, children = [n for n in sizes if n in placed], [n for n in sizes if n not in placed]
         families: list[Clique] = []
         for degree in range(1, self.degree + 1):
-            if degree > 1 and len(families) + comb(len(earlier), degree) * len(children) > self.max_candidates:
+            if (
+                degree > 1
+                and len(families) + comb(len(earlier), degree) * len(children) > self.max_candidates
+            ):
                 break
             for parents in combinations(earlier, degree):
                 n_cells = prod(sizes[name] for name in parents)
-                families += [(*parents, child) for child in children if n_cells * sizes[child] <= max_cells]
+                families += [
+                    (*parents, child) for child in children if n_cells * sizes[child] <= max_cells
+                ]
         return families
 
 
@@ -139,12 +156,21 @@ def measure_columns(table: PrivateTable, rho: Fraction) -> None:
 
 def with_most_parents(families: Sequence[Clique]) -> list[Clique]:
     """The families of which no other one is the same with one parent more; the child comes last."""
-    smaller = {(*fewer, child) for *parents, child in families for fewer in combinations(parents, len(parents) - 1)}
+    smaller = {
+        (*fewer, child)
+        for *parents, child in families
+        for fewer in combinations(parents, len(parents) - 1)
+    }
     return [family for family in families if family not in smaller]
 
 
-def independent_families(model: Model, families: Sequence[Clique]) -> dict[Clique, NDArray[np.float64]]:
+def independent_families(
+    model: Model, families: Sequence[Clique]
+) -> dict[Clique, NDArray[np.float64]]:
     """Expected counts of families, were the child, which comes last, independent of its parents."""
     parts = list(dict.fromkeys(part for family in families for part in (family[:-1], family[-1:])))
     counts = dict(zip(parts, (factor.values for factor in model.marginals(parts)), strict=True))
-    return {family: np.multiply.outer(counts[family[:-1]], counts[family[-1:]] / model.total) for family in families}
+    return {
+        family: np.multiply.outer(counts[family[:-1]], counts[family[-1:]] / model.total)
+        for family in families
+    }

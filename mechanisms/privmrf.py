@@ -1,4 +1,6 @@
-"""PrivMRF: a Markov random field over a graph of dependent columns, refined where it errs [Cai et al. 2021]."""
+"""PrivMRF: a Markov random field over a graph of dependent columns, refined where it errs [Cai et
+al. 2021].
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,25 +30,27 @@ from synthdp.privacy.private_table import PrivateTable
 @final
 @dataclass(frozen=True, kw_only=True)
 class PrivMRF(Mechanism):
-    """A graph of columns that depend on each other, marginals inside its cliques, and more where the model errs.
+    """A graph of columns that depend on each other, marginals inside its cliques, and more where
+    the model errs.
 
-    1. MEASURE all one-way marginals. SELECT the edges of a graph by the noisy dependence of all pairs
-       (the score R), as long as its cliques stay small (`grown_attribute_graph`).
+    1. MEASURE all one-way marginals. SELECT the edges of a graph by the noisy dependence of all
+       pairs (the score R), as long as its cliques stay small (`grown_attribute_graph`).
     2. MEASURE up to one marginal a column inside the cliques (`first_marginals`), and GENERATE.
-    3. A few rounds: SELECT the marginals inside the cliques, theta-useful or of one column, that have the
-       largest noisy L1 errors (`Refinement`); MEASURE them, with the noise of step 2; GENERATE.
+    3. A few rounds: SELECT the marginals inside the cliques, theta-useful or of one column, that
+       have the largest noisy L1 errors (`Refinement`); MEASURE them, with the noise of step 2;
+       GENERATE.
 
-    All noise is Gaussian and accounted for by Gaussian DP, as in the paper. Otherwise than there, half
-    of the budget of step 1 goes to one-way marginals, which are fitted as well, and pairs are compared
-    with their product, at a quarter of R's sensitivity; the graph is kept triangulated while it grows; a
-    marginal of steps 2 and 3 is measured once; and columns have no hierarchies of levels. The workload
-    does not matter here.
+    All noise is Gaussian and accounted for by Gaussian DP, as in the paper. Otherwise than there,
+    half of the budget of step 1 goes to one-way marginals, which are fitted as well, and pairs are
+    compared with their product, at a quarter of R's sensitivity; the graph is kept triangulated
+    while it grows; a marginal of steps 2 and 3 is measured once; and columns have no hierarchies of
+    levels. The workload does not matter here.
 
     Parameters
     ----------
     one_way_share, graph_share, scoring_share
-        Shares of the budget for one-way marginals, pairs (the paper's .1 together) and the errors of
-        step 3, each above 0 and together below 1; the rest is for what steps 2 and 3 measure.
+        Shares of the budget for one-way marginals, pairs (the paper's .1 together) and the errors
+        of step 3, each above 0 and together below 1; the rest is for what steps 2 and 3 measure.
     theta
         Cells must hold at least ``theta`` times the expected noise on average, above 0.
     refined_per_column
@@ -86,9 +90,15 @@ class PrivMRF(Mechanism):
 
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.graph_share, self.scoring_share)
-        if not (self.theta > 0 and 0 < self.refined_per_column < inf and 0 <= self.size_penalty < inf):
-            raise ParameterError("privmrf: theta and refined_per_column are above 0, size_penalty is at least 0")
-        check_counts(self, "max_attributes", "rounds", "max_scored", "max_cells", "max_clique_cells")
+        if not (
+            self.theta > 0 and 0 < self.refined_per_column < inf and 0 <= self.size_penalty < inf
+        ):
+            raise ParameterError(
+                "privmrf: theta and refined_per_column are above 0, size_penalty is at least 0"
+            )
+        check_counts(
+            self, "max_attributes", "rounds", "max_scored", "max_cells", "max_clique_cells"
+        )
 
     def release(
         self,
@@ -101,7 +111,10 @@ class PrivMRF(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger, budget = table.domain, table.ledger, table.ledger.remaining
-        planned, scoring = int(self.refined_per_column * len(domain)), budget * Fraction(self.scoring_share)
+        planned, scoring = (
+            int(self.refined_per_column * len(domain)),
+            budget * Fraction(self.scoring_share),
+        )
         cliques, dependences = self._graph(table, constraints, report)
         rest, limits = ledger.remaining - scoring, {"max_attributes": self.max_attributes}
         useful = self._useful_cells(table, rest / (len(domain) + planned))
@@ -118,21 +131,27 @@ class PrivMRF(Mechanism):
         for number in range(rounds):
             report("measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100)
             n_new = n_refined // rounds + (number < n_refined % rounds)
-            refinement.measure_worst(table, model, n_new, n_scored=self.max_scored, scoring=scoring / rounds, rho=rho)
+            refinement.measure_worst(
+                table, model, n_new, n_scored=self.max_scored, scoring=scoring / rounds, rho=rho
+            )
             model = fit(table.released, warm_start=model)
         return model
 
     def _graph(
         self, table: PrivateTable, constraints: Sequence[Constraint], report: Report
     ) -> tuple[tuple[Clique, ...], dict[Clique, float]]:
-        """Measure the columns, look at pairs; the cliques of the graph, and how strongly pairs depend."""
+        """Measure the columns, look at pairs; the cliques of the graph, and how strongly pairs
+        depend.
+        """
         domain, budget = table.domain, table.ledger.remaining
         shares = measurement_shares(domain, {(name,): 1.0 for name in domain.attributes})
         for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         varying = [name for name in domain.attributes if domain[name] > 1]
-        pairs = [pair for pair in all_k_way(varying, 2) if domain.size(pair) <= self.max_clique_cells]
+        pairs = [
+            pair for pair in all_k_way(varying, 2) if domain.size(pair) <= self.max_clique_cells
+        ]
         if not pairs:
             return start.cliques, {}
         report("growing the graph", 0, 1)

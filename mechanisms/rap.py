@@ -83,21 +83,37 @@ class RAP(Mechanism):
             table.measure((name,), rho=rho)
         fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
-        candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
+        candidates = [
+            c
+            for c in workload.downward_closure()
+            if len(c) == 1 or domain.size(c) <= self.max_cells
+        ]
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
         for done in range(rounds):
             report("selecting and measuring", done, rounds)
-            worst, rho = self._worst(table, model, candidates, workload, ledger.remaining / (rounds - done))
+            worst, rho = self._worst(
+                table, model, candidates, workload, ledger.remaining / (rounds - done)
+            )
             for clique in worst:
                 table.measure(clique, rho=rho)
             candidates = [clique for clique in candidates if clique not in worst]
             if done == rounds - 1:
-                fit = partial(engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+                fit = partial(
+                    engine.estimate,
+                    domain,
+                    constraints=constraints,
+                    progress=partial(report, "fitting"),
+                )
             model = fit(table.released, warm_start=model)
         return model
 
     def _worst(
-        self, table: PrivateTable, model: Model, candidates: Sequence[Clique], workload: Workload, rho: Fraction
+        self,
+        table: PrivateTable,
+        model: Model,
+        candidates: Sequence[Clique],
+        workload: Workload,
+        rho: Fraction,
     ) -> tuple[list[Clique], Fraction]:
         """What to measure in a round that may cost ``rho``, and the cost of each measurement."""
         k = self.marginals_per_round

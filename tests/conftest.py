@@ -1,4 +1,6 @@
-"""What every test session starts from, however it was started. Loaded before anything that imports numpy."""
+"""What every test session starts from, however it was started. Loaded before anything that imports
+numpy.
+"""
 
 import os
 import signal
@@ -8,15 +10,16 @@ from helpers.repeatable import CHANCE
 from hypothesis import HealthCheck, settings
 
 for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
-    # Workers share the cores: a library that starts a thread a core in each of them makes all wait for each other.
+    # Workers share the cores: a library that starts a thread a core in each of them makes all wait
+    # for each other.
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So started in the background or under nohup; processes that tests start would inherit it, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Examples of properties are the same in every run, for a thorough one finds others; and no example is too slow, for
-# workers share the cores with others.
+# Examples of properties are the same in every run, for a thorough one finds others; and no example
+# is too slow, for workers share the cores with others.
 settings.register_profile(
     "repeatable",
     deadline=None,

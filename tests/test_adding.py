@@ -1,4 +1,6 @@
-"""A recipe, an engine and a source are added from outside the package, as docs/adding.md says step by step."""
+"""A recipe, an engine and a source are added from outside the package, as docs/adding.md says step
+by step.
+"""
 
 import os
 import re
@@ -22,7 +24,9 @@ from synthdp.data.records.coded_source import CodedSource
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 PAGE = ROOT / "docs/adding.md"
-pytestmark = pytest.mark.skipif(not (PAGE.exists() and (ROOT / "data").is_dir()), reason="no checkout")
+pytestmark = pytest.mark.skipif(
+    not (PAGE.exists() and (ROOT / "data").is_dir()), reason="no checkout"
+)
 
 REGISTERS = """
 import sys
@@ -35,7 +39,10 @@ MECHANISMS["star"], ENGINES["raking"] = "added:Star", "added:RakingEstimator"
 def blocks():
     """The page's Python, as it stands in lists and out of them."""
     text = PAGE.read_text(encoding="utf-8")
-    return [dedent(code) for code in re.findall(r"^ *```python\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)]
+    return [
+        dedent(code)
+        for code in re.findall(r"^ *```python\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +61,9 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def added(tmp_path_factory):
-    """A folder with the page's classes as a module, and a plugin that puts them into the registries."""
+    """A folder with the page's classes as a module, and a plugin that puts them into the
+    registries.
+    """
     folder = tmp_path_factory.mktemp("added")
     classes = [code for code in blocks() if "class " in code]
     (folder / "added.py").write_text("\n\n".join(classes), encoding="utf-8")
@@ -74,12 +83,18 @@ def test_the_steps_say_what_they_should(page):
 def test_the_recipe_measures_what_it_says(page):
     cliques = [measurement.clique for measurement in page["synthesis"].measurements]
     names = page["schema"].names
-    assert cliques == [(name,) for name in names] + [("status", name) for name in names if name != "status"]
+    assert cliques == [(name,) for name in names] + [
+        ("status", name) for name in names if name != "status"
+    ]
     accounting = page["synthesis"].certificate["accounting"]
     assert accounting["rho_spent"] == pytest.approx(accounting["rho_budget"])
     with pytest.raises(ParameterError, match="star: centre 'nobody' is no column"):
         page["synthdp"].synthesize(
-            page["people"], page["schema"], epsilon=1, delta=1e-9, mechanism=page["Star"](centre="nobody")
+            page["people"],
+            page["schema"],
+            epsilon=1,
+            delta=1e-9,
+            mechanism=page["Star"](centre="nobody"),
         )
     with pytest.raises(ParameterError, match="star: one_way_share is 1"):
         page["Star"](one_way_share=1)
@@ -88,7 +103,9 @@ def test_the_recipe_measures_what_it_says(page):
 def test_the_engine_meets_what_was_measured_and_adds_nothing(page):
     domain = Domain(("a", "b", "c"), (2, 3, 2))
     rng = np.random.default_rng(0)
-    joint = np.einsum("ij,jk->ijk", rng.random((2, 3)), rng.random((3, 2)))  # a and c depend on each other by b only
+    joint = np.einsum(
+        "ij,jk->ijk", rng.random((2, 3)), rng.random((3, 2))
+    )  # a and c depend on each other by b only
     cliques = [
         LinearMeasurement(("b", "a"), joint.sum(axis=2).T, 1.0),
         LinearMeasurement(("b", "c"), joint.sum(axis=0), 1.0),
@@ -108,8 +125,13 @@ def test_the_source_counts_as_the_one_in_memory(page, n_rows):
     database = sqlite3.connect(":memory:")
     frame = pd.DataFrame(dict(zip(domain.attributes, columns, strict=True)))
     frame.to_sql("rows", database, index=False)
-    cliques = [clique for k in range(4) for clique in combinations(domain.attributes, k)] + [("c", "a")]
-    ours, theirs = page["SQLiteSource"](database, "rows", domain), CodedSource(CodedTable(domain, columns))
+    cliques = [clique for k in range(4) for clique in combinations(domain.attributes, k)] + [
+        ("c", "a")
+    ]
+    ours, theirs = (
+        page["SQLiteSource"](database, "rows", domain),
+        CodedSource(CodedTable(domain, columns)),
+    )
     assert ours.domain == theirs.domain
     for left, right in zip(ours.counts_of(cliques), theirs.counts_of(cliques), strict=True):
         assert (left.dtype, left.shape) == (np.int64, right.shape)
@@ -118,7 +140,9 @@ def test_the_source_counts_as_the_one_in_memory(page, n_rows):
 
 
 def test_a_release_takes_counts_of_its_schema_only(page):
-    release = page["Release"](schema=page["schema"], epsilon=1, delta=1e-9, mechanism="mst", adjacency="add-remove")
+    release = page["Release"](
+        schema=page["schema"], epsilon=1, delta=1e-9, mechanism="mst", adjacency="add-remove"
+    )
     with pytest.raises(SynthdpError, match="domain"):
         release.of(page["SQLiteSource"](page["database"], "people", Domain(("sex",), (2,))))
     assert release.ledger.spent == 0
@@ -130,8 +154,12 @@ def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
     monkeypatch.setitem(ENGINES, "raking", "added:RakingEstimator")
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
-    shown = " ".join(invoke("run", "--help").out.decode().split()).replace("- ", "-")  # lines end at hyphens, too
-    assert all(text in shown for text in ("rap or star", "mixture-of-products, raking or relaxed-tabular"))
+    shown = " ".join(invoke("run", "--help").out.decode().split()).replace(
+        "- ", "-"
+    )  # lines end at hyphens, too
+    assert all(
+        text in shown for text in ("rap or star", "mixture-of-products, raking or relaxed-tabular")
+    )
     outcome = invoke(*run_arguments("--mechanism", "star", "--engine", "raking", "--rows", "9"))
     assert (outcome.code, len((tmp_path / "out.csv").read_text().splitlines())) == (0, 10)
     assert ", star, raking" in invoke("show", "out.csv.privacy.json").out.decode()
@@ -139,7 +167,10 @@ def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("contract", "name"),
-    [("mechanisms/test_mechanism_contract.py", "star"), ("inference/engines/test_every_engine.py", "raking")],
+    [
+        ("mechanisms/test_mechanism_contract.py", "star"),
+        ("inference/engines/test_every_engine.py", "raking"),
+    ],
 )
 def test_the_contract_tests_run_over_what_the_registry_names(contract, name, added):
     command = [
@@ -157,7 +188,12 @@ def test_the_contract_tests_run_over_what_the_registry_names(contract, name, add
     ]
     command += [str(ROOT / "tests" / contract), "-k", f"{name}- or {name}]"]
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(added)}, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(added)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert re.search(r"\d\d passed", done.stdout), done.stdout
     assert "failed" not in done.stdout.splitlines()[-1]

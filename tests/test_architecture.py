@@ -1,4 +1,6 @@
-"""The house keeps its floors: imports go down only, doors bring little along, and what is trusted stays readable."""
+"""The house keeps its floors: imports go down only, doors bring little along, and what is trusted
+stays readable.
+"""
 
 import ast
 import inspect
@@ -25,10 +27,10 @@ HOUSE = House.at(ROOT)
 PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
-    "private-table": 2_600,
-    "from-measurements": 25_600,
-    "synthesize": 36_300,
-    "run": 42_700,
+    "private-table": 2_700,
+    "from-measurements": 29_200,
+    "synthesize": 41_900,
+    "run": 49_500,
     "depth": 33,
     "up": 0,
 }
@@ -43,7 +45,18 @@ THIRD_PARTY = {
     "schema": {"numpy", "pandas", "scipy", "pyarrow", "faker", "polars"},
     "mechanisms": {"numpy", "scipy", "networkx"},
     "learning": {"numpy"},
-    "data": {"numpy", "pandas", "scipy", "narwhals", "polars", "duckdb", "pyarrow", "ibis", "psycopg", "pyspark"},
+    "data": {
+        "numpy",
+        "pandas",
+        "scipy",
+        "narwhals",
+        "polars",
+        "duckdb",
+        "pyarrow",
+        "ibis",
+        "psycopg",
+        "pyspark",
+    },
     "release": {"numpy", "scipy", "pandas", "networkx"},
     "linked": {"numpy", "pandas", "scipy"},
     "report": {"numpy", "pandas", "scipy", "sklearn", "threadpoolctl", "networkx"},
@@ -57,7 +70,15 @@ COUNTING = "data/counting"
 ENGINES = "data/engines and how they are asked"
 ENGINE_VALUES = "data/engines/values"
 LINKING = "linked/linking and what a view weighs"
-LINES = {KERNEL: 900, VALUES: 310, RECORDS: 880, COUNTING: 190, LINKING: 320, ENGINES: 760, ENGINE_VALUES: 350}
+LINES = {
+    KERNEL: 940,
+    VALUES: 310,
+    RECORDS: 960,
+    COUNTING: 210,
+    LINKING: 350,
+    ENGINES: 1_050,
+    ENGINE_VALUES: 450,
+}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
@@ -75,7 +96,11 @@ def test_no_module_imports_itself_by_a_detour():
 
 @pytest.mark.skipif(not CLOSURES.exists(), reason="no checkout: .ci/ is not there")
 def test_what_a_door_brings_along_does_not_grow():
-    command = [sys.executable, str(CLOSURES), *(f"--{door}={most}" for door, most in CLOSURE_LIMITS.items())]
+    command = [
+        sys.executable,
+        str(CLOSURES),
+        *(f"--{door}={most}" for door, most in CLOSURE_LIMITS.items()),
+    ]
     checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
@@ -113,7 +138,11 @@ def room_of(name):
 
 @pytest.mark.parametrize("room", LINES)
 def test_what_is_trusted_can_be_read_in_an_afternoon(room):
-    counts = {name: code_lines(module.text) for name, module in HOUSE.modules.items() if room_of(name) == room}
+    counts = {
+        name: code_lines(module.text)
+        for name, module in HOUSE.modules.items()
+        if room_of(name) == room
+    }
     assert len(counts) >= 3
     assert sum(counts.values()) <= LINES[room], counts
 
@@ -129,7 +158,7 @@ def test_the_interface_of_engines_imports_no_solver_and_no_arithmetic():
     }
 
 
-# --- the checks themselves: each refuses a house that breaks its rule ------------------------------------
+# --- the checks themselves: each refuses a house that breaks its rule -----------------------------
 
 SOUND = {
     "synthdp.__init__": "",
@@ -145,26 +174,39 @@ BROKEN = {
     "an unknown folder": (misplaced, {"synthdp.helpers.things": ""}),
     "an unknown room": (misplaced, {"synthdp.inference.magic.things": ""}),
     "a room in a floor without rooms": (misplaced, {"synthdp.release.parts.things": ""}),
-    "an upward import": (upward, {"synthdp.privacy.ledger": "from synthdp.release.release import Release"}),
+    "an upward import": (
+        upward,
+        {"synthdp.privacy.ledger": "from synthdp.release.release import Release"},
+    ),
     "an upward import in a function": (
         upward,
-        {"synthdp.core.words": "def late():\n    from synthdp.privacy import ledger\n    return ledger"},
+        {
+            "synthdp.core.words": "def late():\n    from synthdp.privacy import ledger\n    return ledger"
+        },
     ),
     "an upward import for types": (
         upward,
-        {"synthdp.core.words": "if TYPE_CHECKING:\n    from synthdp.release.release import Release"},
+        {
+            "synthdp.core.words": "if TYPE_CHECKING:\n    from synthdp.release.release import Release"
+        },
     ),
     "an upward import by a name": (
         upward,
         {"synthdp.inference.arrays": "KINDS = {'gum': 'synthdp.inference.engines.gum:Gum'}"},
     ),
-    "an import of a neighbour": (upward, {"synthdp.inference.arrays": "import synthdp.privacy.ledger"}),
+    "an import of a neighbour": (
+        upward,
+        {"synthdp.inference.arrays": "import synthdp.privacy.ledger"},
+    ),
     "an upward import between rooms": (
         upward,
         {"synthdp.privacy.noise.exact": "from synthdp.privacy.ledger import Ledger"},
     ),
     "an import of the door": (upward, {"synthdp.inference.arrays": "import synthdp"}),
-    "an import of nothing": (upward, {"synthdp.release.release": "from synthdp.privacy.scores import Score"}),
+    "an import of nothing": (
+        upward,
+        {"synthdp.release.release": "from synthdp.privacy.scores import Score"},
+    ),
     "a circle": (
         circles,
         {
@@ -190,13 +232,20 @@ def test_lines_of_code_are_counted_as_said():
     assert code_lines(text) == 5
 
 
-# --- rules of style ---------------------------------------------------------------------------------------
+# --- rules of style -------------------------------------------------------------------------------
+
+
+def test_lines_can_be_read_without_scrolling():
+    lines = [line for module in HOUSE.modules.values() for line in module.text.splitlines()]
+    longer = [line for line in lines if len(line) > 100]  # sentences of errors, tables, addresses
+    assert len(longer) <= 0.01 * len(lines)
 
 
 def test_no_pickle_no_global_generator_no_warning_filter_in_the_library():
     for name, module in HOUSE.modules.items():
         assert not re.search(
-            r"\bimport pickle|allow_pickle=True|np\.random\.(seed|rand|normal|randint)\b", module.text
+            r"\bimport pickle|allow_pickle=True|np\.random\.(seed|rand|normal|randint)\b",
+            module.text,
         ), name
         if name != "synthdp.cli.main":  # a process of its own
             assert "warnings.simplefilter" not in module.text, name
@@ -210,20 +259,34 @@ def test_every_package_is_in_the_wheel():
 
 
 def test_public_classes_are_abstract_or_final():
-    subclassed = set(re.findall(r"class \w+\((\w+)\)", "\n".join(module.text for module in HOUSE.modules.values())))
+    subclassed = set(
+        re.findall(
+            r"class \w+\((\w+)\)", "\n".join(module.text for module in HOUSE.modules.values())
+        )
+    )
     for name, module in HOUSE.modules.items():
         for node in module.tree.body:
             if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
                 continue
             decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
             bases = {ast.unparse(base).split("[")[0] for base in node.bases}
-            inherited = bases & {"ABC", "Protocol", "NamedTuple", "Enum", "Exception", "argparse.ArgumentParser"}
+            inherited = bases & {
+                "ABC",
+                "Protocol",
+                "NamedTuple",
+                "Enum",
+                "Exception",
+                "argparse.ArgumentParser",
+            }
             errors = name == "synthdp.core.errors" or node.name.endswith(("Error", "Detected"))
             abstract = any(
-                isinstance(part, ast.FunctionDef) and "abstractmethod" in map(ast.unparse, part.decorator_list)
+                isinstance(part, ast.FunctionDef)
+                and "abstractmethod" in map(ast.unparse, part.decorator_list)
                 for part in ast.walk(node)
             )
-            allowed = "final" in decorators or inherited or errors or abstract or node.name in subclassed
+            allowed = (
+                "final" in decorators or inherited or errors or abstract or node.name in subclassed
+            )
             assert allowed, f"{name}.{node.name}"
 
 
@@ -233,20 +296,30 @@ def test_public_functions_take_no_arbitrary_keywords_and_no_noise_seed():
         if inspect.isfunction(value):
             parameters = inspect.signature(value).parameters.values()
             assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
-    assert not {"seed", "rng", "random_state"} & set(inspect.signature(synthdp.synthesize).parameters)
+    assert not {"seed", "rng", "random_state"} & set(
+        inspect.signature(synthdp.synthesize).parameters
+    )
 
 
-# --- the page about it ------------------------------------------------------------------------------------
+# --- the page about it ----------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="no checkout: docs/ is not there")
 def test_the_page_about_the_house_tells_the_truth():
     text = PAGE.read_text(encoding="utf-8")
-    rows = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ") and "/" in line.split("|")[2]]
-    floors = [{name.split("/")[-1] for name in re.findall(r"`((?:synthdp/)?\w+)/?`", row)} for row in rows]
+    rows = [
+        line.split("|")[2]
+        for line in text.splitlines()
+        if line.startswith("| ") and "/" in line.split("|")[2]
+    ]
+    floors = [
+        {name.split("/")[-1] for name in re.findall(r"`((?:synthdp/)?\w+)/?`", row)} for row in rows
+    ]
     assert [floor for floor in floors if floor] == [set(floor) for floor in reversed(FLOORS)]
     for room, order in ROOMS.items():
         (line,) = re.findall(rf"^- `{room}`: (.*?)[;.]$", text, flags=re.DOTALL | re.MULTILINE)
-        assert re.findall(r"`([\w.]+)`", line) == [name for floor in order for name in floor if name]
+        assert re.findall(r"`([\w.]+)`", line) == [
+            name for floor in order for name in floor if name
+        ]
     for limit in LINES.values():
         assert re.search(rf"\b{limit}\b", text)

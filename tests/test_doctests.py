@@ -8,7 +8,10 @@ from helpers.paths import ROOT
 
 MODULES = [
     ".".join([package, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
-    for folder, package in ((ROOT / "synthdp", "synthdp"), (ROOT / "mechanisms", "synthdp.mechanisms"))
+    for folder, package in (
+        (ROOT / "synthdp", "synthdp"),
+        (ROOT / "mechanisms", "synthdp.mechanisms"),
+    )
     for path in sorted(folder.rglob("*.py"))
     if path.name != "__main__.py" and ">>>" in path.read_text(encoding="utf-8")
 ]
@@ -21,4 +24,7 @@ def test_examples(name):
 
 def test_there_are_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    assert sum(len(test.examples) for name in MODULES for test in finder.find(import_module(name))) > 30
+    assert (
+        sum(len(test.examples) for name in MODULES for test in finder.find(import_module(name)))
+        > 30
+    )

@@ -1,4 +1,6 @@
-"""The made-up tables of the benchmarks are what their words say: a function of the seed, with known dependences."""
+"""The made-up tables of the benchmarks are what their words say: a function of the seed, with known
+dependences.
+"""
 
 from itertools import combinations
 
@@ -10,7 +12,9 @@ from scipy.stats import spearmanr
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.report.metrics.marginal_error import total_variation
 
-pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="no checkout: there are no benchmarks")
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "benchmarks").is_dir(), reason="no checkout: there are no benchmarks"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +26,9 @@ def made_up(monkeypatch):
 
 
 def dependence(table, parents, child):
-    """Distance of some columns from what they would be if the last one said nothing about the others."""
+    """Distance of some columns from what they would be if the last one said nothing about the
+    others.
+    """
     counts = CodedSource(table).counts(table.domain.canonical((*parents, child)))
     axis = table.domain.canonical((*parents, child)).index(child)
     joint = np.moveaxis(counts, axis, -1).reshape(-1, table.domain[child])
@@ -30,7 +36,8 @@ def dependence(table, parents, child):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_rows", "n_columns", "largest"), [("visits", 200_000, 12, 60), ("survey", 6_000, 20, 32)]
+    ("name", "n_rows", "n_columns", "largest"),
+    [("visits", 200_000, 12, 60), ("survey", 6_000, 20, 32)],
 )
 def test_they_follow_from_the_seed(name, n_rows, n_columns, largest, made_up):
     (table, schema), (again, _), (other, _) = (made_up.MADE_UP[name](seed) for seed in (0, 0, 1))
@@ -44,7 +51,10 @@ def test_they_follow_from_the_seed(name, n_rows, n_columns, largest, made_up):
 
 def test_visits_depend_on_each_other_as_planted(made_up):
     table, _ = made_up.visits(0)
-    strengths = {pair: dependence(table, pair[:1], pair[1]) for pair in combinations(table.domain.attributes, 2)}
+    strengths = {
+        pair: dependence(table, pair[:1], pair[1])
+        for pair in combinations(table.domain.attributes, 2)
+    }
     assert sorted(pair for pair, strength in strengths.items() if strength > 0.4) == [
         ("diagnosis", "group"),
         ("site", "region"),
@@ -62,9 +72,14 @@ def test_visits_depend_on_each_other_as_planted(made_up):
 def test_answers_of_the_survey_are_correlated_from_strongly_to_weakly(made_up):
     table, schema = made_up.survey(0)
     numbers = made_up.survey_numbers()
-    assert [column.name for column in schema.columns if column.field()["type"] == "integer"] == numbers
+    assert [
+        column.name for column in schema.columns if column.field()["type"] == "integer"
+    ] == numbers
     codes = np.column_stack([table.columns[table.domain.index(name)] for name in numbers])
     found = spearmanr(codes).statistic[np.triu_indices(len(numbers), 1)]
     assert 0.1 < found.min() < 0.2 < 0.75 < found.max() < 0.9
-    lowest = [(column < size / 2).mean() for column, size in zip(table.columns, table.domain.shape, strict=True)]
+    lowest = [
+        (column < size / 2).mean()
+        for column, size in zip(table.columns, table.domain.shape, strict=True)
+    ]
     assert min(lowest) < 0.35 < 0.75 < max(lowest)

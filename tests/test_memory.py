@@ -1,7 +1,8 @@
-"""Memory: tables that are larger than what a process may have, with the limit set by the operating system.
+"""Memory: tables that are larger than what a process may have, with the limit set by the operating
+system.
 
-A process imports what it needs and does the same on a small table; from then on it may have so many more megabytes.
-What it works on then takes at least twice as many.
+A process imports what it needs and does the same on a small table; from then on it may have so many
+more megabytes. What it works on then takes at least twice as many.
 """
 
 import gzip
@@ -9,12 +10,15 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="Linux tells how much memory is held")  # noqa: PTH110
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="Linux tells how much memory is held"
+)
 
 BEGIN = """
 import resource, sys
@@ -32,13 +36,19 @@ def fails(megabytes):
         return True
     return False
 """
-ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+    "OMP_NUM_THREADS": "1",
+}
 
 
 def runs(script, *arguments):
     """What a script prints that must end well, under the limits that it sets itself."""
     command = [sys.executable, "-P", "-c", BEGIN + script, *map(str, arguments)]
-    done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.split()
 
@@ -86,7 +96,9 @@ ENDINGS = ["csv", "csv.gz", *(["parquet"] if find_spec("pyarrow") else [])]
 
 
 def read_under(megabytes, folder, frame, small):
-    """What is read of the same table in files of each ending, each of them twice as large as memory, unpacked."""
+    """What is read of the same table in files of each ending, each of them twice as large as
+    memory, unpacked.
+    """
     for ending in ENDINGS:
         written(frame, folder / f"large.{ending}")
         written(frame[:small], folder / f"small.{ending}")

@@ -1,4 +1,6 @@
-"""Pages of recipes and engines say what the code says, guides can be followed, and no link leads nowhere."""
+"""Pages of recipes and engines say what the code says, guides can be followed, and no link leads
+nowhere.
+"""
 
 import json
 import re
@@ -11,12 +13,21 @@ from helpers.pages import DOCS, anchors, links, shell_lines
 from helpers.parameter_tables import HEADING, PAGES, class_of, expected, shown
 from helpers.paths import ROOT
 
-GUIDES = [DOCS / f"{name}.md" for name in ("auditors", "big-tables", "budgets", "command-line", "kinds", "persons")]
+GUIDES = [
+    DOCS / f"{name}.md"
+    for name in ("auditors", "big-tables", "budgets", "command-line", "kinds", "persons")
+]
 GUIDES += [DOCS / f"{name}.md" for name in ("plan", "python", "rules", "slices", "workload")]
-READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(DOCS.rglob("*.md"))
-STEP = re.compile(r"(?:`([\w.-]+\.json)`[^`\n]*:\n\n)?^( *)```(\w+)\n(.*?)^\2```", flags=re.DOTALL | re.MULTILINE)
+READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(
+    DOCS.rglob("*.md")
+)
+STEP = re.compile(
+    r"(?:`([\w.-]+\.json)`[^`\n]*:\n\n)?^( *)```(\w+)\n(.*?)^\2```", flags=re.DOTALL | re.MULTILINE
+)
 
-pytestmark = pytest.mark.skipif(not (DOCS.is_dir() and (ROOT / "data").is_dir()), reason="no checkout")
+pytestmark = pytest.mark.skipif(
+    not (DOCS.is_dir() and (ROOT / "data").is_dir()), reason="no checkout"
+)
 
 
 @pytest.fixture
@@ -42,8 +53,12 @@ def hurried(tmp_path, monkeypatch):
 def narrow(hurried):
     """The same, and a schema that leaves large columns out."""
     schema = json.loads((ROOT / "data/census.schema.json").read_text(encoding="utf-8"))
-    schema["synthdp"] = {"ignore": ["region", "district", "town", "household_size", "born_abroad", "moved"]}
-    schema["fields"] = [field for field in schema["fields"] if field["name"] not in schema["synthdp"]["ignore"]]
+    schema["synthdp"] = {
+        "ignore": ["region", "district", "town", "household_size", "born_abroad", "moved"]
+    }
+    schema["fields"] = [
+        field for field in schema["fields"] if field["name"] not in schema["synthdp"]["ignore"]
+    ]
     (hurried / "data/census.schema.json").unlink()
     (hurried / "data/census.schema.json").write_text(json.dumps(schema), encoding="utf-8")
     return hurried
@@ -51,19 +66,25 @@ def narrow(hurried):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_a_page_has_the_parameters_of_its_class(page):
-    assert shown(page) == expected(page), "write the tables anew: python tests/helpers/parameter_tables.py"
+    assert shown(page) == expected(page), (
+        "write the tables anew: python tests/helpers/parameter_tables.py"
+    )
     assert page.read_text(encoding="utf-8").startswith(f"# `{page.stem}`: ")
 
 
 def test_every_recipe_and_engine_has_a_page_and_nothing_else_has():
-    assert {page for folder in ("recipes", "engines") for page in (DOCS / folder).iterdir()} == set(PAGES)
+    assert {page for folder in ("recipes", "engines") for page in (DOCS / folder).iterdir()} == set(
+        PAGES
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 @pytest.mark.usefixtures("hurried")
 def test_an_example_of_a_recipe_or_engine_runs(page, capsys):
     text = page.read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```", text.partition(HEADING)[0], flags=re.DOTALL | re.MULTILINE)
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```", text.partition(HEADING)[0], flags=re.DOTALL | re.MULTILINE
+    )
     names = {}
     exec(compile(code, page.name, "exec"), names)
     assert capsys.readouterr().out
@@ -99,7 +120,10 @@ def _slices(names, folder):
     assert names["slice"]["age"].between(18, 64).all()
     assert names["completed"]["status"].tolist() == ["retired", "student", "employed"]
     assert names["completed"]["sex"].notna().all()
-    assert "married" in (folder / "completed.csv").read_text() or "widowed" in (folder / "completed.csv").read_text()
+    assert (
+        "married" in (folder / "completed.csv").read_text()
+        or "widowed" in (folder / "completed.csv").read_text()
+    )
 
 
 def _rules(names, _folder):
@@ -109,16 +133,23 @@ def _rules(names, _folder):
 
 def _persons(names, folder):
     certificate = json.loads((folder / "synthetic.csv.privacy.json").read_text(encoding="utf-8"))
-    assert certificate["max_rows_per_unit"] == names["synthesis"].certificate["max_rows_per_unit"] == 3
+    assert (
+        certificate["max_rows_per_unit"] == names["synthesis"].certificate["max_rows_per_unit"] == 3
+    )
     assert (folder / "synthetic.csv").read_text(encoding="utf-8").startswith("came,ward,days\n")
-    assert (folder / "histories.csv").read_text(encoding="utf-8").startswith("patient,came,ward,days\n1,")
+    assert (
+        (folder / "histories.csv")
+        .read_text(encoding="utf-8")
+        .startswith("patient,came,ward,days\n1,")
+    )
     assert (folder / "more.csv").read_text(encoding="utf-8").splitlines()[-1].startswith("100,")
     assert names["histories"].sample(3, seed=0)["patient"].nunique() == 3
 
 
 def _kinds(_names, folder):
     learnt, second = (
-        json.loads((folder / f"{name}.privacy.json").read_text()) for name in ("synthetic.csv", "second.csv")
+        json.loads((folder / f"{name}.privacy.json").read_text())
+        for name in ("synthetic.csv", "second.csv")
     )
     assert "derived" in {column["domain"] for column in learnt["schema"]["columns"]}
     assert {column["domain"] for column in second["schema"]["columns"]} == {"declared"}
@@ -129,7 +160,13 @@ def _python(names, _folder):
     assert names["other"].certificate["engine"]["name"] == "layered-consistency"
 
 
-CHECKS = {"slices": _slices, "rules": _rules, "persons": _persons, "kinds": _kinds, "python": _python}
+CHECKS = {
+    "slices": _slices,
+    "rules": _rules,
+    "persons": _persons,
+    "kinds": _kinds,
+    "python": _python,
+}
 
 
 @pytest.mark.usefixtures("newcomer")
@@ -138,7 +175,9 @@ def test_a_recipe_of_ones_own_finds_more_than_columns_in_forty_lines(capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     assert len([line for line in code.splitlines() if line]) < 40
     exec(compile(code, "own-recipe.md", "exec"), {"__name__": "newcomer"})
-    errors = {line.split()[0]: float(line.split()[1]) for line in capsys.readouterr().out.splitlines()}
+    errors = {
+        line.split()[0]: float(line.split()[1]) for line in capsys.readouterr().out.splitlines()
+    }
     assert list(errors) == ["independent", "mst", "top-pairs", "auto"]
     assert errors["top-pairs"] < errors["independent"] / 2
 

@@ -18,20 +18,33 @@ pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="no checkout")
 
 
 def form(svg):
-    """What of a sheet does not depend on its numbers: its tags outside of charts, their titles, and its colours."""
+    """What of a sheet does not depend on its numbers: its tags outside of charts, their titles, and
+    its colours.
+    """
     outside = re.sub(
-        r'(<svg [^>]*class="chart"[^>]*?)( height="[^"]*")?( role[^>]*)>.*?</svg>', r"\1/>", svg, flags=re.DOTALL
+        r'(<svg [^>]*class="chart"[^>]*?)( height="[^"]*")?( role[^>]*)>.*?</svg>',
+        r"\1/>",
+        svg,
+        flags=re.DOTALL,
     )
-    return outside.splitlines(), re.findall(r"<title>(.*?)</title>", svg), set(re.findall(r"#[0-9a-f]{6}", svg))
+    return (
+        outside.splitlines(),
+        re.findall(r"<title>(.*?)</title>", svg),
+        set(re.findall(r"#[0-9a-f]{6}", svg)),
+    )
 
 
 def test_the_sheet_of_columns_is_built_as_its_script_builds_it():
     script = runpy.run_path(str(SCRIPT))
     schema, shown = Schema.load(ROOT / "data/census.schema.json"), script["SHOWN"]
     few = Schema(tuple(schema[name] for name in shown))
-    people = pd.read_csv(ROOT / "data/census.csv", usecols=list(shown), nrows=200, dtype=str, keep_default_na=False)
+    people = pd.read_csv(
+        ROOT / "data/census.csv", usecols=list(shown), nrows=200, dtype=str, keep_default_na=False
+    )
     made = script["sheet"](script["columns"](evaluate(people, people[:150], few, targets=[])))
-    assert form(made) == form(SHEET.read_text(encoding="utf-8")), "make it anew: python docs/pictures.py"
+    assert form(made) == form(SHEET.read_text(encoding="utf-8")), (
+        "make it anew: python docs/pictures.py"
+    )
 
 
 def test_the_picture_of_a_report_is_small():

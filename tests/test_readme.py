@@ -18,7 +18,9 @@ from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.release.stating.about import KEYS, read_about
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
+RECIPES, WORKLOADS, ENGINES_PAGE = (
+    ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md")
+)
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
 INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
@@ -36,7 +38,9 @@ COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify
 COMMANDS += ("journal show", "journal rescue")
 COMMANDS += ("audit",)
 
-needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
+needs_pages = pytest.mark.skipif(
+    not PAGES[0].exists(), reason="no checkout: README.md is not there"
+)
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
 
 
@@ -45,8 +49,13 @@ def blocks(language, *, pages=PAGES):
     found = []
     for page in pages:
         text = page.read_text(encoding="utf-8") if page.exists() else ""
-        contents = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, flags=re.DOTALL | re.MULTILINE)
-        found += [pytest.param(dedent(content), id=f"{page.stem}-{i}") for i, (_, content) in enumerate(contents)]
+        contents = re.findall(
+            rf"^( *)```{language}\n(.*?)^\1```", text, flags=re.DOTALL | re.MULTILINE
+        )
+        found += [
+            pytest.param(dedent(content), id=f"{page.stem}-{i}")
+            for i, (_, content) in enumerate(contents)
+        ]
     return found
 
 
@@ -59,7 +68,9 @@ def shell_commands(pages=PAGES):
 
 def inline_commands():
     texts = [page.read_text(encoding="utf-8") for page in PAGES if page.exists()]
-    return sorted({code for text in texts for code in re.findall(r"`synthdp ([a-z][^`\n]*)`", text)})
+    return sorted(
+        {code for text in texts for code in re.findall(r"`synthdp ([a-z][^`\n]*)`", text)}
+    )
 
 
 @needs_pages
@@ -74,7 +85,9 @@ def test_every_command_that_is_shown_is_accepted(arguments):
 def test_every_command_that_is_mentioned_exists(text):
     command = next(known for known in COMMANDS if text.startswith(known))
     help_text = invoke(*command.split(), "--help").out.decode()
-    assert [option for option in re.findall(r"(?<!\w)--?[a-z]+", text) if option not in help_text] == []
+    assert [
+        option for option in re.findall(r"(?<!\w)--?[a-z]+", text) if option not in help_text
+    ] == []
 
 
 @needs_pages
@@ -87,7 +100,9 @@ def test_every_command_is_shown(command):
 @needs_pages
 def test_every_option_and_exit_code_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
-    text = "\n".join(line for line in text.splitlines() if "benchmarks/" not in line)  # they have options of their own
+    text = "\n".join(
+        line for line in text.splitlines() if "benchmarks/" not in line
+    )  # they have options of their own
     parts = {"schema": 2, "budget": 2, "journal": 2}
     commands = [arguments[: parts.get(arguments[0], 1)] for arguments in shell_commands()]
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
@@ -135,7 +150,9 @@ def written_certificate(folder):
 
 @needs_pages
 @pytest.mark.parametrize("block", certificate_blocks("dp_accounting"))
-def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, monkeypatch, capsys):
+def test_another_accountant_finds_the_epsilon_of_a_certificate(
+    block, tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("dp_accounting")
     monkeypatch.chdir(tmp_path)
     certificate = written_certificate(tmp_path)
@@ -223,7 +240,9 @@ def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
     exec(compile(code.values[0], TUTORIAL.name, "exec"), {})
     assert "NOT PRIVATE" in capsys.readouterr().out
     text = TUTORIAL.read_text(encoding="utf-8")
-    published = set(re.findall(r"`([a-z.]+)`", text.split("Publish together:")[1].split("Keep back:")[0]))
+    published = set(
+        re.findall(r"`([a-z.]+)`", text.split("Publish together:")[1].split("Keep back:")[0])
+    )
     assert published == {
         "synthetic.csv", "synthetic.csv.privacy.json", "certificate.html", "people.synthdp", "people.schema.json",
         "record.yaml",
@@ -279,7 +298,11 @@ def test_every_recipe_is_listed_with_its_engine_and_accounting():
     for name in MECHANISMS:
         recipe = mechanism_named(name)
         known = [recipe.default_accounting.value]
-        known += [each.value for each in Accounting if each.value not in known] if recipe.is_gaussian else []
+        known += (
+            [each.value for each in Accounting if each.value not in known]
+            if recipe.is_gaussian
+            else []
+        )
         expected[name] = (recipe.default_engine, known)
         page = (RECIPES.parent / f"recipes/{name}.md").read_text(encoding="utf-8")
         assert recipe.is_gaussian == ("all noise is gaussian" in " ".join(page.lower().split()))
@@ -303,7 +326,9 @@ def test_recipes_that_readme_compares_exist():
 
 
 @needs_pages
-@pytest.mark.parametrize("block", blocks("json", pages=[page for page in PAGES if page not in (WORKLOADS, RULES)]))
+@pytest.mark.parametrize(
+    "block", blocks("json", pages=[page for page in PAGES if page not in (WORKLOADS, RULES)])
+)
 def test_schema_examples_load(block, tmp_path):
     schema = synthdp.Schema.from_dict(json.loads(block))
     assert synthdp.Schema.from_dict(schema.to_dict()) == schema
@@ -313,7 +338,9 @@ def test_schema_examples_load(block, tmp_path):
 
 @needs_pages
 def test_the_private_pgm_domain_in_the_docs_loads():
-    (domain,) = re.findall(r"`(\{\"sex\": 2.*?\})`", (ROOT / "docs/schema.md").read_text(encoding="utf-8"))
+    (domain,) = re.findall(
+        r"`(\{\"sex\": 2.*?\})`", (ROOT / "docs/schema.md").read_text(encoding="utf-8")
+    )
     assert synthdp.Schema.from_dict(json.loads(domain)).domain.shape == (2, 85)
 
 
@@ -327,18 +354,29 @@ def test_the_site_has_every_page_once():
 @needs_pages
 def test_the_reference_has_every_public_name():
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
-    homes = dict(reversed(path.rsplit(".", 1)) for path in re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE))
+    homes = dict(
+        reversed(path.rsplit(".", 1))
+        for path in re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE)
+    )
     assert homes.pop("errors") == "synthdp.core"
-    assert homes.pop("Replicates") == "synthdp.release.uncertainty.replicates"  # what `Synthesis.replicates` gives
+    assert (
+        homes.pop("Replicates") == "synthdp.release.uncertainty.replicates"
+    )  # what `Synthesis.replicates` gives
     known = {name: synthdp._HOMES[name] for name in synthdp.__all__ if name in synthdp._HOMES}
     assert homes == known
 
 
 @needs_pages
-@pytest.mark.parametrize("block", blocks("jsonc", pages=[page for page in PAGES if page != TUTORIAL]))
+@pytest.mark.parametrize(
+    "block", blocks("jsonc", pages=[page for page in PAGES if page != TUTORIAL])
+)
 def test_open_schemas_and_kinds_load(block):
     content = json.loads(block)
-    schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)
+    schema = (
+        synthdp.OpenSchema.from_dict(content)
+        if "fields" in content
+        else synthdp.OpenSchema.from_kinds(content)
+    )
     assert schema.is_open
     assert synthdp.OpenSchema.from_dict(schema.to_dict()) == schema
 
@@ -350,4 +388,6 @@ def test_tables_elsewhere_are_taken_as_the_page_says(block):
     pytest.importorskip(library)
     found = {}
     exec(compile(block, "sources.md", "exec"), found)
-    assert found["synthesis"].schema.names == (("smokes", "age") if library == "duckdb" else ("smokes",))
+    assert found["synthesis"].schema.names == (
+        ("smokes", "age") if library == "duckdb" else ("smokes",)
+    )

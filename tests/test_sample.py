@@ -1,4 +1,6 @@
-"""The public sample: made again byte for byte, within its schema, and with everything planted that README names."""
+"""The public sample: made again byte for byte, within its schema, and with everything planted that
+README names.
+"""
 
 import datetime
 import json
@@ -24,7 +26,9 @@ def text():
 @pytest.fixture(scope="module")
 def census(text):
     """The census with numbers as numbers, missing ones NaN, and dates as dates."""
-    numbers = {name: pd.to_numeric(text[name]) for name in ["household_size", "age", "hours", "income"]}
+    numbers = {
+        name: pd.to_numeric(text[name]) for name in ["household_size", "age", "hours", "income"]
+    }
     return text.assign(**numbers, moved=pd.to_datetime(text["moved"], format="%Y-%m-%d"))
 
 
@@ -42,7 +46,9 @@ def works(census):
 def test_made_again_byte_for_byte(tmp_path):
     subprocess.run([sys.executable, DATA / "make_sample.py", tmp_path], check=True)
     for name in ["census.csv", "census.schema.json"]:
-        assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), f"run {DATA / 'make_sample.py'}"
+        assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), (
+            f"run {DATA / 'make_sample.py'}"
+        )
 
 
 def test_shape_and_size(text):
@@ -80,13 +86,17 @@ def test_every_value_fits_the_schema(text, name):
     elif field["type"] == "date":
         assert present.map(datetime.date.fromisoformat).between(*dates(limits)).all()
     else:
-        pattern = r"\d+" if field["type"] == "integer" else rf"\d+\.\d{{{field['synthdp']['decimals']}}}"
+        pattern = (
+            r"\d+" if field["type"] == "integer" else rf"\d+\.\d{{{field['synthdp']['decimals']}}}"
+        )
         assert present.str.fullmatch(pattern).all()
         assert present.astype(float).between(limits["minimum"], limits["maximum"]).all()
 
 
 def dates(limits):
-    return datetime.date.fromisoformat(limits["minimum"]), datetime.date.fromisoformat(limits["maximum"])
+    return datetime.date.fromisoformat(limits["minimum"]), datetime.date.fromisoformat(
+        limits["maximum"]
+    )
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -107,13 +117,17 @@ def test_schema_agrees_with_itself(name):
 # --- always true
 
 
-@pytest.mark.parametrize(("code", "decides"), [("town", "district"), ("town", "region"), ("district", "region")])
+@pytest.mark.parametrize(
+    ("code", "decides"), [("town", "district"), ("town", "region"), ("district", "region")]
+)
 def test_place_codes_decide(text, code, decides):
     assert (text.groupby(code)[decides].nunique() == 1).all()
 
 
 def test_town_holds_its_district(text):
-    assert (text["town"].str.fullmatch(r"K-\d{4}") & (text["town"].str[2:4] == text["district"])).all()
+    assert (
+        text["town"].str.fullmatch(r"K-\d{4}") & (text["town"].str[2:4] == text["district"])
+    ).all()
     assert 150 <= text["town"].nunique() <= 400
 
 
@@ -179,7 +193,12 @@ def test_regions_differ(census):
 
 @pytest.mark.parametrize(
     ("occupation", "region"),
-    [("miner", "Cinderfell"), ("fisher", "Brackwater"), ("farmer", "Fenwold"), ("programmer", "Ambermoor")],
+    [
+        ("miner", "Cinderfell"),
+        ("fisher", "Brackwater"),
+        ("farmer", "Fenwold"),
+        ("programmer", "Ambermoor"),
+    ],
 )
 def test_work_has_its_place(census, occupation, region):
     does, here = census["occupation"] == occupation, census["region"] == region
@@ -187,7 +206,8 @@ def test_work_has_its_place(census, occupation, region):
 
 
 @pytest.mark.parametrize(
-    ("occupation", "sex"), [("nurse", "F"), ("nursery teacher", "F"), ("bricklayer", "M"), ("electrician", "M")]
+    ("occupation", "sex"),
+    [("nurse", "F"), ("nursery teacher", "F"), ("bricklayer", "M"), ("electrician", "M")],
 )
 def test_work_has_its_sex(census, occupation, sex):
     assert share(census["sex"] == sex, census["occupation"] == occupation) > 0.8
@@ -212,19 +232,25 @@ def test_hours_heap(census):
         assert hours[heap] > 4 * max(hours[max(heap - 1, 1)], hours[heap + 1]), heap
     part_time = census["hours"].between(1, 34)
     employed, own = census["status"] == "employed", census["status"] == "self-employed"
-    assert share(part_time, employed & (census["sex"] == "F")) > 2 * share(part_time, employed & (census["sex"] == "M"))
+    assert share(part_time, employed & (census["sex"] == "F")) > 2 * share(
+        part_time, employed & (census["sex"] == "M")
+    )
     assert census["hours"][own].median() > census["hours"][employed].median()
 
 
 def test_income_follows_what_it_should(census):
     rows = census[census["income"] > 0]
     by_education = rows.groupby("education")["income"].median()
-    assert by_education[["lower secondary", "upper secondary", "bachelor", "master"]].is_monotonic_increasing
+    assert by_education[
+        ["lower secondary", "upper secondary", "bachelor", "master"]
+    ].is_monotonic_increasing
     by_occupation = rows.groupby("occupation")["income"].median()
     assert by_occupation["physician"] > 5 * by_occupation["cleaner"]
     by_sex = rows[rows["hours"] == 40].groupby("sex")["income"].median()
     assert by_sex["M"] > 1.05 * by_sex["F"]
-    assert rows["income"][rows["age"] > 40].median() > 1.3 * rows["income"][rows["age"] < 25].median()
+    assert (
+        rows["income"][rows["age"] > 40].median() > 1.3 * rows["income"][rows["age"] < 25].median()
+    )
     assert rows["income"].corr(rows["hours"], method="pearson") > 0.25
 
 

@@ -1,9 +1,11 @@
-"""What a user would see of a synthetic table beside the real one, told by text and pandas and nothing of synthdp.
+"""What a user would see of a synthetic table beside the real one, told by text and pandas and
+nothing of synthdp.
 
-A cell is the text that stands in the file (of Parquet and Excel what `str` makes of it). Each cell has a *form*: ISO
-date, date with dots, moment with an offset, whole number, number with leading zeros, decimal comma, marks between
-thousands, a number with a unit, text. Columns of which four fifths of the cells are numbers or dates are compared by
-their values, others by their texts. `Tolerances` says what is let pass, `Noise` what the budget explains.
+A cell is the text that stands in the file (of Parquet and Excel what `str` makes of it). Each cell
+has a *form*: ISO date, date with dots, moment with an offset, whole number, number with leading
+zeros, decimal comma, marks between thousands, a number with a unit, text. Columns of which four
+fifths of the cells are numbers or dates are compared by their values, others by their texts.
+`Tolerances` says what is let pass, `Noise` what the budget explains.
 """
 
 import contextlib
@@ -81,7 +83,8 @@ NUMERIC_CELLS = 33
 
 
 class Noise:
-    """What noise explains, as docs/schema.md says: columns share 8 % of three quarters by levels to the power 2/3.
+    """What noise explains, as docs/schema.md says: columns share 8 % of three quarters by levels to
+    the power 2/3.
 
     What is learnt has a quarter of the budget, in equal parts. `synthdp run` does better as a rule.
     """
@@ -93,7 +96,9 @@ class Noise:
         self._cells = dict(cells)
         rho = _gaussian_mu(epsilon, delta) ** 2 / 2
         total = sum(size ** (2 / 3) for size in cells.values())
-        self._rhos = {name: 0.75 * 0.08 * rho * size ** (2 / 3) / total for name, size in cells.items()}
+        self._rhos = {
+            name: 0.75 * 0.08 * rho * size ** (2 / 3) / total for name, size in cells.items()
+        }
         self._learning = (2 * 0.25 * rho / max(len(cells), 4)) ** -0.5
 
     def of_count(self, name: str) -> float:
@@ -160,7 +165,9 @@ Cells = list[str]
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of each column as texts, "" where nothing stands, and classes of types where the file has types."""
+    """Cells of each column as texts, "" where nothing stands, and classes of types where the file
+    has types.
+    """
 
     cells: dict[str, Cells]
     types: dict[str, str] = field(default_factory=dict)
@@ -180,16 +187,22 @@ def read(path: Path, reading: Reading) -> Table:
     raw = path.read_bytes()
     if path.suffix == ".gz":
         raw = gzip.decompress(raw)
-    records = csv.reader(io.StringIO(raw.decode(reading.encoding), newline=""), delimiter=reading.delimiter)
+    records = csv.reader(
+        io.StringIO(raw.decode(reading.encoding), newline=""), delimiter=reading.delimiter
+    )
     header, *rows = (record for record in records if record)
-    return Table({name: [row[i] if i < len(row) else "" for row in rows] for i, name in enumerate(header)})
+    return Table(
+        {name: [row[i] if i < len(row) else "" for row in rows] for i, name in enumerate(header)}
+    )
 
 
 def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet as parquet
 
     table = parquet.read_table(path)
-    cells = {name: [_text(value) for value in table[name].to_pylist()] for name in table.column_names}
+    cells = {
+        name: [_text(value) for value in table[name].to_pylist()] for name in table.column_names
+    }
     return Table(cells, {each.name: _class_of_type(each.type) for each in table.schema})
 
 
@@ -251,10 +264,28 @@ FORMS = {
     }.items()
 }
 
-DATES = ("ISO date", "ISO moment", "ISO moment with T", "ISO moment to the minute", "ISO moment with fractions")
+DATES = (
+    "ISO date",
+    "ISO moment",
+    "ISO moment with T",
+    "ISO moment to the minute",
+    "ISO moment with fractions",
+)
 DATES += ("moment with offset", "date with slashes", "date with slashes and time")
-DATES += ("date with the month's name", "date with dots", "date with dots and time", "date with dashes")
-NUMBERS = ("whole number", "decimal point", "decimal comma", "thousands marked", "exponent", "in parentheses")
+DATES += (
+    "date with the month's name",
+    "date with dots",
+    "date with dots and time",
+    "date with dashes",
+)
+NUMBERS = (
+    "whole number",
+    "decimal point",
+    "decimal comma",
+    "thousands marked",
+    "exponent",
+    "in parentheses",
+)
 NUMBERS += ("number with unit",)
 PLAIN = ("whole number", "decimal point", "decimal comma", "exponent")
 """Forms that one column of numbers may mix: 12, 12.5, 1e-05."""
@@ -286,7 +317,10 @@ def number_of(cell: str, decimal: str) -> float:
 def days_of(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
     """Days since 1970 of dates and moments as they are shown (offsets left away); NaN of others."""
     places, different = pd.factorize(np.array(cells, object))
-    shown = pd.Series([re.sub(r" ?(Z|[+-]\d\d:?\d\d)$", "", c) if ":" in c else c for c in different], dtype=object)
+    shown = pd.Series(
+        [re.sub(r" ?(Z|[+-]\d\d:?\d\d)$", "", c) if ":" in c else c for c in different],
+        dtype=object,
+    )
     days = np.full(len(shown), np.nan)
     iso = shown.str.match(r"\d{4}-")
     dotted = shown.str.match(r"\d{1,2}[.-]")
@@ -297,7 +331,9 @@ def days_of(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
     ):
         chosen = part.to_numpy(bool)
         if chosen.any():
-            moments = pd.to_datetime(shown[chosen], errors="coerce", **options).astype("datetime64[s]")
+            moments = pd.to_datetime(shown[chosen], errors="coerce", **options).astype(
+                "datetime64[s]"
+            )
             whole = moments.to_numpy().astype("int64") / 86400
             days[chosen] = np.where(moments.isna(), np.nan, whole)
     return days[places]
@@ -338,7 +374,9 @@ class Column:
 
     def allowed(self, tolerance: float, noise: float, share: float = 0.5) -> float:
         """A tolerance, or what noise and the drawing of rows explain."""
-        drawing = np.sqrt(max(share * (1 - share), 1e-4) * (1 / self.real_rows + 1 / self.made_rows))
+        drawing = np.sqrt(
+            max(share * (1 - share), 1e-4) * (1 / self.real_rows + 1 / self.made_rows)
+        )
         return float(max(tolerance, tolerance / 2 + DEVIATIONS * np.hypot(noise, drawing)))
 
 
@@ -355,8 +393,9 @@ def compare(
 ) -> list[Failure]:
     """All checks that a column fails.
 
-    `missing` are the texts that were declared to mean that; a column that was declared to have levels is compared by
-    its texts, also if they look like numbers. Where bounds were declared, noise explains a few values far out.
+    `missing` are the texts that were declared to mean that; a column that was declared to have
+    levels is compared by its texts, also if they look like numbers. Where bounds were declared,
+    noise explains a few values far out.
     """
     if name not in made.cells:
         return [Failure("lost", "the column is not in the output")]
@@ -379,15 +418,22 @@ def compare(
     if has_levels:
         return failures + _texts(column)
     forms = Counter(map(form_of, column.real))
-    n_numbers = sum(forms[form] for form in NUMBERS) if not forms["leading zeros"] > 0.01 * len(column.real) else 0
+    n_numbers = (
+        sum(forms[form] for form in NUMBERS)
+        if not forms["leading zeros"] > 0.01 * len(column.real)
+        else 0
+    )
     n_dates = sum(forms[form] for form in DATES)
     if n_dates >= 0.8 * len(column.real):
-        values = (days_of(cells, day_first=reading.day_first) for cells in (column.real, column.made))
+        values = (
+            days_of(cells, day_first=reading.day_first) for cells in (column.real, column.made)
+        )
         return failures + _values(column, *values)
     if n_numbers >= 0.8 * len(column.real):
         failures += _decimals(column)
         values = (
-            np.array([number_of(cell, reading.decimal) for cell in cells]) for cells in (column.real, column.made)
+            np.array([number_of(cell, reading.decimal) for cell in cells])
+            for cells in (column.real, column.made)
         )
         return failures + _values(column, *values)
     return failures + _texts(column)
@@ -411,17 +457,26 @@ def _blanks(column: Column) -> list[Failure]:
 
 def _forms(column: Column) -> list[Failure]:
     """Forms that many cells have must not vanish or be new."""
-    before, after = ({f: k / len(c) for f, k in Counter(map(form_of, c)).items()} for c in (column.real, column.made))
+    before, after = (
+        {f: k / len(c) for f, k in Counter(map(form_of, c)).items()}
+        for c in (column.real, column.made)
+    )
     least = column.allowed(
-        column.noise.tolerances.form, column.noise.of_count(column.name), column.noise.tolerances.form
+        column.noise.tolerances.form,
+        column.noise.of_count(column.name),
+        column.noise.tolerances.form,
     )
     numeric = sum(before.get(form, 0.0) for form in PLAIN) > 0.5
     failures = []
     for form in sorted(before.keys() | after.keys()):
         was, is_ = before.get(form, 0.0), after.get(form, 0.0)
-        if numeric and form in PLAIN and not column.has_levels:  # which of them are mixed is for `_decimals`
+        if (
+            numeric and form in PLAIN and not column.has_levels
+        ):  # which of them are mixed is for `_decimals`
             continue
-        if form == "text" and column.has_levels and was < is_:  # such as "other": that is for `_texts`
+        if (
+            form == "text" and column.has_levels and was < is_
+        ):  # such as "other": that is for `_texts`
             continue
         if was > least and is_ < was / 10:
             failures.append(Failure("form", f"{form}: {was:.1%} of the cells, now {is_:.1%}"))
@@ -435,7 +490,9 @@ def _decimals(column: Column) -> list[Failure]:
     if any(form_of(cell) == "exponent" for cell in column.real[:1000]):
         return []
     mark = column.reading.decimal
-    before, after = (np.array([decimals_of(cell, mark) for cell in c]) for c in (column.real, column.made))
+    before, after = (
+        np.array([decimals_of(cell, mark) for cell in c]) for c in (column.real, column.made)
+    )
     most = before[:, 0].max()
     more = float((after[:, 0] > most).mean())
     failures = []
@@ -450,12 +507,17 @@ def _decimals(column: Column) -> list[Failure]:
         failures.append(Failure("decimals", told))
     had, has = (float((decimals[:, 0] > 0).mean()) for decimals in (before, after))
     if (
-        had > column.allowed(column.noise.tolerances.all_decimals, column.noise.of_count(column.name), had)
+        had
+        > column.allowed(
+            column.noise.tolerances.all_decimals, column.noise.of_count(column.name), had
+        )
         and has < had / 10
     ):
         failures.append(Failure("decimals", f"{had:.1%} of the cells had some, now {has:.1%}"))
     fixed = next((k for k in sorted(set(before[:, 1])) if (before[:, 1] == k).mean() > 0.99), 0)
-    if fixed > (0 if had else 1) and (after[:, 1] == fixed).mean() < 0.8:  # 45 for 45.0 is seen by nobody
+    if (
+        fixed > (0 if had else 1) and (after[:, 1] == fixed).mean() < 0.8
+    ):  # 45 for 45.0 is seen by nobody
         failures.append(Failure("zeros", f"all were written with {fixed} decimals, not so now"))
     return failures
 
@@ -474,9 +536,13 @@ def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]
     allowed = column.noise.tolerances.beyond
     if column.has_bounds:
         allowed = column.allowed(
-            column.noise.tolerances.beyond, column.noise.of_count(column.name), column.noise.tolerances.beyond
+            column.noise.tolerances.beyond,
+            column.noise.of_count(column.name),
+            column.noise.tolerances.beyond,
         )
-    if beyond > allowed or (outside.max() > column.noise.tolerances.far * unit and not column.has_bounds):
+    if beyond > allowed or (
+        outside.max() > column.noise.tolerances.far * unit and not column.has_bounds
+    ):
         told = f"[{low:.6g}, {high:.6g}] became [{made.min():.6g}, {made.max():.6g}], {beyond:.1%} beyond"
         failures.append(Failure("range", told))
     if width > 0 and np.ptp(made) == 0 and _spread(real) > 0.05:
@@ -485,13 +551,17 @@ def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]
     allowed = column.allowed(column.noise.tolerances.distribution, noise)
     distance = _kolmogorov_smirnov(real, made)
     if distance > allowed:
-        failures.append(Failure("distribution", f"KS distance {distance:.3f}, allowed {allowed:.3f}"))
+        failures.append(
+            Failure("distribution", f"KS distance {distance:.3f}, allowed {allowed:.3f}")
+        )
     spread = real.std()
     if spread > 0:
         moved = (made.mean() - real.mean()) / spread
         allowed = column.allowed(column.noise.tolerances.mean, 3 * noise)
         if abs(moved) > allowed:
-            failures.append(Failure("mean", f"moved by {moved:+.3g} standard deviations, allowed {allowed:.2f}"))
+            failures.append(
+                Failure("mean", f"moved by {moved:+.3g} standard deviations, allowed {allowed:.2f}")
+            )
     return failures
 
 
@@ -502,14 +572,19 @@ def _spread(values: np.ndarray) -> float:
 
 def _kolmogorov_smirnov(first: np.ndarray, second: np.ndarray) -> float:
     points = np.union1d(first, second)
-    ranks = (np.searchsorted(np.sort(values), points, side="right") / len(values) for values in (first, second))
+    ranks = (
+        np.searchsorted(np.sort(values), points, side="right") / len(values)
+        for values in (first, second)
+    )
     return float(np.abs(np.subtract(*ranks)).max())
 
 
 def _texts(column: Column) -> list[Failure]:
     """Frequent texts stay, with their shares, and no new ones come but a label of rare ones."""
     tolerances = column.noise.tolerances
-    before, after = ({t: k / len(c) for t, k in Counter(c).items()} for c in (column.real, column.made))
+    before, after = (
+        {t: k / len(c) for t, k in Counter(c).items()} for c in (column.real, column.made)
+    )
     threshold = max(tolerances.top, column.noise.threshold())
     noise = column.noise.of_count(column.name)
     failures = []
@@ -517,18 +592,30 @@ def _texts(column: Column) -> list[Failure]:
         now = after.get(text, 0.0)
         if share > threshold and now < share / 10:
             failures.append(Failure("level lost", f"one of {share:.1%}, now {now:.1%}"))
-        elif max(share, now) > threshold and abs(now - share) > column.allowed(tolerances.level, noise, share):
+        elif max(share, now) > threshold and abs(now - share) > column.allowed(
+            tolerances.level, noise, share
+        ):
             failures.append(Failure("level", f"one of {share:.1%} is now {now:.1%}"))
     new = {text: share for text, share in after.items() if text not in before}
-    rare = min(sum(share for share in before.values() if share <= column.noise.threshold()), tolerances.other)
+    rare = min(
+        sum(share for share in before.values() if share <= column.noise.threshold()),
+        tolerances.other,
+    )
     label = max(new.values(), default=0.0)
     allowed = column.allowed(tolerances.new, noise, tolerances.new)
     if label > rare + allowed:
         failures.append(
-            Failure("new level", f"{label:.1%} of the cells are one that was not there, {rare:.1%} were rare")
+            Failure(
+                "new level",
+                f"{label:.1%} of the cells are one that was not there, {rare:.1%} were rare",
+            )
         )
     if sum(new.values()) - label > allowed:
-        failures.append(Failure("new level", f"{sum(new.values()) - label:.1%} of the cells are several new ones"))
+        failures.append(
+            Failure(
+                "new level", f"{sum(new.values()) - label:.1%} of the cells are several new ones"
+            )
+        )
     if len(after) == 1 and len(before) > 1 and max(before.values()) < 0.95:
         failures.append(Failure("constant", "all cells are one text"))
     return failures

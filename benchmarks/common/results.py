@@ -31,4 +31,7 @@ def write_rows(file: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
 def means(rows: Iterable[Sequence[float]]) -> list[str]:
     """For each column of some numbers its mean and, in brackets, standard deviation."""
     table = np.array(list(rows))
-    return [f"{mean:.4g} ({spread:.2g})" for mean, spread in zip(table.mean(axis=0), table.std(axis=0), strict=True)]
+    return [
+        f"{mean:.4g} ({spread:.2g})"
+        for mean, spread in zip(table.mean(axis=0), table.std(axis=0), strict=True)
+    ]

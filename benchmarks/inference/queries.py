@@ -1,9 +1,9 @@
 """All 575 marginals of up to three columns of discretised Adult, from models with 40 cliques.
 
-Run ``OMP_NUM_THREADS=1 python benchmarks/inference/queries.py`` from the repository root; only the domain of
-the table is needed, looked for as in ``mechanisms.py``. A model has the 15 single columns and 25
-random pairs and triples, added as long as the junction tree stays below its number of cells, and
-random potentials: answering does not depend on what they are.
+Run ``OMP_NUM_THREADS=1 python benchmarks/inference/queries.py`` from the repository root; only the
+domain of the table is needed, looked for as in ``mechanisms.py``. A model has the 15 single columns
+and 25 random pairs and triples, added as long as the junction tree stays below its number of cells,
+and random potentials: answering does not depend on what they are.
 
 "cpu ms" is one batch, planning and sums within cliques included, the best of ``--repeats``;
 "single" answers every query by itself on one shared object; "peak MB" are the most bytes that the
@@ -30,7 +30,19 @@ from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 N_CLIQUES = 40
-COLUMNS = ("cells", "seed", "cliques", "inside", "cpu ms", "single", "peak MB", "out MB", "mbi ms", "mbi n", "diff")
+COLUMNS = (
+    "cells",
+    "seed",
+    "cliques",
+    "inside",
+    "cpu ms",
+    "single",
+    "peak MB",
+    "out MB",
+    "mbi ms",
+    "mbi n",
+    "diff",
+)
 
 
 def main() -> None:
@@ -44,21 +56,37 @@ def main() -> None:
             potentials = _potentials(domain, most_cells, seed)
             tree = JunctionTree.covering(domain, list(potentials))
             beliefs = MarginalOracle(tree, list(potentials)).beliefs(list(potentials.values()))
-            row = [tree.n_cells(), seed, len(tree.cliques), sum(tree.position_of(q) is not None for q in queries)]
+            row = [
+                tree.n_cells(),
+                seed,
+                len(tree.cliques),
+                sum(tree.position_of(q) is not None for q in queries),
+            ]
             row += _costs(tree, beliefs, queries, options.repeats)
             if options.mbi_limit > 0:
-                row += _mbi(domain, potentials, TreeMarginals(tree, beliefs), queries, options.mbi_limit)
-            print(*(f"{value:>8.4g}" if isinstance(value, float) else f"{value:>8}" for value in row), flush=True)
+                row += _mbi(
+                    domain, potentials, TreeMarginals(tree, beliefs), queries, options.mbi_limit
+                )
+            print(
+                *(f"{value:>8.4g}" if isinstance(value, float) else f"{value:>8}" for value in row),
+                flush=True,
+            )
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="All marginals of up to three columns from 40-clique models.")
+    parser = argparse.ArgumentParser(
+        description="All marginals of up to three columns from 40-clique models."
+    )
     default = Path(__file__).resolve().parents[3] / "shared/data/adult-discretized"
     parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--cells", nargs="+", type=int, default=[1 << 17, 10**6], help="most cells of a tree")
+    parser.add_argument(
+        "--cells", nargs="+", type=int, default=[1 << 17, 10**6], help="most cells of a tree"
+    )
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--mbi-limit", type=float, default=0.0, help="CPU seconds for mbi on each model")
+    parser.add_argument(
+        "--mbi-limit", type=float, default=0.0, help="CPU seconds for mbi on each model"
+    )
     return parser.parse_args()
 
 
@@ -75,7 +103,9 @@ def _potentials(domain: Domain, most_cells: int, seed: int) -> dict[Clique, Arra
     return {clique: rng.normal(size=domain.project(clique).shape) for clique in chosen}
 
 
-def _costs(tree: JunctionTree, beliefs: list[Array], queries: list[Clique], repeats: int) -> list[float]:
+def _costs(
+    tree: JunctionTree, beliefs: list[Array], queries: list[Clique], repeats: int
+) -> list[float]:
     batch, single = [], []
     for _ in range(repeats):
         start = time.process_time()
@@ -90,18 +120,29 @@ def _costs(tree: JunctionTree, beliefs: list[Array], queries: list[Clique], repe
     answers = TreeMarginals(tree, beliefs).marginals(queries)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return [1e3 * min(batch), 1e3 * min(single), peak / 1e6, sum(answer.nbytes for answer in answers) / 1e6]
+    return [
+        1e3 * min(batch),
+        1e3 * min(single),
+        peak / 1e6,
+        sum(answer.nbytes for answer in answers) / 1e6,
+    ]
 
 
 def _mbi(
-    domain: Domain, potentials: dict[Clique, Array], ours: TreeMarginals, queries: list[Clique], limit: float
+    domain: Domain,
+    potentials: dict[Clique, Array],
+    ours: TreeMarginals,
+    queries: list[Clique],
+    limit: float,
 ) -> list[float | int]:
     warnings.simplefilter("ignore")
     os.environ |= {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
     import mbi
 
     theirs = mbi.Domain(domain.attributes, domain.shape)
-    factors = {clique: mbi.Factor(theirs.project(clique), table) for clique, table in potentials.items()}
+    factors = {
+        clique: mbi.Factor(theirs.project(clique), table) for clique, table in potentials.items()
+    }
     vector = mbi.CliqueVector(theirs, list(potentials), factors)
     marginals = mbi.marginal_oracles.message_passing_stable(vector, 1.0)
     model = mbi.MarkovRandomField(potentials=vector, marginals=marginals, total=1.0)
@@ -114,7 +155,11 @@ def _mbi(
         answers[queries[i]] = np.asarray(model.project(queries[i]).values)
     spent = time.process_time() - start
     found = zip(answers.values(), ours.marginals(list(answers)), strict=True)
-    return [1e3 * spent, len(answers), max(float(np.abs(one - other).max()) for one, other in found)]
+    return [
+        1e3 * spent,
+        len(answers),
+        max(float(np.abs(one - other).max()) for one, other in found),
+    ]
 
 
 if __name__ == "__main__":

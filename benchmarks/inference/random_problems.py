@@ -1,18 +1,19 @@
-"""Engines on random small problems, against the least loss by non-negative least squares over all cells.
+"""Engines on random small problems, against the least loss by non-negative least squares over all
+cells.
 
-Run ``OMP_NUM_THREADS=1 python benchmarks/inference/random_problems.py`` from the repository root. A problem is all
-that its seed makes: up to six attributes (``--cells`` in all) with 1 to 6 levels, a table of counts
-from almost empty to even, and noisy marginals: trees, circles or any cliques, with axes in any
-order, nested, repeated or empty, one scale of noise each or one a cell, scales up to ``ratio``
-apart, and now and then constraints, which the counts may break.
+Run ``OMP_NUM_THREADS=1 python benchmarks/inference/random_problems.py`` from the repository root. A
+problem is all that its seed makes: up to six attributes (``--cells`` in all) with 1 to 6 levels, a
+table of counts from almost empty to even, and noisy marginals: trees, circles or any cliques, with
+axes in any order, nested, repeated or empty, one scale of noise each or one a cell, scales up to
+``ratio`` apart, and now and then constraints, which the counts may break.
 
-A fit's excess is what its own marginals cost beyond the oracle's distribution, as a share of that loss and a
-thousandth of the noise's half a cell: "99 %" and "largest", among fits that are called optimal and
-among all others. The oracle's loss can be reached, so that an excess is never one by mistake; it may
-be missed where "unsure", as no lower bound shows the loss to be within 1e-4 of the least. A relaxation
-may be below it. Ends with 1 if a fit failed, or was called optimal at an excess above a thousandth. ``--mbi``
-fits that many of each ratio's problems with `mbi` too, which knows neither constraints nor scales for
-each cell.
+A fit's excess is what its own marginals cost beyond the oracle's distribution, as a share of that
+loss and a thousandth of the noise's half a cell: "99 %" and "largest", among fits that are called
+optimal and among all others. The oracle's loss can be reached, so that an excess is never one by
+mistake; it may be missed where "unsure", as no lower bound shows the loss to be within 1e-4 of the
+least. A relaxation may be below it. Ends with 1 if a fit failed, or was called optimal at an excess
+above a thousandth. ``--mbi`` fits that many of each ratio's problems with `mbi` too, which knows
+neither constraints nor scales for each cell.
 """
 
 import argparse
@@ -47,7 +48,18 @@ MAX_EXCESS = 1e-3
 """Of a fit that is called optimal."""
 CERTAIN = 1e-4
 """What the oracle's own excess may be."""
-COLUMNS = ("fits", "failed", "unsure", "optimal", "99 %", "largest", "others 99 %", "largest", "mean ms", "max ms")
+COLUMNS = (
+    "fits",
+    "failed",
+    "unsure",
+    "optimal",
+    "99 %",
+    "largest",
+    "others 99 %",
+    "largest",
+    "mean ms",
+    "max ms",
+)
 
 
 Fit = tuple[bool, float, float]
@@ -56,7 +68,9 @@ Fit = tuple[bool, float, float]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is measured, repeats merged too, and what is possible: constraints, cells that obey them, public rows."""
+    """What is measured, repeats merged too, and what is possible: constraints, cells that obey
+    them, public rows.
+    """
 
     seed: int
     domain: Domain
@@ -69,7 +83,9 @@ class Problem:
 
 @dataclass
 class Found:
-    """Of one engine at one ratio: the excess of each fit, by seed, seconds, and seeds without a result."""
+    """Of one engine at one ratio: the excess of each fit, by seed, seconds, and seeds without a
+    result.
+    """
 
     optimal: dict[int, float] = field(default_factory=dict)
     others: dict[int, float] = field(default_factory=dict)
@@ -88,21 +104,29 @@ def main() -> None:
         for name in options.engines:
             oracle = least_public if name == PublicDataEstimator.name else least
             _tell(found[name, ratio], problem, partial(_fit, name, problem), oracle)
-        is_plain = not problem.constraints and all(isinstance(m.stddev, float) for m in problem.measurements)
+        is_plain = not problem.constraints and all(
+            isinstance(m.stddev, float) for m in problem.measurements
+        )
         if options.mbi and is_plain and len(found["mbi", ratio].seconds) < options.mbi:
             _tell(found["mbi", ratio], problem, partial(_mbi, problem), least)
     sys.exit(_print(found))
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Random small problems against non-negative least squares.")
+    parser = argparse.ArgumentParser(
+        description="Random small problems against non-negative least squares."
+    )
     parser.add_argument("--problems", type=int, default=700)
     parser.add_argument("--first", type=int, default=0, help="seed of the first problem")
     parser.add_argument("--seeds", nargs="+", type=int, help="these problems only")
-    parser.add_argument("--ratios", nargs="+", type=float, default=list(RATIOS), help="taken in turn, by the seed")
+    parser.add_argument(
+        "--ratios", nargs="+", type=float, default=list(RATIOS), help="taken in turn, by the seed"
+    )
     parser.add_argument("--cells", type=int, default=400, help="most cells of a domain")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
-    parser.add_argument("--mbi", type=int, default=0, help="problems of each ratio that mbi fits too")
+    parser.add_argument(
+        "--mbi", type=int, default=0, help="problems of each ratio that mbi fits too"
+    )
     return parser.parse_args()
 
 
@@ -113,9 +137,14 @@ def random_problem(seed: int, ratio: float, most_cells: int) -> Problem:
     while np.prod(sizes) > most_cells:
         sizes = np.maximum(1, sizes - (rng.random(len(sizes)) < 0.5))
     domain = Domain(tuple("abcdef"[: len(sizes)]), tuple(map(int, sizes)))
-    counts = 10 ** rng.uniform(0, 6) * rng.dirichlet(np.full(domain.size(), rng.choice([0.01, 0.1, 1.0, 10.0])))
+    counts = 10 ** rng.uniform(0, 6) * rng.dirichlet(
+        np.full(domain.size(), rng.choice([0.01, 0.1, 1.0, 10.0]))
+    )
     certain = rng.integers(domain.shape)  # allowed by all constraints
-    constraints = [_constraint(rng, domain, certain) for _ in range(rng.integers(1, 3) if rng.random() < 0.25 else 0)]
+    constraints = [
+        _constraint(rng, domain, certain)
+        for _ in range(rng.integers(1, 3) if rng.random() < 0.25 else 0)
+    ]
     cells = np.indices(domain.shape).reshape(len(domain), -1)
     possible = np.ones(domain.size(), dtype=np.bool_)
     for rule in constraints:
@@ -145,16 +174,24 @@ def _cliques(rng: np.random.Generator, domain: Domain) -> list[Clique]:
     names = list(map(str, rng.permutation(domain.attributes)))
     kind = rng.choice(["tree", "circle", "any"])
     if kind == "tree":
-        chosen = [(name, *names[max(0, i - int(rng.integers(1, 4))) : i]) for i, name in enumerate(names)]
+        chosen = [
+            (name, *names[max(0, i - int(rng.integers(1, 4))) : i]) for i, name in enumerate(names)
+        ]
     elif kind == "circle":
         chosen = [tuple({name, names[i - 1]}) for i, name in enumerate(names)]
     else:
-        chosen = [tuple(rng.permutation(names)[: rng.integers(0, 5)]) for _ in range(rng.integers(1, 7))]
+        chosen = [
+            tuple(rng.permutation(names)[: rng.integers(0, 5)]) for _ in range(rng.integers(1, 7))
+        ]
     if rng.random() < 0.5:
         chosen += [(name,) for name in names if rng.random() < 0.7]
     if rng.random() < 0.5:
-        chosen += [clique[: rng.integers(0, len(clique) + 1)] for clique in chosen if rng.random() < 0.5]
-    return [tuple(map(str, rng.permutation(np.array(sorted(clique), dtype=str)))) for clique in chosen]
+        chosen += [
+            clique[: rng.integers(0, len(clique) + 1)] for clique in chosen if rng.random() < 0.5
+        ]
+    return [
+        tuple(map(str, rng.permutation(np.array(sorted(clique), dtype=str)))) for clique in chosen
+    ]
 
 
 def _scale(rng: np.random.Generator, ratio: float) -> float:
@@ -167,34 +204,49 @@ def _measured(
 ) -> LinearMeasurement:
     kept = [name for name in domain.attributes if name in clique]
     dropped = tuple(axis for axis, name in enumerate(domain.attributes) if name not in clique)
-    exact = np.transpose(np.asarray(counts.sum(axis=dropped)), [kept.index(name) for name in clique])
-    scales = stddev * rng.uniform(0.3, 3.0, exact.shape) if rng.random() < 0.15 else np.array(stddev)
+    exact = np.transpose(
+        np.asarray(counts.sum(axis=dropped)), [kept.index(name) for name in clique]
+    )
+    scales = (
+        stddev * rng.uniform(0.3, 3.0, exact.shape) if rng.random() < 0.15 else np.array(stddev)
+    )
     values = exact + scales * rng.normal(size=exact.shape)
     return LinearMeasurement(clique, values, scales if scales.ndim else float(stddev))
 
 
 def _least(problem: Problem, rows: NDArray[np.bool_]) -> tuple[float, float]:
-    """The least loss of any distribution over some cells, with a lower bound [Lawson & Hanson 1974, ch. 23]."""
+    """The least loss of any distribution over some cells, with a lower bound [Lawson & Hanson 1974,
+    ch. 23].
+    """
     cells = np.indices(problem.domain.shape).reshape(len(problem.domain), -1)[:, rows]
     total = estimate_total(problem.measurements)
     parts = []
     for measurement in problem.merged:
         shape = measurement.values.shape
         columns = [cells[problem.domain.index(name)] for name in measurement.clique]
-        index = np.ravel_multi_index(columns, shape) if columns else np.zeros(cells.shape[1], dtype=int)
-        table = total * (np.arange(measurement.values.size)[:, None] == index) - measurement.values.reshape(-1, 1)
+        index = (
+            np.ravel_multi_index(columns, shape) if columns else np.zeros(cells.shape[1], dtype=int)
+        )
+        table = total * (
+            np.arange(measurement.values.size)[:, None] == index
+        ) - measurement.values.reshape(-1, 1)
         parts.append(table / np.sqrt(measurement.variance).reshape(-1, 1))
-    # What one record more in each cell would leave, as points: the least loss is that of the point of
-    # their hull nearest to 0, found exactly; once more at the size of what is left.
+    # What one record more in each cell would leave, as points: the least loss is that of the point
+    # of their hull nearest to 0, found exactly; once more at the size of what is left.
     corners = np.vstack(parts)
     scale, best, bound = 1.0, np.inf, 0.0
     for _ in range(3):
-        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1])
+        weights, _ = nnls(
+            np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1]
+        )
         if weights.sum() > 0:
             point = corners @ weights / weights.sum()
             best = min(best, 0.5 * float(point @ point))
             if point.any():
-                bound = max(bound, 0.5 * max(0.0, float((point @ corners).min())) ** 2 / float(point @ point))
+                bound = max(
+                    bound,
+                    0.5 * max(0.0, float((point @ corners).min())) ** 2 / float(point @ point),
+                )
         scale = 1.0 / np.sqrt(2 * best + 1e-12)
     return best, bound
 
@@ -206,7 +258,9 @@ def _fit(name: str, problem: Problem) -> Fit:
         warnings.simplefilter("ignore", FitWarning)
         start = time.perf_counter()
         engine = ENGINES[name](problem)
-        model = engine.estimate(problem.domain, problem.measurements, constraints=problem.constraints)
+        model = engine.estimate(
+            problem.domain, problem.measurements, constraints=problem.constraints
+        )
         seconds = time.perf_counter() - start
         loss = _loss(problem, [model.marginal(m.clique).values for m in problem.measurements])
     return model.status.ended == "optimal", loss, seconds
@@ -222,11 +276,17 @@ def _mbi(problem: Problem) -> Fit:
         start = time.perf_counter()
         model = mbi.estimation.MirrorDescent().estimate(
             mbi.Domain(problem.domain.attributes, problem.domain.shape),
-            [mbi.LinearMeasurement(m.values.ravel(), m.clique, m.stddev) for m in problem.measurements],
+            [
+                mbi.LinearMeasurement(m.values.ravel(), m.clique, m.stddev)
+                for m in problem.measurements
+            ],
             known_total=estimate_total(problem.measurements),
             iters=2000,
         )
-        tables = [np.asarray(model.project(m.clique).values).reshape(m.values.shape) for m in problem.measurements]
+        tables = [
+            np.asarray(model.project(m.clique).values).reshape(m.values.shape)
+            for m in problem.measurements
+        ]
     return False, _loss(problem, tables), time.perf_counter() - start
 
 
@@ -234,13 +294,20 @@ def _loss(problem: Problem, tables: Sequence[Array]) -> float:
     """Of the merged measurements: what repeats differ by among themselves is not the fit's."""
     order = problem.domain.index
     by_clique = {
-        problem.domain.canonical(m.clique): np.transpose(table, np.argsort([order(name) for name in m.clique]))
+        problem.domain.canonical(m.clique): np.transpose(
+            table, np.argsort([order(name) for name in m.clique])
+        )
         for m, table in zip(problem.measurements, tables, strict=True)
     }
-    return 0.5 * sum(float(np.sum(np.square(by_clique[m.clique] - m.values) / m.variance)) for m in problem.merged)
+    return 0.5 * sum(
+        float(np.sum(np.square(by_clique[m.clique] - m.values) / m.variance))
+        for m in problem.merged
+    )
 
 
-def _tell(found: Found, problem: Problem, fit: Callable[[], Fit], least: tuple[float, float]) -> None:
+def _tell(
+    found: Found, problem: Problem, fit: Callable[[], Fit], least: tuple[float, float]
+) -> None:
     """Fit, and note how it went."""
     try:
         is_optimal, loss, seconds = fit()
@@ -262,7 +329,10 @@ def _print(found: dict[tuple[str, float], Found]) -> int:
         n_fits = len(fits.optimal) + len(fits.others)
         row = [n_fits, len(fits.failed), fits.n_unsure, len(fits.optimal) / max(n_fits, 1)]
         for excess in (fits.optimal, fits.others):
-            row += [float(np.quantile([*excess.values()], q)) if excess else float("nan") for q in (0.99, 1.0)]
+            row += [
+                float(np.quantile([*excess.values()], q)) if excess else float("nan")
+                for q in (0.99, 1.0)
+            ]
         row += [1e3 * summary(fits.seconds or [float("nan")]) for summary in (np.mean, np.max)]
         print(f"{name:<20}{ratio:>7g}", *(f"{number:>11.3g}" for number in row))
     wrong = 0
@@ -270,7 +340,10 @@ def _print(found: dict[tuple[str, float], Found]) -> int:
         above = {seed: excess for seed, excess in fits.optimal.items() if excess > MAX_EXCESS}
         wrong += len(above) + len(fits.failed)
         for what, seeds in {"called optimal above": above, "others": fits.others}.items():
-            worst = [f"{seed} ({excess:.2g})" for seed, excess in sorted(seeds.items(), key=lambda one: -one[1])[:5]]
+            worst = [
+                f"{seed} ({excess:.2g})"
+                for seed, excess in sorted(seeds.items(), key=lambda one: -one[1])[:5]
+            ]
             if worst:
                 print(f"{name} at {ratio:g}, {what}, seeds:", *worst)
         if fits.failed:

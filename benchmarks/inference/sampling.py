@@ -1,14 +1,14 @@
 """Drawing many rows of many columns from a junction tree, and `mbi` from PyPI on the same model.
 
-Run ``python benchmarks/inference/sampling.py`` from the repository root. The problem is made up after mbi's
-own benchmark of its sampler: 81 attributes of 2 to 130 levels, most of them with few (log-uniform),
-80 pairs drawn at random, and random potentials, so that nothing is fitted. A random graph with that
-many edges may have a junction tree of any size: seeds whose tree has more than ``--max-cells`` cells
-are left out and said so.
+Run ``python benchmarks/inference/sampling.py`` from the repository root. The problem is made up
+after mbi's own benchmark of its sampler: 81 attributes of 2 to 130 levels, most of them with few
+(log-uniform), 80 pairs drawn at random, and random potentials, so that nothing is fitted. A random
+graph with that many edges may have a junction tree of any size: seeds whose tree has more than
+``--max-cells`` cells are left out and said so.
 
 Each run has a process of its own with one thread. "cpu s" is that of one ``sample``, the best of
-``--repeats``, and "beliefs" of what comes once before; "peak MB" is the most memory the process ever
-held, imports and model included. "mean L1" and "worst L1" are sums over a pair's cells of
+``--repeats``, and "beliefs" of what comes once before; "peak MB" is the most memory the process
+ever held, imports and model included. "mean L1" and "worst L1" are sums over a pair's cells of
 |rows drawn - rows expected|; "a cell" is the mean of |drawn - expected| over all cells. mbi draws
 once as a warm-up (one row, to compile) and then within ``--limit`` seconds or not at all.
 """
@@ -48,11 +48,16 @@ def main() -> None:
             print(f"{seed:>4} {n_cells:>11} left out: more than {options.max_cells} cells")
             continue
         for sampler in options.samplers:
-            print(f"{seed:>4} {n_cells:>11} {sampler:<12} {_apart(options, seed, sampler)}", flush=True)
+            print(
+                f"{seed:>4} {n_cells:>11} {sampler:<12} {_apart(options, seed, sampler)}",
+                flush=True,
+            )
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Drawing many rows of many columns from a junction tree.")
+    parser = argparse.ArgumentParser(
+        description="Drawing many rows of many columns from a junction tree."
+    )
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=81)
     parser.add_argument("--pairs", type=int, default=80)
@@ -61,7 +66,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--samplers", nargs="+", default=SAMPLERS, choices=SAMPLERS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each process")
-    parser.add_argument("--one", nargs=2, metavar=("SEED", "SAMPLER"), help="one run in this process, as JSON")
+    parser.add_argument(
+        "--one", nargs=2, metavar=("SEED", "SAMPLER"), help="one run in this process, as JSON"
+    )
     return parser.parse_args()
 
 
@@ -85,7 +92,9 @@ def _model(options: argparse.Namespace, seed: int) -> MarkovRandomField:
     potentials = {pair: generator.normal(size=domain.project(pair).shape) for pair in pairs}
     tree = JunctionTree.covering(domain, pairs)
     status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
-    return MarkovRandomField(tree=tree, log_potentials=potentials, total=float(options.rows), status=status)
+    return MarkovRandomField(
+        tree=tree, log_potentials=potentials, total=float(options.rows), status=status
+    )
 
 
 def _one(options: argparse.Namespace) -> dict[str, float]:
@@ -119,7 +128,10 @@ def _mbi(model: MarkovRandomField):
     import mbi
 
     domain = mbi.Domain(model.domain.attributes, model.domain.shape)
-    factors = {pair: mbi.Factor(domain.project(pair), table) for pair, table in model.log_potentials.items()}
+    factors = {
+        pair: mbi.Factor(domain.project(pair), table)
+        for pair, table in model.log_potentials.items()
+    }
     potentials = mbi.CliqueVector(domain, list(factors), factors)
     marginals = mbi.marginal_oracles.message_passing_stable(potentials, model.total)
     return mbi.MarkovRandomField(potentials=potentials, marginals=marginals, total=model.total)
@@ -134,7 +146,11 @@ def _errors(model: MarkovRandomField, codes: Codes) -> dict[str, float]:
         counts = np.bincount(first * domain[pair[1]] + second, minlength=domain.size(pair))
         distances.append(float(np.abs(counts - expected.values.ravel()).sum()))
     n_cells = sum(map(domain.size, pairs))
-    return {"mean L1": np.mean(distances), "worst L1": max(distances), "a cell": sum(distances) / n_cells}
+    return {
+        "mean L1": np.mean(distances),
+        "worst L1": max(distances),
+        "a cell": sum(distances) / n_cells,
+    }
 
 
 if __name__ == "__main__":

@@ -23,13 +23,18 @@ ADULT = Domain(tuple("abcdefghijklmno"), (16, 32, 9, 32, 16, 7, 15, 6, 5, 2, 32,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--problems", nargs="+", default=("Adult", "wide"), choices=("Adult", "wide"))
+    parser.add_argument(
+        "--problems", nargs="+", default=("Adult", "wide"), choices=("Adult", "wide")
+    )
     options = parser.parse_args()
     chance = random.Random(options.seed)
     wide = Domain(
-        tuple(f"column {i}" for i in range(100)), tuple(chance.choice((2, 3, 5, 8, 10, 16)) for _ in range(100))
+        tuple(f"column {i}" for i in range(100)),
+        tuple(chance.choice((2, 3, 5, 8, 10, 16)) for _ in range(100)),
     )
     adult = [clique for k in (1, 2, 3) for clique in all_k_way(ADULT.attributes, k)]
     pairs = all_k_way(wide.attributes, 2)
@@ -51,17 +56,26 @@ def main() -> None:
 
 
 def _grown(
-    domain: Domain, candidates: list[Clique], n_cliques: int, max_cells: float, chance: random.Random
+    domain: Domain,
+    candidates: list[Clique],
+    n_cliques: int,
+    max_cells: float,
+    chance: random.Random,
 ) -> list[Clique]:
     growth, chosen = TreeGrowth(domain), []
     for clique in chance.sample(candidates, len(candidates)):
-        if len(chosen) < n_cliques and growth.n_cells_with([clique], max_cells=max_cells)[0] <= max_cells:
+        if (
+            len(chosen) < n_cliques
+            and growth.n_cells_with([clique], max_cells=max_cells)[0] <= max_cells
+        ):
             growth = growth.with_clique(clique)
             chosen.append(clique)
     return chosen
 
 
-def _report(domain: Domain, candidates: list[Clique], chosen: list[Clique], max_cells: float, name: str) -> None:
+def _report(
+    domain: Domain, candidates: list[Clique], chosen: list[Clique], max_cells: float, name: str
+) -> None:
     *first, last = chosen
     growth = TreeGrowth(domain, first)
     growth.tree  # noqa: B018
@@ -75,7 +89,9 @@ def _report(domain: Domain, candidates: list[Clique], chosen: list[Clique], max_
     )
     counts = (len(chosen), whole.n_cells(), len(candidates), fit)
     print(
-        f"{f'{name}, at most {max_cells:.0e} cells':26}", *(f"{n:10}" for n in counts), *(f"{t:10.2f}" for t in times)
+        f"{f'{name}, at most {max_cells:.0e} cells':26}",
+        *(f"{n:10}" for n in counts),
+        *(f"{t:10.2f}" for t in times),
     )
 
 

@@ -1,4 +1,6 @@
-"""Auto: two looks with noise, and batches of measurements that are planned; docs/auto.md has it in detail."""
+"""Auto: two looks with noise, and batches of measurements that are planned; docs/auto.md has it in
+detail.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,17 +26,17 @@ class Auto(Mechanism):
     """The default recipe: what depends on what, and what is it worth to measure it how well?
 
     1. MEASURE all columns.
-    2. Look at the errors that independence makes on all pairs, with Gaussian noise; SELECT a batch of
-       cliques of any width, and how precisely to measure each, so that the expected error of the
+    2. Look at the errors that independence makes on all pairs, with Gaussian noise; SELECT a batch
+       of cliques of any width, and how precisely to measure each, so that the expected error of the
        workload is least; MEASURE it with a part of the budget, and GENERATE.
     3. Look at the errors of that model on pairs and triples; plan, MEASURE and GENERATE again.
 
-    Step 2 looks at all pairs that the workload holds (of up to 2^20 cells), step 3 at the 2,000 of them that depended
-    most and at wider marginals of the workload whose pairs did; what was considered and what the noise hides is in
-    ``findings["rounds"]``. In tables of more than 40 columns the first look may cost up to a tenth of the budget,
-    and pairs matter more that depend more.
-    A look whose noise would hide everything is left out: what it would have cost is measured with.
-    All noise is Gaussian, so that Gaussian DP accounts for it.
+    Step 2 looks at all pairs that the workload holds (of up to 2^20 cells), step 3 at the 2,000 of
+    them that depended most and at wider marginals of the workload whose pairs did; what was
+    considered and what the noise hides is in ``findings["rounds"]``. In tables of more than 40
+    columns the first look may cost up to a tenth of the budget, and pairs matter more that depend
+    more. A look whose noise would hide everything is left out: what it would have cost is measured
+    with. All noise is Gaussian, so that Gaussian DP accounts for it.
 
     Parameters
     ----------
@@ -47,11 +49,11 @@ class Auto(Mechanism):
     clarity
         A look is taken if the standard deviation of its noise is at most this share of the records.
     doubt
-        Standard deviation of the error that a model is expected to have, as a part of it: in step 3 the
-        look is weighed against that.
+        Standard deviation of the error that a model is expected to have, as a part of it: in step 3
+        the look is weighed against that.
     max_candidates
-        Most marginals to look at in step 3: the pairs that depended most (up to 2,000 of them in any case),
-        then the wider ones whose pairs did.
+        Most marginals to look at in step 3: the pairs that depended most (up to 2,000 of them in
+        any case), then the wider ones whose pairs did.
     max_cells
         Most cells of the junction tree, for engines that need one.
 
@@ -78,7 +80,9 @@ class Auto(Mechanism):
         check_shares(self, "one_way_share", "look_share", "first_share")
         check_counts(self, "max_candidates", "max_cells")
         if not self.one_way_share + 2 * self.look_share < 1:
-            raise ParameterError("auto: one_way_share and two look_shares leave nothing; their sum must be below 1")
+            raise ParameterError(
+                "auto: one_way_share and two look_shares leave nothing; their sum must be below 1"
+            )
         if not (self.clarity > 0 and self.doubt > 0):
             raise ParameterError("auto: clarity and doubt must be above 0")
 
@@ -93,7 +97,9 @@ class Auto(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         budget, look = table.ledger.remaining, table.ledger.remaining * Fraction(self.look_share)
-        survey = Survey(table, workload, engine, constraints, clarity=self.clarity, max_cells=self.max_cells)
+        survey = Survey(
+            table, workload, engine, constraints, clarity=self.clarity, max_cells=self.max_cells
+        )
         fit = rough_fit(engine, table.domain, constraints, report)
         report("selecting and measuring", 0, 1)
         survey.measure_columns(budget * Fraction(self.one_way_share))

@@ -1,10 +1,11 @@
-"""Which cliques to measure, of any number of columns, how finely, and how a budget is split among them.
+"""Which cliques to measure, of any number of columns, how finely, and how a budget is split among
+them.
 
-The split minimises the expected error of the workload (`ExpectedLoss`), which is convex. Which cliques it is
-split among, and at which resolution each is measured, is found by column generation: at the best split all
-that is measured has the same return on the last bit of budget, so anything that returns more is added, and the
-budget split anew. The best one of all subsets of columns cannot be found by trying them; it is grown from
-pairs, column by column, at each resolution.
+The split minimises the expected error of the workload (`ExpectedLoss`), which is convex. Which
+cliques it is split among, and at which resolution each is measured, is found by column generation:
+at the best split all that is measured has the same return on the last bit of budget, so anything
+that returns more is added, and the budget split anew. The best one of all subsets of columns cannot
+be found by trying them; it is grown from pairs, column by column, at each resolution.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -27,9 +28,13 @@ _MAX_ROUNDS, _ADDED = 24, 15
 _COLUMNS_FOR_ONE = 4
 """In wide tables one clique is added for so many columns: there is more to be found."""
 _WORTH = 1.3
-"""A clique is added if it returns so many times what the others do; at 1.05 there were twice as many."""
+"""A clique is added if it returns so many times what the others do; at 1.05 there were twice as
+many.
+"""
 _SEEDS = 150
-"""Pairs that cliques are grown from in a round, those of largest return; in wide tables as many as columns."""
+"""Pairs that cliques are grown from in a round, those of largest return; in wide tables as many as
+columns.
+"""
 _PATIENCE = 0.7
 """A clique goes on growing while its return is above this part of the best one on the way."""
 _MAX_COLUMNS, _MAX_CELLS = 6, 100_000
@@ -59,7 +64,10 @@ class BatchPlan:
     """
 
     def __init__(
-        self, domain: Domain, loss: ExpectedLoss, is_allowed: Callable[[Sequence[Clique]], bool] = lambda _: True
+        self,
+        domain: Domain,
+        loss: ExpectedLoss,
+        is_allowed: Callable[[Sequence[Clique]], bool] = lambda _: True,
     ) -> None:
         self._loss, self._is_allowed = loss, is_allowed
         self._columns = [Question((name,), len(loss.resolutions) - 1) for name in domain.attributes]
@@ -79,10 +87,20 @@ class BatchPlan:
                 break
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
             shares = self._minimised(shares, amount, _NEXT)
-            dropped |= {question for question, share in shares.items() if share <= _NEGLIGIBLE * amount}
-            shares = {question: share for question, share in shares.items() if share > _NEGLIGIBLE * amount}
+            dropped |= {
+                question for question, share in shares.items() if share <= _NEGLIGIBLE * amount
+            }
+            shares = {
+                question: share
+                for question, share in shares.items()
+                if share > _NEGLIGIBLE * amount
+            }
         shares = self._minimised(shares, amount, _LAST)
-        useful = {question: share for question, share in shares.items() if self._is_useful(question, share)}
+        useful = {
+            question: share
+            for question, share in shares.items()
+            if self._is_useful(question, share)
+        }
         shares = self._minimised(useful or shares, amount, _LAST)
         parts = {question: Fraction(share) for question, share in shares.items() if share > 0}
         total = sum(parts.values())
@@ -93,10 +111,12 @@ class BatchPlan:
         return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
 
     def _better(self, shares: Container[Question], dropped: Container[Question]) -> list[Question]:
-        """What returns more than what is measured, the best cliques first, each at its best resolution.
+        """What returns more than what is measured, the best cliques first, each at its best
+        resolution.
 
-        The first bit of budget returns most at coarse ones, and soon no more. Where the best one was dropped for
-        that, all others that return enough are tried: or it would be added and dropped in turns.
+        The first bit of budget returns most at coarse ones, and soon no more. Where the best one
+        was dropped for that, all others that return enough are tried: or it would be added and
+        dropped in turns.
         """
         found: dict[Clique, list[tuple[float, Question]]] = {}
         for growth in self._growths:
@@ -118,11 +138,13 @@ class BatchPlan:
                 kept.append(question)
         return kept
 
-    def _minimised(self, shares: Mapping[Question, float], budget: float, n_updates: int) -> dict[Question, float]:
+    def _minimised(
+        self, shares: Mapping[Question, float], budget: float, n_updates: int
+    ) -> dict[Question, float]:
         """A better split among the same marginals.
 
-        ``share * sqrt(return)``, made to sum to the budget, minimises an upper bound of the error that is
-        tight at the present split, so no update makes it worse.
+        ``share * sqrt(return)``, made to sum to the budget, minimises an upper bound of the error
+        that is tight at the present split, so no update makes it worse.
         """
         owners, members = self._loss.told_by(list(shares))
         sizes = np.array([self._loss.resolutions.cells(*question) for question in shares])
@@ -130,7 +152,9 @@ class BatchPlan:
         split = np.array(list(shares.values()))
         split *= budget / split.sum()
         for update in range(n_updates + 1):
-            precision = np.bincount(members, split[owners] * ratios, self._precision.size).astype(np.float64)
+            precision = np.bincount(members, split[owners] * ratios, self._precision.size).astype(
+                np.float64
+            )
             _, gains = self._loss.after(precision)
             returns = np.bincount(owners, gains[members] * ratios, minlength=len(shares))
             average = float(returns @ split) / budget
@@ -142,11 +166,18 @@ class BatchPlan:
         return dict(zip(shares, split.tolist(), strict=True))
 
     def _is_useful(self, question: Question, share: float) -> bool:
-        """Whether a measurement alone would take a good part off the squared error of some part of a residual."""
+        """Whether a measurement alone would take a good part off the squared error of some part of
+        a residual.
+        """
         _, members = self._loss.told_by([question])
         alone = np.zeros_like(self._precision)
-        alone[members] = share * self._loss.n_cells[members] / self._loss.resolutions.cells(*question)
-        before, after = self._loss.left(np.zeros_like(alone))[members], self._loss.left(alone)[members]
+        alone[members] = (
+            share * self._loss.n_cells[members] / self._loss.resolutions.cells(*question)
+        )
+        before, after = (
+            self._loss.left(np.zeros_like(alone))[members],
+            self._loss.left(alone)[members],
+        )
         return bool((after <= (1.0 - _USEFUL) * before).any())
 
 
@@ -157,10 +188,14 @@ class _Growth:
     def __init__(self, domain: Domain, loss: ExpectedLoss, resolution: int) -> None:
         self._names, self._loss, self._resolution = domain.attributes, loss, resolution
         self._levels = np.array(domain.shape, dtype=np.float64)
-        self._sizes = np.array([loss.resolutions.sizes[resolution][name] for name in domain.attributes])
+        self._sizes = np.array(
+            [loss.resolutions.sizes[resolution][name] for name in domain.attributes]
+        )
         index = {name: i for i, name in enumerate(domain.attributes)}
         self._of_length: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
-        finest = np.array([loss.resolutions.finest((name,), resolution) for name in domain.attributes])
+        finest = np.array(
+            [loss.resolutions.finest((name,), resolution) for name in domain.attributes]
+        )
         for length in (1, 2, 3):
             found = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
             positions = np.array([i for i, _ in found], dtype=np.int64)
@@ -195,15 +230,27 @@ class _Growth:
         cells = (self._sizes[:, None] * self._sizes)[upper]
         values = (pair + single[:, None] + single)[upper] / cells
         values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
-        seeds = np.argsort(-values, kind="stable")[: min(max(_SEEDS, n), int(np.count_nonzero(values)))]
-        found: dict[tuple[int, ...], float] = {(i,): float(single[i] / self._sizes[i]) for i in range(n)}
+        seeds = np.argsort(-values, kind="stable")[
+            : min(max(_SEEDS, n), int(np.count_nonzero(values)))
+        ]
+        found: dict[tuple[int, ...], float] = {
+            (i,): float(single[i] / self._sizes[i]) for i in range(n)
+        }
         found |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
-        cliques = {tuple(self._names[i] for i in columns): value for columns, value in found.items() if value > enough}
+        cliques = {
+            tuple(self._names[i] for i in columns): value
+            for columns, value in found.items()
+            if value > enough
+        }
         finest = self._loss.resolutions.finest
         return {Question(c, finest(c, self._resolution)): value for c, value in cliques.items()}
 
     def _grown(
-        self, columns: NDArray[np.int64], single: FloatArray, pair: FloatArray, triple: FloatArray | None
+        self,
+        columns: NDArray[np.int64],
+        single: FloatArray,
+        pair: FloatArray,
+        triple: FloatArray | None,
     ) -> Iterator[tuple[tuple[int, ...], float]]:
         """The best clique on the way from each of some pairs to many columns, and what it returns."""
         cells, levels = self._sizes[columns].prod(axis=1), self._levels[columns].prod(axis=1)

@@ -1,4 +1,6 @@
-"""What a look considered, for the certificate: by which rule, what was left out, and how much it takes to be seen."""
+"""What a look considered, for the certificate: by which rule, what was left out, and how much it
+takes to be seen.
+"""
 
 from collections.abc import Sequence
 from math import log, sqrt
@@ -7,7 +9,9 @@ from synthdp.core.cliques import Clique
 
 PAIRS = "all pairs of columns that the workload holds, of up to {n_cells} cells"
 """The rule of a first look."""
-AGAIN = "the {n_pairs} pairs that depended most by the look before, and wider marginals whose pairs did"
+AGAIN = (
+    "the {n_pairs} pairs that depended most by the look before, and wider marginals whose pairs did"
+)
 """The rule of a second one."""
 _HIDDEN = (
     "{n_pairs} pairs of columns were looked at together: noise hides those that depend by a total variation distance "
@@ -41,13 +45,18 @@ def considered(
     Returns
     -------
     dict
-        ``visible_distance`` is the total variation distance from what was expected that a marginal must have to
-        stand out: what the largest noise of so many is about, ``stddev sqrt(2 log k)`` [extreme values].
+        ``visible_distance`` is the total variation distance from what was expected that a marginal
+        must have to stand out: what the largest noise of so many is about, ``stddev sqrt(2 log k)``
+        [extreme values].
 
     >>> considered([("a", "b")], rule="all pairs", n_asked=3, stddev=2.0, total=100)["left_out"]
     2
     """
-    listed = {"candidates": [list(clique) for clique in candidates]} if len(candidates) <= _MAX_LISTED else {}
+    listed = (
+        {"candidates": [list(clique) for clique in candidates]}
+        if len(candidates) <= _MAX_LISTED
+        else {}
+    )
     return {
         "looked_at": len(candidates),
         "rule": rule,

@@ -1,4 +1,6 @@
-"""How strong dependences are, by errors that were released with noise: empirical Bayes over all of them."""
+"""How strong dependences are, by errors that were released with noise: empirical Bayes over all of
+them.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +10,9 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _GRID = np.concatenate([[0.0], np.geomspace(1e-4, 2.0, 48)])
-"""Strengths that are told apart, as L1 distances in shares of all records: at most 2, steps of a quarter."""
+"""Strengths that are told apart, as L1 distances in shares of all records: at most 2, steps of a
+quarter.
+"""
 _TYPICAL, _NONE = 0.1, 0.05
 """Before looking: an exponential distribution with this mean, and so much at 0."""
 _OLD_LOOKS = 3.0
@@ -17,13 +21,15 @@ _ROUNDS = 200
 """Of expectation-maximisation; the mixture's likelihood is flat long before its weights settle."""
 
 
-def squared_strengths(noisy: Sequence[float], stddev: float, known: Sequence[float], *, total: float) -> FloatArray:
+def squared_strengths(
+    noisy: Sequence[float], stddev: float, known: Sequence[float], *, total: float
+) -> FloatArray:
     """Expected squared L1 distances of dependences, given noisy errors that other things add to.
 
-    The error of a pair is ``sqrt(dependence^2 + known)`` [right angles], and is released with Gaussian noise. The
-    distribution of the dependences is estimated from all of them, without assuming a shape [Kiefer and Wolfowitz
-    1956], so that the largest of many noisy errors are not believed more than they deserve, and those that
-    noise hides are not taken to be nothing.
+    The error of a pair is ``sqrt(dependence^2 + known)`` [right angles], and is released with
+    Gaussian noise. The distribution of the dependences is estimated from all of them, without
+    assuming a shape [Kiefer and Wolfowitz 1956], so that the largest of many noisy errors are not
+    believed more than they deserve, and those that noise hides are not taken to be nothing.
 
     Parameters
     ----------

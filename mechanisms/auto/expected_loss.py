@@ -1,10 +1,12 @@
-"""The error that a workload is left with after some measurements, where what they would find is known roughly.
+"""The error that a workload is left with after some measurements, where what they would find is
+known roughly.
 
-What a model errs by on a marginal falls apart into residuals, one for each set of its columns, that stand at
-right angles to each other (`residuals`): their squared L1 norms add up. So do the parts of a residual that
-are seen at finer and finer resolutions. A part that the model errs by E on, measured with an expected L1
-noise of N, is left with an error of ``1 / sqrt(1 / E^2 + 1 / N^2)``: that of weighing the model against the
-measurement. A measured clique tells of the residuals of all its subsets, up to its own resolution.
+What a model errs by on a marginal falls apart into residuals, one for each set of its columns, that
+stand at right angles to each other (`residuals`): their squared L1 norms add up. So do the parts of
+a residual that are seen at finer and finer resolutions. A part that the model errs by E on,
+measured with an expected L1 noise of N, is left with an error of ``1 / sqrt(1 / E^2 + 1 / N^2)``:
+that of weighing the model against the measurement. A measured clique tells of the residuals of all
+its subsets, up to its own resolution.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +28,8 @@ _MIN_ERROR = 1e-6
 
 @final
 class ExpectedLoss:
-    """The weighted expected L1 error of a workload, as a function of what cliques are measured with.
+    """The weighted expected L1 error of a workload, as a function of what cliques are measured
+    with.
 
     Parameters
     ----------
@@ -35,8 +38,9 @@ class ExpectedLoss:
     workload
         For each marginal its weight.
     errors
-        For each part of a residual, which is what a resolution shows beyond the next coarser one that shows less,
-        the squared L1 error of what is known, in squared records, above 0. Those that are missing are 0.
+        For each part of a residual, which is what a resolution shows beyond the next coarser one
+        that shows less, the squared L1 error of what is known, in squared records, above 0. Those
+        that are missing are 0.
     l2_squared
         Squared L2 sensitivity of a marginal.
     """
@@ -53,10 +57,16 @@ class ExpectedLoss:
         self._subsets = Subsets(resolutions.sizes[-1], workload)
         self._wanted = np.array([self._subsets.position[clique] for clique in workload])
         self._weights = np.array(list(workload.values()), dtype=np.float64)
-        self.parts = [part for part, error in errors.items() if error > 0 and part.clique in self._subsets.position]
+        self.parts = [
+            part
+            for part, error in errors.items()
+            if error > 0 and part.clique in self._subsets.position
+        ]
         """The parts of residuals that matter."""
         self._errors = np.array([errors[part] for part in self.parts])
-        self._home = np.array([self._subsets.position[part.clique] for part in self.parts], dtype=np.int64)
+        self._home = np.array(
+            [self._subsets.position[part.clique] for part in self.parts], dtype=np.int64
+        )
         self._position = {part: position for position, part in enumerate(self.parts)}
         dimensions = []
         for clique, resolution in self.parts:
@@ -70,7 +80,9 @@ class ExpectedLoss:
         self._noise = np.where(noise > 0, noise, np.inf)
 
     def told_by(self, questions: Sequence[Question]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each part of a residual that each question tells of their positions: of questions, of parts."""
+        """For each part of a residual that each question tells of their positions: of questions, of
+        parts.
+        """
         position = self._position
         pairs = [
             (i, position[part])

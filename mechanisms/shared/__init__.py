@@ -1,1 +1,3 @@
-"""Which marginals to measure and how well: the interface of recipes, workload, allocation, planning."""
+"""Which marginals to measure and how well: the interface of recipes, workload, allocation,
+planning.
+"""

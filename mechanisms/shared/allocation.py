@@ -17,7 +17,8 @@ FloatArray = NDArray[np.float64]
 
 
 def measurement_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, Fraction]:
-    """Shares of a budget, summing to 1 exactly, that minimise the weighted expected L1 error of the measurements.
+    """Shares of a budget, summing to 1 exactly, that minimise the weighted expected L1 error of the
+    measurements.
 
     A marginal of n cells measured with share s of rho has an expected L1 error of ``n sqrt(2 / pi)
     sigma`` with ``sigma`` in proportion to ``1 / sqrt(s)``. Minimising ``sum of w n / sqrt(s)``
@@ -35,17 +36,23 @@ def measurement_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[
     >>> {clique: round(float(share), 3) for clique, share in shares.items()}
     {('a',): 0.2, ('b',): 0.8}
     """
-    parts = {clique: Fraction((weight * domain.size(clique)) ** (2 / 3)) for clique, weight in weights.items()}
+    parts = {
+        clique: Fraction((weight * domain.size(clique)) ** (2 / 3))
+        for clique, weight in weights.items()
+    }
     total = sum(parts.values(), Fraction(0))
     return {clique: part / total for clique, part in parts.items()}
 
 
-def water_filled(amplitudes: Sequence[float], half_costs: Sequence[float], budget: float) -> tuple[FloatArray, float]:
-    """The split of a budget that takes off most error, where each part has diminishing returns, and its price.
+def water_filled(
+    amplitudes: Sequence[float], half_costs: Sequence[float], budget: float
+) -> tuple[FloatArray, float]:
+    """The split of a budget that takes off most error, where each part has diminishing returns, and
+    its price.
 
     Part i takes off ``amplitude (1 - 1 / sqrt(1 + x / half_cost))`` for a share x of the budget: an
-    error E that is measured with noise N leaves about ``E N / sqrt(E^2 + N^2)``, with ``1 / N^2`` in
-    proportion to x. All parts that get something have the same marginal return, the price, at
+    error E that is measured with noise N leaves about ``E N / sqrt(E^2 + N^2)``, with ``1 / N^2``
+    in proportion to x. All parts that get something have the same marginal return, the price, at
     which ``1 + x / half_cost = (amplitude / (2 half_cost price))^(2/3)``; the others' first return
     is below it.
 
@@ -64,16 +71,22 @@ def water_filled(amplitudes: Sequence[float], half_costs: Sequence[float], budge
     >>> water_filled([1.0, 1.0, 0.01], [1.0, 1.0, 1.0], 2.0)[0].round(6).tolist()
     [1.0, 1.0, 0.0]
     """
-    first_returns, scales = np.divide(amplitudes, half_costs) / 2, np.asarray(half_costs, dtype=np.float64)
+    first_returns, scales = (
+        np.divide(amplitudes, half_costs) / 2,
+        np.asarray(half_costs, dtype=np.float64),
+    )
     order = np.argsort(-first_returns)
     powers = first_returns[order] ** (2 / 3) * scales[order]
-    # With the k best parts, sum of scale ((r / price)^(2/3) - 1) = budget; each part added lowers the price.
+    # With the k best parts, sum of scale ((r / price)^(2/3) - 1) = budget; each part added lowers
+    # the price.
     prices = (np.cumsum(powers) / (budget + np.cumsum(scales[order]))) ** 1.5
     n_parts = max(int(np.count_nonzero(first_returns[order] > prices * (1 - 1e-12))), 1)
     price = float(prices[n_parts - 1])
     shares = np.maximum(scales * ((first_returns / price) ** (2 / 3) - 1), 0.0)
     total = float(shares.sum())
-    if total == 0:  # rounding swallows a budget that is tiny next to the costs: the best part gets it all
+    if (
+        total == 0
+    ):  # rounding swallows a budget that is tiny next to the costs: the best part gets it all
         shares[order[0]] = total = 1.0
     return shares * (budget / total), price
 
@@ -93,7 +106,8 @@ class Demand:
     error
         L1 error of the model, in records, above 0.
     unit
-        Expected L1 error of a measurement with ``2 rho = 1``: ``sqrt(2 / pi) n_cells`` times the sensitivity.
+        Expected L1 error of a measurement with ``2 rho = 1``: ``sqrt(2 / pi) n_cells`` times the
+        sensitivity.
     """
 
     weight: float
@@ -116,13 +130,17 @@ class Demand:
 
 
 def demands_filled(demands: Collection[Demand], budget: float) -> tuple[FloatArray, float]:
-    """The split of a budget among demands that takes off most weighted error, and its price; see `water_filled`."""
+    """The split of a budget among demands that takes off most weighted error, and its price; see
+    `water_filled`.
+    """
     gains = [demand.weight * demand.error for demand in demands]
     return water_filled(gains, [demand.half for demand in demands], budget)
 
 
 def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Demand]) -> float:
-    """Weighted errors after a plan; a triple's are those of its pairs and what is left, at right angles."""
+    """Weighted errors after a plan; a triple's are those of its pairs and what is left, at right
+    angles.
+    """
     left = {clique: demand.error for clique, demand in demands.items()}
     for clique, rho in plan.items():
         for pair in combinations(clique, 2):

@@ -13,13 +13,16 @@ from synthdp.mechanisms.shared.looks import independent_counts, look_at
 from synthdp.privacy.private_table import PrivateTable
 
 
-def noisy_dependences(table: PrivateTable, pairs: Sequence[Clique], *, rho: Fraction) -> dict[Clique, float]:
-    """How far pairs of columns are from independence: noisy total variation distances, negative ones too.
+def noisy_dependences(
+    table: PrivateTable, pairs: Sequence[Clique], *, rho: Fraction
+) -> dict[Clique, float]:
+    """How far pairs of columns are from independence: noisy total variation distances, negative
+    ones too.
 
-    The score R of PrivBayes and PrivMRF, divided by the number of records, but for this: what pairs are
-    compared with is the product of *released* one-way marginals. Then one record more or less moves
-    the L1 distance by 1. With the table's own marginals it moves it by up to 4 (R is half of it, of
-    sensitivity 2), because they move as well.
+    The score R of PrivBayes and PrivMRF, divided by the number of records, but for this: what pairs
+    are compared with is the product of *released* one-way marginals. Then one record more or less
+    moves the L1 distance by 1. With the table's own marginals it moves it by up to 4 (R is half of
+    it, of sensitivity 2), because they move as well.
 
     Parameters
     ----------
@@ -45,11 +48,11 @@ def grown_attribute_graph(
 ) -> TreeGrowth:
     """Add pairs of columns, best first, as long as that raises what the graph is worth.
 
-    A graph is worth the dependences of all pairs that share a clique, less a penalty for the cells of
-    its cliques. It is kept triangulated: with a pair come those that this needs, and they count as well.
-    Gains are remembered, and worked out anew for the pair that seems best only (lazy greedy [Minoux
-    1978]): most steps leave most gains as they are, and to look at all pairs in every step would take an
-    hour for a hundred columns.
+    A graph is worth the dependences of all pairs that share a clique, less a penalty for the cells
+    of its cliques. It is kept triangulated: with a pair come those that this needs, and they count
+    as well. Gains are remembered, and worked out anew for the pair that seems best only (lazy
+    greedy [Minoux 1978]): most steps leave most gains as they are, and to look at all pairs in
+    every step would take an hour for a hundred columns.
 
     Parameters
     ----------
@@ -64,7 +67,10 @@ def grown_attribute_graph(
 
     >>> from synthdp.core.domain import Domain
     >>> start = TreeGrowth(Domain(("a", "b", "c", "d"), (2, 2, 2, 2)))
-    >>> weak, limits = {("a", "b"): 0.3, ("b", "c"): 0.2, ("c", "d"): -0.1}, {"max_cells": 99, "max_clique_cells": 9}
+    >>> weak, limits = (
+    ...     {("a", "b"): 0.3, ("b", "c"): 0.2, ("c", "d"): -0.1},
+    ...     {"max_cells": 99, "max_clique_cells": 9},
+    ... )
     >>> sorted(grown_attribute_graph(start, weak, **limits, size_penalty=0.5).cliques)
     [('a', 'b'), ('b', 'c'), ('d',)]
     """
@@ -81,7 +87,10 @@ def grown_attribute_graph(
 
     graph, value = start, worth(start)
     added = start.n_cells_with(dependences) - start.n_cells()
-    queue = [(price * cells - gain, pair) for (pair, gain), cells in zip(dependences.items(), added, strict=True)]
+    queue = [
+        (price * cells - gain, pair)
+        for (pair, gain), cells in zip(dependences.items(), added, strict=True)
+    ]
     heapify(queue)
     while queue and queue[0][0] < 0:
         _, pair = heappop(queue)

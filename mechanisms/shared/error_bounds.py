@@ -55,7 +55,8 @@ def error_bounds(
     last: Choice,
     sensitivity: int,
 ) -> list[dict[str, object]]:
-    """For each marginal of the workload a bound on the model's L1 error that holds with probability 0.95.
+    """For each marginal of the workload a bound on the model's L1 error that holds with probability
+    0.95.
 
     Each bound holds by itself, not all of them together. Noise is taken for Gaussian.
 
@@ -92,35 +93,51 @@ def error_bounds(
         if average is not None:
             values, sigma = average
             spread = sqrt(2 * log(1 / (1 - CONFIDENCE)) * values.size)
-            bound = np.abs(fitted.values - values).sum() + sigma * (L1_OF_NOISE * values.size + spread)
+            bound = np.abs(fitted.values - values).sum() + sigma * (
+                L1_OF_NOISE * values.size + spread
+            )
         elif clique in last.estimates:
             change = np.abs(fitted.values - last.estimates[clique]).sum()
             bound = offer / last.weights[clique] + last.penalty(clique) + change
         rounded = None if bound is None else float(np.ceil(bound))
-        bounds.append({"columns": list(clique), "l1_records": rounded, "supported": average is not None})
+        bounds.append(
+            {"columns": list(clique), "l1_records": rounded, "supported": average is not None}
+        )
     return bounds
 
 
 def _offer(last: Choice, measured: LinearMeasurement, sensitivity: int) -> float:
-    """What no candidate's true score exceeds, with the confidence split evenly between selection and measurement."""
+    """What no candidate's true score exceeds, with the confidence split evenly between selection
+    and measurement.
+    """
     tail = log(2 / (1 - CONFIDENCE))
     n_cells = measured.values.size
     sigma = float(np.max(measured.stddev))
-    error = np.abs(measured.values - last.estimates[last.clique]).sum() + sigma * sqrt(2 * tail * n_cells)
+    error = np.abs(measured.values - last.estimates[last.clique]).sum() + sigma * sqrt(
+        2 * tail * n_cells
+    )
     score = last.weights[last.clique] * (error - last.penalty(last.clique))
     largest = max(last.weights.values()) * sensitivity
     return float(score + 2 * largest / last.epsilon * (log(len(last.estimates)) + tail))
 
 
-def _average(clique: Clique, measurements: Sequence[LinearMeasurement]) -> tuple[NDArray[np.float64], float] | None:
-    """Inverse-variance average of all measurements of a marginal and the scale of its noise, if it was measured."""
+def _average(
+    clique: Clique, measurements: Sequence[LinearMeasurement]
+) -> tuple[NDArray[np.float64], float] | None:
+    """Inverse-variance average of all measurements of a marginal and the scale of its noise, if it
+    was measured.
+    """
     total, weights = 0.0, 0.0
     for measurement in measurements:
         if set(clique) <= set(measurement.clique):
-            summed = tuple(axis for axis, name in enumerate(measurement.clique) if name not in clique)
+            summed = tuple(
+                axis for axis, name in enumerate(measurement.clique) if name not in clique
+            )
             values = measurement.values.sum(axis=summed)
             kept = [name for name in measurement.clique if name in clique]
-            weight = 1 / (float(np.max(measurement.stddev)) ** 2 * measurement.values.size / values.size)
+            weight = 1 / (
+                float(np.max(measurement.stddev)) ** 2 * measurement.values.size / values.size
+            )
             total = total + weight * np.transpose(values, [kept.index(name) for name in clique])
             weights += weight
     return (np.asarray(total / weights), sqrt(1 / weights)) if weights else None

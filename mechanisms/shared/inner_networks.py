@@ -1,4 +1,6 @@
-"""PrivMRF's first marginals: families of Bayesian networks inside the cliques of a graph [Cai et al. 2021]."""
+"""PrivMRF's first marginals: families of Bayesian networks inside the cliques of a graph [Cai et
+al. 2021].
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
@@ -27,7 +29,8 @@ def first_marginals(
     max_cells: float,
     max_attributes: int,
 ) -> list[Clique]:
-    """Marginals to begin with, as many as there are columns or fewer, that show each column at least once.
+    """Marginals to begin with, as many as there are columns or fewer, that show each column at
+    least once.
 
     For each column its best family in any clique's network; the column alone if it is in none; and
     further families, best first, as long as there are fewer marginals than columns.
@@ -39,20 +42,25 @@ def first_marginals(
     cliques
         Of the attribute graph, in the order of the domain.
     dependences
-        For pairs of columns, in the order of the domain, how strongly they depend; 0 for the others.
+        For pairs of columns, in the order of the domain, how strongly they depend; 0 for the
+        others.
     max_cells, max_attributes
         Most cells and attributes of a family.
 
     >>> domain = Domain(("a", "b", "c", "d"), (2, 2, 2, 2))
     >>> dependences = {("a", "b"): 0.4, ("b", "c"): 0.3, ("a", "c"): 0.1}
-    >>> first_marginals(domain, [("a", "b", "c"), ("d",)], dependences, max_cells=4, max_attributes=6)
+    >>> first_marginals(
+    ...     domain, [("a", "b", "c"), ("d",)], dependences, max_cells=4, max_attributes=6
+    ... )
     [('a', 'b'), ('b', 'c'), ('d',)]
     """
     families = sorted(
         (
             family
             for clique in cliques
-            for family in network_families(domain, clique, dependences, max_cells=max_cells, most=max_attributes)
+            for family in network_families(
+                domain, clique, dependences, max_cells=max_cells, most=max_attributes
+            )
         ),
         reverse=True,
     )
@@ -67,27 +75,39 @@ def first_marginals(
 
 
 def network_families(
-    domain: Domain, clique: Clique, dependences: Mapping[Clique, float], *, max_cells: float, most: int
+    domain: Domain,
+    clique: Clique,
+    dependences: Mapping[Clique, float],
+    *,
+    max_cells: float,
+    most: int,
 ) -> Iterator[Family]:
-    """A Bayesian network over the members of a clique, grown child by child below the member that depends most.
+    """A Bayesian network over the members of a clique, grown child by child below the member that
+    depends most.
 
     Each step places the child, and gives it the parents among those placed before, that score best:
-    by ``sum of R(child, parent) / sqrt(k + sum of R(parent, other parent))`` for k parents, which is
-    correlation-based feature selection [Hall 1999]. Only sets of parents that have no room for one more are looked
-    at. It ends where no family scores above 0.
+    by ``sum of R(child, parent) / sqrt(k + sum of R(parent, other parent))`` for k parents, which
+    is correlation-based feature selection [Hall 1999]. Only sets of parents that have no room for
+    one more are looked at. It ends where no family scores above 0.
     """
-    strength = np.array([[_between(a, b, dependences) for b in clique] for a in clique]).reshape(-1, len(clique))
+    strength = np.array([[_between(a, b, dependences) for b in clique] for a in clique]).reshape(
+        -1, len(clique)
+    )
     sizes = np.array([float(domain[name]) for name in clique])
     parents = _subsets(sizes, most=most - 1, max_cells=max_cells)
     n_parents, n_cells = parents.sum(axis=1), np.where(parents, sizes, 1.0).prod(axis=1)
     told = parents @ strength
-    scores = told / np.sqrt(np.maximum(n_parents + 0.5 * (told * parents).sum(axis=1), 1.0))[:, None]
+    scores = (
+        told / np.sqrt(np.maximum(n_parents + 0.5 * (told * parents).sum(axis=1), 1.0))[:, None]
+    )
     fits = n_cells[:, None] * sizes <= max_cells
     placed = np.zeros(len(clique), dtype=np.bool_)
     placed[strength.sum(axis=1).argmax()] = True
     while not placed.all():
         smallest = np.where(~parents & placed, sizes, np.inf).min(axis=1)
-        is_full = (n_parents[:, None] + 1 == most) | (n_cells[:, None] * sizes * smallest[:, None] > max_cells)
+        is_full = (n_parents[:, None] + 1 == most) | (
+            n_cells[:, None] * sizes * smallest[:, None] > max_cells
+        )
         is_ready = (parents & ~placed).sum(axis=1) == 0
         allowed = fits & is_full & is_ready[:, None] & ~placed
         if not (allowed & (scores > 0)).any():

@@ -37,14 +37,18 @@ def look_at(
     rho: Fraction,
     coarsening: Coarsening | None = None,
 ) -> Look:
-    """Release the L1 errors of estimates of all candidates at once, for ``rho``; both are over merged levels if any."""
+    """Release the L1 errors of estimates of all candidates at once, for ``rho``; both are over
+    merged levels if any.
+    """
     score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)), coarsening)
     stddev = noise_of_look(len(candidates), rho=rho, unit=table.ledger.unit)
     return Look(table.scores(candidates, score=score, rho=rho), stddev)
 
 
 def noise_of_look(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> float:
-    """Standard deviation, in records, of the noise on each of some errors that are released at once."""
+    """Standard deviation, in records, of the noise on each of some errors that are released at
+    once.
+    """
     return sqrt(gaussian_sigma_squared(rho, n_candidates * unit.marginal_l1**2))
 
 
@@ -52,4 +56,7 @@ def independent_counts(table: PrivateTable, candidates: Sequence[Clique]) -> lis
     """What candidates would count if columns were independent, by the columns that were measured."""
     total = estimate_total(table.released)
     shares = one_way_shares(table.domain, table.released, total=total)
-    return [total * reduce(np.multiply.outer, [shares[name] for name in clique]) for clique in candidates]
+    return [
+        total * reduce(np.multiply.outer, [shares[name] for name in clique])
+        for clique in candidates
+    ]

@@ -1,13 +1,15 @@
-"""Which marginals to measure, and with what shares of a budget, so that a whole workload is answered best.
+"""Which marginals to measure, and with what shares of a budget, so that a whole workload is
+answered best.
 
 A budget buys precision of residuals (`residuals`), and the best linear estimates turn that into a
 variance for each marginal of the workload. Expected L1 error as a function of the shares is convex,
 and its minimum over a given set of measurements is found by multiplicative updates.
 
-ResidualPlanner [2305.08175] measures residuals themselves, with correlated noise, and is optimal among all
-ways to add Gaussian noise. Marginals with independent noise in each cell know more than is needed of
-small cliques: little where attributes have many levels, a lot where they have two. Wider marginals that
-hold many of the workload's at once make up for most of that [cf. PriView, Qardaji, Yang & Li 2014].
+ResidualPlanner [2305.08175] measures residuals themselves, with correlated noise, and is optimal
+among all ways to add Gaussian noise. Marginals with independent noise in each cell know more than
+is needed of small cliques: little where attributes have many levels, a lot where they have two.
+Wider marginals that hold many of the workload's at once make up for most of that [cf. PriView,
+Qardaji, Yang & Li 2014].
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,40 +29,52 @@ MAX_PLANNED_CELLS = 1 << 20
 """Most cells of a marginal that is wider than the workload asks for: larger ones are mostly noise."""
 
 MAX_TRIED = 256
-"""Ways for each part of a clique to grow, at each step; a limit for tables with hundreds of columns."""
+"""Ways for each part of a clique to grow, at each step; a limit for tables with hundreds of
+columns.
+"""
 
 MIN_WEIGHT = 1e-9
-"""Of the largest weight: what matters less is planned for as if it mattered so much, so that shares stay floats."""
+"""Of the largest weight: what matters less is planned for as if it mattered so much, so that shares
+stay floats.
+"""
 
 TOLERANCE = 1e-3
-"""Updates end when the error is proven to be within this part of the least: the plan's own choice costs more."""
+"""Updates end when the error is proven to be within this part of the least: the plan's own choice
+costs more.
+"""
 
 MAX_UPDATES = 1000
 """A bound on the time; workloads of 2 and 3 columns with random weights and sizes took 6 to 190."""
 
 MIN_SHARE = 1e-3
-"""Of an equal share. Less would do for marginals of next to no weight, but noise has to fit into 64 bits."""
+"""Of an equal share. Less would do for marginals of next to no weight, but noise has to fit into 64
+bits.
+"""
 
 MAX_ERROR_RATIO = 1.02
 """Fewer measurements are preferred as long as the error grows by no more than 2 %."""
 
 MIN_USEFUL_SHARE = 0.1
-"""Of an equal share. What says so little that others do not is not worth an entry in the certificate."""
+"""Of an equal share. What says so little that others do not is not worth an entry in the
+certificate.
+"""
 
 
 def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, Fraction]:
     """Cliques to measure and their shares of a budget, summing to 1 exactly.
 
-    Minimises ``sum of w n stddev``, the weighted expected L1 error of best linear estimates of marginals
-    of n cells, to within about 2 % of the least that is possible with the cliques of the workload and those
-    of `wider_cliques`. Columns of one level are in none of them: they ask for nothing.
+    Minimises ``sum of w n stddev``, the weighted expected L1 error of best linear estimates of
+    marginals of n cells, to within about 2 % of the least that is possible with the cliques of the
+    workload and those of `wider_cliques`. Columns of one level are in none of them: they ask for
+    nothing.
 
     Parameters
     ----------
     domain
         Gives the numbers of cells.
     weights
-        For each marginal of the workload, in the order of the domain, how much its error matters, above 0.
+        For each marginal of the workload, in the order of the domain, how much its error matters,
+        above 0.
 
     >>> domain = Domain.from_sizes({"a": 9, "b": 9, "c": 2, "d": 2, "e": 2})
     >>> shares = planned_shares(domain, dict.fromkeys(combinations("abcde", 2), 1.0))
@@ -74,7 +88,10 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
         asked[varying] = asked.get(varying, 0.0) + weight
     weights = asked
     largest = max(weights.values())
-    amounts = {clique: max(weight / largest, MIN_WEIGHT) * domain.size(clique) for clique, weight in weights.items()}
+    amounts = {
+        clique: max(weight / largest, MIN_WEIGHT) * domain.size(clique)
+        for clique, weight in weights.items()
+    }
     guess = {clique: amount ** (2 / 3) for clique, amount in amounts.items()}
     wide = wider_cliques(domain, guess)
     error = ExpectedError(domain, amounts, wide)
@@ -88,13 +105,18 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
     is_inner = subsets.summed_down(candidates, power=0) > 1
     shares = error.minimised(shares / shares.sum())
     equal = 1 / np.count_nonzero(candidates[~is_inner])
-    # Updates take shares that are of no use to 0 slowly; without these cliques nothing is left unknown.
+    # Updates take shares that are of no use to 0 slowly; without these cliques nothing is left
+    # unknown.
     fewer = np.where(is_inner & (shares < MIN_USEFUL_SHARE * equal), 0.0, shares)
     fewer = error.minimised(fewer / fewer.sum())
     if error.at(fewer)[0] <= MAX_ERROR_RATIO * error.at(shares)[0]:
         shares = fewer
     shares[(shares > 0) & (shares < MIN_SHARE * equal)] = MIN_SHARE * equal
-    parts = [(clique, Fraction(float(share))) for clique, share in zip(subsets.cliques, shares, strict=True) if share]
+    parts = [
+        (clique, Fraction(float(share)))
+        for clique, share in zip(subsets.cliques, shares, strict=True)
+        if share
+    ]
     total = sum((part for _, part in parts), Fraction(0))
     return {clique: part / total for clique, part in parts}
 
@@ -102,9 +124,10 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
 def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique, float]:
     """Cliques that together cover some others at less cost, and what they have to be measured with.
 
-    One by one, cliques that are not covered yet grow by attributes for as long as that covers more for the
-    money: measured with share s, a marginal says as much of one inside of it as measuring that with share
-    ``s / (ratio of their sizes)``. Most do not grow, unless they hold attributes of two or three levels.
+    One by one, cliques that are not covered yet grow by attributes for as long as that covers more
+    for the money: measured with share s, a marginal says as much of one inside of it as measuring
+    that with share ``s / (ratio of their sizes)``. Most do not grow, unless they hold attributes of
+    two or three levels.
 
     Parameters
     ----------
@@ -123,7 +146,10 @@ def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique
         if clique in left.shares:
             bundle, wider = None, _Bundle(clique, [clique], share, share)
             while bundle is None or wider.gain > bundle.gain * (1 + 1e-9):
-                bundle, wider = wider, max(left.grown(wider), key=lambda other: other.gain, default=wider)
+                bundle, wider = (
+                    wider,
+                    max(left.grown(wider), key=lambda other: other.gain, default=wider),
+                )
             found[bundle.clique] = max(bundle.cost, found.get(bundle.clique, 0.0))
             left.remove(bundle.covered)
     return found
@@ -188,7 +214,8 @@ class _Uncovered:
 class ExpectedError:
     """The weighted expected L1 error of best linear estimates, as a function of shares of a budget.
 
-    In units of ``sqrt(2 / pi)`` records, for a budget whose noise has variance 1 if one marginal gets it all.
+    In units of ``sqrt(2 / pi)`` records, for a budget whose noise has variance 1 if one marginal
+    gets it all.
 
     Parameters
     ----------
@@ -200,7 +227,9 @@ class ExpectedError:
         Other cliques that may be measured.
     """
 
-    def __init__(self, domain: Domain, amounts: Mapping[Clique, float], measured: Iterable[Clique]) -> None:
+    def __init__(
+        self, domain: Domain, amounts: Mapping[Clique, float], measured: Iterable[Clique]
+    ) -> None:
         self.subsets = Subsets(domain, [*amounts, *measured])
         self._wanted = np.array([self.subsets.position[clique] for clique in amounts])
         self._amounts = np.array(list(amounts.values()))
@@ -214,7 +243,8 @@ class ExpectedError:
         Parameters
         ----------
         shares
-            For each clique of ``subsets`` its share of the budget; each of the workload's is inside of one with some.
+            For each clique of ``subsets`` its share of the budget; each of the workload's is inside
+            of one with some.
         """
         subsets, known = self.subsets, self._spreads > 0
         precision = subsets.summed_down(shares)
@@ -223,15 +253,18 @@ class ExpectedError:
         blame = np.zeros_like(shares)
         blame[self._wanted] = self._amounts / (2 * stddev)
         blame = subsets.summed_down(blame, power=2)
-        prices = subsets.summed_up(np.divide(blame * noise, precision, out=np.zeros_like(noise), where=known))
+        prices = subsets.summed_up(
+            np.divide(blame * noise, precision, out=np.zeros_like(noise), where=known)
+        )
         return float(self._amounts @ stddev), prices
 
     def minimised(self, shares: FloatArray) -> FloatArray:
         """Shares of least error among those that are 0 where the given ones are; both sum to 1.
 
-        ``shares * sqrt(prices)``, made to sum to 1, minimises an upper bound of the error that is tight at
-        ``shares``, so no update makes it worse. As the error is convex, and of degree -1/2, it is above the least
-        by at most half of what the largest price exceeds the average one by.
+        ``shares * sqrt(prices)``, made to sum to 1, minimises an upper bound of the error that is
+        tight at ``shares``, so no update makes it worse. As the error is convex, and of degree
+        -1/2, it is above the least by at most half of what the largest price exceeds the average
+        one by.
         """
         for _ in range(MAX_UPDATES):
             error, prices = self.at(shares)

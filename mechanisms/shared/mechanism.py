@@ -33,7 +33,8 @@ class Mechanism(ABC):
     """The accounting that the recipe is meant for; Gaussian DP only if `is_gaussian`."""
 
     def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most recipes handle any domain)
-        """Raise `ParameterError` if the recipe cannot handle a domain or workload; called before anything is paid for.
+        """Raise `ParameterError` if the recipe cannot handle a domain or workload; called before
+        anything is paid for.
 
         A domain that is still to be learnt is given as large as it may become.
         """
@@ -70,13 +71,17 @@ def check_counts(recipe: Mechanism, *names: str) -> None:
     for name in names:
         value = getattr(recipe, name)
         if value < 1:
-            raise ParameterError(f"{recipe.name}: {name} is {value}; give a whole number of at least 1")
+            raise ParameterError(
+                f"{recipe.name}: {name} is {value}; give a whole number of at least 1"
+            )
 
 
 def check_parts(recipe: Mechanism, *shares: float) -> None:
     """Raise `ParameterError` unless shares of one budget are above 0 and leave something."""
     if not (min(shares) > 0 and sum(shares) < 1):
-        raise ParameterError(f"{recipe.name}: shares are {shares}; give numbers above 0 whose sum is below 1")
+        raise ParameterError(
+            f"{recipe.name}: shares are {shares}; give numbers above 0 whose sum is below 1"
+        )
 
 
 def check_shares(recipe: Mechanism, *names: str) -> None:

@@ -12,7 +12,8 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement
 def merged_rare_levels(
     one_way: Sequence[LinearMeasurement], threshold: float, constraints: Sequence[Constraint] = ()
 ) -> Coarsening:
-    """Merge the levels of each attribute whose noisy count is below ``threshold`` standard deviations.
+    """Merge the levels of each attribute whose noisy count is below ``threshold`` standard
+    deviations.
 
     Levels that a constraint treats differently stay apart. A single rare level stays as it is:
     merging it with nothing would change nothing.
@@ -30,7 +31,9 @@ def merged_rare_levels(
     return Coarsening(groups)
 
 
-def _constraint_classes(name: str, size: int, constraints: Sequence[Constraint]) -> NDArray[np.intp]:
+def _constraint_classes(
+    name: str, size: int, constraints: Sequence[Constraint]
+) -> NDArray[np.intp]:
     """For each level a number, equal for levels that all constraints treat alike."""
     patterns = [
         np.moveaxis(constraint.allowed, constraint.clique.index(name), 0).reshape(size, -1)

@@ -1,4 +1,6 @@
-"""PrivMRF's refinement: rounds that measure what a model gets most wrong by noisy errors [Cai et al. 2021]."""
+"""PrivMRF's refinement: rounds that measure what a model gets most wrong by noisy errors [Cai et
+al. 2021].
+"""
 
 from collections.abc import Collection, Iterable
 from fractions import Fraction
@@ -18,10 +20,10 @@ from synthdp.privacy.private_table import PrivateTable
 class Refinement:
     """Marginals inside the cliques of a graph, and how likely each is to be looked at.
 
-    To score all of them at once would drown the scores in noise, so a round scores a random few. Each
-    clique has chances in proportion to its squared number of attributes, which its marginals share evenly;
-    a marginal that turns out to be in the better half has half its chances from then on. Chance is
-    public: which marginals are drawn depends on released values only.
+    To score all of them at once would drown the scores in noise, so a round scores a random few.
+    Each clique has chances in proportion to its squared number of attributes, which its marginals
+    share evenly; a marginal that turns out to be in the better half has half its chances from then
+    on. Chance is public: which marginals are drawn depends on released values only.
 
     Parameters
     ----------
@@ -35,7 +37,11 @@ class Refinement:
         Marginals that need no more looking at.
 
     >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
-    >>> list(Refinement(domain, [("a", "b"), ("b", "c")], max_cells=6, max_attributes=2, measured=[("c",)]).chances)
+    >>> list(
+    ...     Refinement(
+    ...         domain, [("a", "b"), ("b", "c")], max_cells=6, max_attributes=2, measured=[("c",)]
+    ...     ).chances
+    ... )
     [('a',), ('b',), ('a', 'b')]
     """
 
@@ -62,7 +68,14 @@ class Refinement:
         self._generator = np.random.default_rng(0)
 
     def measure_worst(
-        self, table: PrivateTable, model: Model, n_marginals: int, *, n_scored: int, scoring: Fraction, rho: Fraction
+        self,
+        table: PrivateTable,
+        model: Model,
+        n_marginals: int,
+        *,
+        n_scored: int,
+        scoring: Fraction,
+        rho: Fraction,
     ) -> None:
         """Score some marginals, and measure those with the largest noisy L1 errors.
 
@@ -81,9 +94,13 @@ class Refinement:
         """
         names, weights = list(self.chances), np.array(list(self.chances.values()))
         n_drawn = min(len(names), max(n_scored, n_marginals))
-        drawn = self._generator.choice(len(names), n_drawn, replace=False, p=weights / weights.sum())
+        drawn = self._generator.choice(
+            len(names), n_drawn, replace=False, p=weights / weights.sum()
+        )
         asked = [names[i] for i in drawn]
-        errors = look_at(table, asked, [factor.values for factor in model.marginals(asked)], rho=scoring).errors
+        errors = look_at(
+            table, asked, [factor.values for factor in model.marginals(asked)], rho=scoring
+        ).errors
         ranked = sorted(asked, key=lambda clique: -errors[clique])
         for clique in ranked[:n_marginals]:
             table.measure(clique, rho=rho)

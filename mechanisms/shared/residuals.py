@@ -1,16 +1,17 @@
-"""Marginals as sums of residuals: best linear estimates of many marginals at once, in closed form [2305.08175].
+"""Marginals as sums of residuals: best linear estimates of many marginals at once, in closed form
+[2305.08175].
 
 The residual of a clique is what its marginal says beyond smaller ones: the marginal, centred along
-every axis. The marginal of S is the sum, over all subsets A of S, of A's residual spread evenly over the
-other attributes, and these parts are orthogonal. So noise that is independent and equal in all
-cells of a measured marginal falls apart into noise on residuals. With ``size(S - A)`` cells of S in
-one of A,
+every axis. The marginal of S is the sum, over all subsets A of S, of A's residual spread evenly
+over the other attributes, and these parts are orthogonal. So noise that is independent and equal in
+all cells of a measured marginal falls apart into noise on residuals. With ``size(S - A)`` cells of
+S in one of A,
 
 - a measurement of S of variance v says as much of the residual of A as one of A of variance
   ``v size(S - A)``: the precision of A's residual is ``sum over S of 1 / (v_S size(S - A))``;
 - least squares is, residual by residual, the average with these weights;
-- each cell of the estimate of S has variance ``sum over A of p_A / (precision of A) / size(S - A)^2``
-  where ``p_A`` is the product of ``1 - 1 / size`` over the attributes of A.
+- each cell of the estimate of S has variance ``sum over A of p_A / (precision of A) / size(S -
+  A)^2`` where ``p_A`` is the product of ``1 - 1 / size`` over the attributes of A.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +33,9 @@ def best_linear_estimates(
 ) -> list[LinearMeasurement]:
     """Unbiased estimates of marginals with the least possible variance, from all that was measured.
 
-    They agree with each other wherever they overlap. As their errors are not independent of each other,
-    fit engines to the measurements, not to these. Released values in, released values out: free of charge.
+    They agree with each other wherever they overlap. As their errors are not independent of each
+    other, fit engines to the measurements, not to these. Released values in, released values out:
+    free of charge.
 
     Parameters
     ----------
@@ -47,14 +49,14 @@ def best_linear_estimates(
     Returns
     -------
     list of LinearMeasurement
-        In the order of ``cliques``, axes in their order: values in counts, which may be negative, and the
-        exact standard deviation of the noise, the same in all cells.
+        In the order of ``cliques``, axes in their order: values in counts, which may be negative,
+        and the exact standard deviation of the noise, the same in all cells.
 
     Raises
     ------
     ParameterError
-        If a measurement has merged levels or several scales of noise or does not fit the domain, or a clique
-        repeats an attribute, or is not determined by what was measured.
+        If a measurement has merged levels or several scales of noise or does not fit the domain, or
+        a clique repeats an attribute, or is not determined by what was measured.
 
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> pair = LinearMeasurement(("a", "b"), np.array([[40.0, 10.0], [20.0, 30.0]]), 2.0)
@@ -66,7 +68,9 @@ def best_linear_estimates(
     wanted = [domain.canonical(clique) for clique in cliques]
     for names, clique in zip(cliques, wanted, strict=True):
         if len(names) != len(clique):
-            raise ParameterError(f"clique {tuple(names)}: an attribute repeats; name each attribute once")
+            raise ParameterError(
+                f"clique {tuple(names)}: an attribute repeats; name each attribute once"
+            )
     scales = [_variance(domain, measurement) for measurement in measurements]
     measurements = [measurement.squeezed() for measurement in measurements]
     wanted = [domain.varying(clique) for clique in wanted]
@@ -92,15 +96,20 @@ def best_linear_estimates(
             raise ParameterError(
                 f"clique {tuple(names)}: the measurements leave it open; ask for parts of measured cliques"
             )
-        values = np.transpose(tables[position], [clique.index(name) for name in domain.varying(names)])
+        values = np.transpose(
+            tables[position], [clique.index(name) for name in domain.varying(names)]
+        )
         values = values.reshape(domain.project(names).shape)
-        estimates.append(LinearMeasurement(tuple(names), values.copy(), float(np.sqrt(variances[position]))))
+        estimates.append(
+            LinearMeasurement(tuple(names), values.copy(), float(np.sqrt(variances[position])))
+        )
     return estimates
 
 
 @final
 class Subsets:
-    """Some cliques and all their subsets, and sums over subsets and supersets, attribute by attribute [Yates 1937].
+    """Some cliques and all their subsets, and sums over subsets and supersets, attribute by
+    attribute [Yates 1937].
 
     Parameters
     ----------
@@ -111,11 +120,20 @@ class Subsets:
     """
 
     def __init__(self, domain: Domain | Mapping[str, float], cliques: Iterable[Clique]) -> None:
-        parts = (part for clique in cliques for k in range(len(clique) + 1) for part in combinations(clique, k))
+        parts = (
+            part
+            for clique in cliques
+            for k in range(len(clique) + 1)
+            for part in combinations(clique, k)
+        )
         self.cliques: list[Clique] = sorted(dict.fromkeys(parts), key=len)
         self.position = {clique: position for position, clique in enumerate(self.cliques)}
-        self.sizes = np.array([prod(domain[name] for name in clique) for clique in self.cliques], dtype=np.float64)
-        self.spreads = np.array([prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques])
+        self.sizes = np.array(
+            [prod(domain[name] for name in clique) for clique in self.cliques], dtype=np.float64
+        )
+        self.spreads = np.array(
+            [prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques]
+        )
         """For each clique the variance of a cell of its residual, per unit of noise: ``p_A``."""
         self.steps: list[tuple[float, NDArray[np.int64], NDArray[np.int64]]] = []
         """For each attribute its size, the cliques that hold it, and the same without it."""
@@ -129,7 +147,9 @@ class Subsets:
             self.steps.append((domain[name], wider, narrower))
 
     def summed_down(self, values: FloatArray, power: int = 1) -> FloatArray:
-        """For each clique A the sum over cliques S that contain it of ``value(S) / size(S - A)^power``."""
+        """For each clique A the sum over cliques S that contain it of ``value(S) / size(S -
+        A)^power``.
+        """
         out = values.copy()
         for size, wider, narrower in self.steps:
             out[narrower] += out[wider] / size**power
@@ -143,7 +163,8 @@ class Subsets:
         return out
 
     def variances(self, precision: FloatArray) -> FloatArray:
-        """Variance of each cell of the estimates of all cliques; inf where a residual was not measured.
+        """Variance of each cell of the estimates of all cliques; inf where a residual was not
+        measured.
 
         Parameters
         ----------
@@ -151,7 +172,9 @@ class Subsets:
             Of each clique's residual, from `summed_down`.
         """
         unknown = np.where(self.spreads > 0, np.inf, 0.0)
-        return self.summed_up(np.divide(self.spreads, precision, out=unknown, where=precision > 0), power=2)
+        return self.summed_up(
+            np.divide(self.spreads, precision, out=unknown, where=precision > 0), power=2
+        )
 
 
 def _variance(domain: Domain, measurement: LinearMeasurement) -> float:
@@ -159,9 +182,13 @@ def _variance(domain: Domain, measurement: LinearMeasurement) -> float:
     measurement.check_fits(domain)
     variance = measurement.variance
     if measurement.coarsening is not None:
-        raise ParameterError(f"measurement of {measurement.clique}: levels are merged; leave such ones out")
+        raise ParameterError(
+            f"measurement of {measurement.clique}: levels are merged; leave such ones out"
+        )
     if variance.size and variance.min() < variance.max():
-        raise ParameterError(f"measurement of {measurement.clique}: stddev differs between cells; give one for all")
+        raise ParameterError(
+            f"measurement of {measurement.clique}: stddev differs between cells; give one for all"
+        )
     return float(variance.max())
 
 
@@ -178,7 +205,9 @@ def _sum_up(subsets: Subsets, tables: list[FloatArray]) -> None:
 
 
 def _moves(subsets: Subsets) -> Iterable[tuple[int, int, int]]:
-    """All pairs of a clique and one with one attribute less, attribute by attribute: axis and both positions."""
+    """All pairs of a clique and one with one attribute less, attribute by attribute: axis and both
+    positions.
+    """
     for _, wider, narrower in subsets.steps:
         for above, below in zip(wider.tolist(), narrower.tolist(), strict=True):
             (name,) = set(subsets.cliques[above]) - set(subsets.cliques[below])

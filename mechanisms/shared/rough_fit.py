@@ -11,7 +11,10 @@ from synthdp.inference.model import Model
 
 
 def rough_fit(
-    engine: Estimator, domain: Domain, constraints: Sequence[Constraint], report: Report | None = None
+    engine: Estimator,
+    domain: Domain,
+    constraints: Sequence[Constraint],
+    report: Report | None = None,
 ) -> Callable[..., Model]:
     """What fits measurements by the engine's looser stopping rule (`Estimator.rough`).
 

@@ -21,7 +21,8 @@ def measure_worst(
     rho: Fraction,
     selection_share: float,
 ) -> Clique:
-    """Select one marginal by the exponential mechanism and measure it, at a cost of at most ``rho``.
+    """Select one marginal by the exponential mechanism and measure it, at a cost of at most
+    ``rho``.
 
     The score of a marginal is ``use (L1 error of the model - expected L1 error of a measurement)``:
     what a measurement would take off the error, weighted by the marginal's use for the workload.
@@ -54,10 +55,19 @@ def measure_worst(
 
 
 def improvement_score(
-    table: PrivateTable, model: Model, candidates: Sequence[Clique], *, workload: Workload, rho: Fraction
+    table: PrivateTable,
+    model: Model,
+    candidates: Sequence[Clique],
+    *,
+    workload: Workload,
+    rho: Fraction,
 ) -> MarginalL1Error:
     """The score of `measure_worst`, where a measurement would cost ``rho``."""
     sigma = sqrt(table.ledger.unit.sigma_squared(rho))
-    estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
+    estimates = dict(
+        zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True)
+    )
     penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
-    return MarginalL1Error(estimates, weights=workload.relative_weights(candidates), penalties=penalties)
+    return MarginalL1Error(
+        estimates, weights=workload.relative_weights(candidates), penalties=penalties
+    )

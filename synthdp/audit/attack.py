@@ -1,4 +1,6 @@
-"""The attack: guesses from statistics of runs, chosen on some of the runs and counted on the others."""
+"""The attack: guesses from statistics of runs, chosen on some of the runs and counted on the
+others.
+"""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,9 +15,10 @@ LEARNT_SHARE, LEAST_LEARNT = 0.1, 250
 _MOST_THRESHOLDS = 400
 
 _CHOICE_ALPHA = {"mu": 0.003, "epsilon": 0.01}
-"""Guesses are chosen by limits of this much doubt: with more, luck in the tails decides; with less, none stands out of
-few runs, and of epsilon, which tails tell best, the middle is chosen. On Gaussian statistics of mu 0.46 to 0.53 these
-proved most, or nearly, by 1,200 to 5,600 runs."""
+"""Guesses are chosen by limits of this much doubt: with more, luck in the tails decides; with less,
+none stands out of few runs, and of epsilon, which tails tell best, the middle is chosen. On
+Gaussian statistics of mu 0.46 to 0.53 these proved most, or nearly, by 1,200 to 5,600 runs.
+"""
 
 _RIDGE = 1e-6
 """Keeps the discriminant solvable where one statistic repeats another."""
@@ -49,9 +52,11 @@ class Guess:
 def best_guesses(
     one: FloatArray, other: FloatArray, names: tuple[str, ...], *, delta: float, confidence: float
 ) -> dict[str, Guess]:
-    """The guesses that prove most of mu and of epsilon; both bounds hold with the confidence together.
+    """The guesses that prove most of mu and of epsilon; both bounds hold with the confidence
+    together.
 
-    The first statistic is taken to be the best one in theory: another must prove more by a standard error.
+    The first statistic is taken to be the best one in theory: another must prove more by a standard
+    error.
 
     Parameters
     ----------
@@ -69,7 +74,9 @@ def best_guesses(
     alpha, n_rest = (1 - confidence) / N_LIMITS, len(rest[0])
     columns = _directions(*learnt)
     found = {}
-    margin = (np.pi / n_learnt) ** 0.5  # standard error of ndtri(q) - ndtri(p) where both are near 1/2
+    margin = (
+        np.pi / n_learnt
+    ) ** 0.5  # standard error of ndtri(q) - ndtri(p) where both are near 1/2
     for goal in ("mu", "epsilon"):
         best, index, threshold = -np.inf, 0, 0.0
         for tried, column in enumerate(columns.T):
@@ -92,26 +99,40 @@ def n_learnt_of(n_runs: int) -> int:
 
 
 def _directions(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Which sums of statistics are looked at, one a column: the first, the others both ways, the discriminant."""
+    """Which sums of statistics are looked at, one a column: the first, the others both ways, the
+    discriminant.
+    """
     n = one.shape[1]
     single = [np.eye(n)[0], *(sign * np.eye(n)[i] for i in range(1, n) for sign in (1.0, -1.0))]
     scale = np.concatenate([one, other]).std(axis=0)
     scale[scale == 0] = np.inf  # what never varies tells nothing
     within = (np.cov(one / scale, rowvar=False) + np.cov(other / scale, rowvar=False)) / 2
-    towards = np.linalg.solve(within + _RIDGE * np.eye(n), (other.mean(axis=0) - one.mean(axis=0)) / scale)
+    towards = np.linalg.solve(
+        within + _RIDGE * np.eye(n), (other.mean(axis=0) - one.mean(axis=0)) / scale
+    )
     return np.column_stack([*single, towards / scale])
 
 
-def _best_threshold(one: FloatArray, other: FloatArray, goal: str, delta: float) -> tuple[float, float]:
+def _best_threshold(
+    one: FloatArray, other: FloatArray, goal: str, delta: float
+) -> tuple[float, float]:
     """What the best threshold on a statistic proves by these runs, and that threshold.
 
-    It may prove nothing, and is still the one that comes nearest: more runs will prove something by it.
+    It may prove nothing, and is still the one that comes nearest: more runs will prove something by
+    it.
     """
     both = np.unique(np.concatenate([one, other]))
-    ends = both if both.size <= _MOST_THRESHOLDS else np.quantile(both, np.linspace(0, 1, _MOST_THRESHOLDS))
-    false, true = (runs.size - np.searchsorted(np.sort(runs), ends, side="right") for runs in (one, other))
+    ends = (
+        both
+        if both.size <= _MOST_THRESHOLDS
+        else np.quantile(both, np.linspace(0, 1, _MOST_THRESHOLDS))
+    )
+    false, true = (
+        runs.size - np.searchsorted(np.sort(runs), ends, side="right") for runs in (one, other)
+    )
     found = limits(false, true, one.size, delta=delta, alpha=_CHOICE_ALPHA[goal])
     proven = getattr(found, goal)
-    # Of epsilon even who always says the same proves nearly 0: where no threshold proves more, that of mu tells more.
+    # Of epsilon even who always says the same proves nearly 0: where no threshold proves more, that
+    # of mu tells more.
     best = int((proven if proven.max() > 0 else found.mu).argmax())
     return float(proven[best]), float(ends[best])

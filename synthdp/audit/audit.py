@@ -37,7 +37,8 @@ class Verdict:
     lower, point
         The lower bound, and the same without limits of confidence.
     best
-        The bound that so many runs prove on average of Gaussian noise which spends the whole budget.
+        The bound that so many runs prove on average of Gaussian noise which spends the whole
+        budget.
     half_noise
         The bound that so many runs prove on average of noise of half that scale.
     statistic
@@ -121,7 +122,9 @@ class Audit:
 
     def __init__(self, game: Game, *, confidence: float = 0.95) -> None:
         if not 0 < confidence < 1:
-            raise ParameterError(f"confidence is {confidence}; give a number between 0 and 1, for instance 0.95")
+            raise ParameterError(
+                f"confidence is {confidence}; give a number between 0 and 1, for instance 0.95"
+            )
         self._game, self._confidence = game, confidence
         self._ledger = game.release().ledger
         self._batches: list[FloatArray] = []
@@ -148,7 +151,8 @@ class Audit:
         n_runs
             Runs on each table.
         processes
-            How many processes run at a time; more than one are new interpreters, which import the caller's script.
+            How many processes run at a time; more than one are new interpreters, which import the
+            caller's script.
         seconds
             After so many seconds no run is begun.
         since
@@ -161,9 +165,14 @@ class Audit:
         ParameterError
             If a number is out of range.
         """
-        for name, value, least, most in (("runs", n_runs, MIN_RUNS, MAX_RUNS), ("processes", processes, 1, 1024)):
+        for name, value, least, most in (
+            ("runs", n_runs, MIN_RUNS, MAX_RUNS),
+            ("processes", processes, 1, 1024),
+        ):
             if not least <= value <= most:
-                raise ParameterError(f"{name} is {value}; give a whole number from {least} to {most}")
+                raise ParameterError(
+                    f"{name} is {value}; give a whole number from {least} to {most}"
+                )
         if seconds is not None and not seconds > 0:
             raise ParameterError(f"seconds is {seconds}; give a number above 0")
         began, before = monotonic(), self._seconds
@@ -180,7 +189,9 @@ class Audit:
             way_out = f"{MIN_RUNS} are the least: give more seconds, or a quicker recipe"
             raise ParameterError(f"only {self.n_runs} runs on each table are done; {way_out}")
         one, other = np.concatenate(self._batches, axis=1)
-        guesses = best_guesses(one, other, STATISTICS, delta=self._game.delta, confidence=self._confidence)
+        guesses = best_guesses(
+            one, other, STATISTICS, delta=self._game.delta, confidence=self._confidence
+        )
         n_counted = self.n_runs - n_learnt_of(self.n_runs)
         return AuditResult(
             mechanism=as_mechanism(self._game.mechanism).name,
@@ -200,7 +211,11 @@ class Audit:
     def _verdict(self, what: str, guess: Guess) -> Verdict:
         mu, alpha = budget_mu(self._ledger), (1 - self._confidence) / N_LIMITS
         best, halved = (
-            float(getattr(best_limits(scale * mu, guess.n_runs, delta=self._game.delta, alpha=alpha), what))
+            float(
+                getattr(
+                    best_limits(scale * mu, guess.n_runs, delta=self._game.delta, alpha=alpha), what
+                )
+            )
             for scale in (1, 2)
         )
         # Not what the ledger makes of epsilon and delta, which is audited, too.
@@ -218,7 +233,9 @@ class Audit:
     @property
     def _is_gaussian(self) -> bool:
         """Whether all that is released is Gaussian noise on whole numbers, so that mu is a claim."""
-        gaussian = as_mechanism(self._game.mechanism).is_gaussian and is_gaussian(self._game.pair.open_schema)
+        gaussian = as_mechanism(self._game.mechanism).is_gaussian and is_gaussian(
+            self._game.pair.open_schema
+        )
         return gaussian and not self._ledger.failure_delta
 
 

@@ -61,6 +61,9 @@ def _sentence(found: AuditResult) -> str:
     """The audit in one sentence."""
     if failed := failures(found):
         return f"FAILED: {' and '.join(failed)}."
-    if max(found.mu.half_noise - found.mu.claim, found.epsilon_bound.half_noise - found.epsilon) <= 0:
+    if (
+        max(found.mu.half_noise - found.mu.claim, found.epsilon_bound.half_noise - found.epsilon)
+        <= 0
+    ):
         return "Nothing was found, but so few releases would not have shown noise of half the scale either: play more."
     return "Nothing contradicts the guarantee."

@@ -1,9 +1,9 @@
 """What counts of right and wrong guesses prove of mu and epsilon.
 
-A guess that says "other" with probability p on one table and q on the other belongs to a mechanism that is
-mu-GDP only if ``mu >= ndtri(q) - ndtri(p)`` [DRS19], and (epsilon, delta)-DP only if
-``q <= e^epsilon p + delta`` and ``1 - p <= e^epsilon (1 - q) + delta``. With p from above and q
-from below [Clopper-Pearson] these are lower bounds that hold with the confidence of both limits.
+A guess that says "other" with probability p on one table and q on the other belongs to a mechanism
+that is mu-GDP only if ``mu >= ndtri(q) - ndtri(p)`` [DRS19], and (epsilon, delta)-DP only if ``q <=
+e^epsilon p + delta`` and ``1 - p <= e^epsilon (1 - q) + delta``. With p from above and q from below
+[Clopper-Pearson] these are lower bounds that hold with the confidence of both limits.
 """
 
 from math import sqrt
@@ -18,7 +18,9 @@ from synthdp.privacy.accounting import gdp_rho
 FloatArray = NDArray[np.float64]
 
 N_LIMITS = 4
-"""Limits that hold together: of both probabilities, of the guess that proves mu and of the one that proves epsilon."""
+"""Limits that hold together: of both probabilities, of the guess that proves mu and of the one that
+proves epsilon.
+"""
 
 
 class Limits(NamedTuple):
@@ -35,9 +37,13 @@ class Limits(NamedTuple):
 
 
 def at_least(hits: ArrayLike, n: int, alpha: float) -> FloatArray:
-    """What a probability is at least by hits in n trials, but for a probability alpha [Clopper-Pearson]."""
+    """What a probability is at least by hits in n trials, but for a probability alpha
+    [Clopper-Pearson].
+    """
     hits = np.asarray(hits, dtype=np.float64)
-    found: FloatArray = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, alpha), 0.0)
+    found: FloatArray = np.where(
+        hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, alpha), 0.0
+    )
     return found
 
 
@@ -67,12 +73,16 @@ def limits(one: ArrayLike, other: ArrayLike, n: int, *, delta: float, alpha: flo
     high, low = at_most(one, n, alpha), at_least(other, n, alpha)
     with np.errstate(divide="ignore"):
         mu = ndtri(low) - ndtri(high)
-        ratios = [np.log(np.maximum(right - delta, 0.0) / wrong) for right, wrong in ((low, high), (1 - high, 1 - low))]
+        ratios = [
+            np.log(np.maximum(right - delta, 0.0) / wrong)
+            for right, wrong in ((low, high), (1 - high, 1 - low))
+        ]
     return Limits(mu, np.maximum(*ratios))
 
 
 def best_limits(mu: float, n: int, *, delta: float, alpha: float) -> Limits:
-    """What n runs on each table prove of a mechanism that tells them apart as Gaussian noise of ``mu`` does.
+    """What n runs on each table prove of a mechanism that tells them apart as Gaussian noise of
+    ``mu`` does.
 
     By the guess whose expected counts prove most; a run of luck may prove more.
 

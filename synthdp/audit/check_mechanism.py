@@ -25,7 +25,9 @@ from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
 
 QUICK_ENGINE = "graphical-model"
-"""Exact where the others are not, and quick on small tables: an audit is about what an engine is given."""
+"""Exact where the others are not, and quick on small tables: an audit is about what an engine is
+given.
+"""
 
 EPSILONS = (1.0, 20.0)
 """Budgets at which noise hides everything, and nothing."""
@@ -41,24 +43,25 @@ def check_mechanism(
     epsilons: Sequence[float] = EPSILONS,
     seed: int = 0,
 ) -> list[str]:
-    """Run a recipe on neighbouring tables with frozen noise, and say what contradicts its guarantee.
+    """Run a recipe on neighbouring tables with frozen noise, and say what contradicts its
+    guarantee.
 
-    A run is recorded; then the same run on a neighbouring table is told the same answers. All that it
-    asks and makes of them must be the same, for it may see released values only. The exact
-    answers to each question may differ by what its event declares, the noisy ones must have the noise that the
-    event says, with bits of its own for each question, and what is charged must add up to a
-    budget that gives the guarantee.
+    A run is recorded; then the same run on a neighbouring table is told the same answers. All that
+    it asks and makes of them must be the same, for it may see released values only. The exact
+    answers to each question may differ by what its event declares, the noisy ones must have the
+    noise that the event says, with bits of its own for each question, and what is charged must add
+    up to a budget that gives the guarantee.
 
-    What it finds is wrong for sure; what it does not try it cannot find. Noise is frozen and protects
-    nobody: use tables that are made up.
+    What it finds is wrong for sure; what it does not try it cannot find. Noise is frozen and
+    protects nobody: use tables that are made up.
 
     Parameters
     ----------
     mechanism
         A recipe, or the name of one.
     neighbours
-        Pairs of tables; by default worst cases of declared and derived domains, with records that come or
-        are replaced and with persons, and a table of dependent columns.
+        Pairs of tables; by default worst cases of declared and derived domains, with records that
+        come or are replaced and with persons, and a table of dependent columns.
     engine
         Fits the measurements.
     epsilons
@@ -83,10 +86,14 @@ def check_mechanism(
     found = list(draw_excess())
     for pair in neighbours or default_neighbours():
         for accounting in Accounting:
-            if accounting is Accounting.GDP and not (recipe.is_gaussian and is_gaussian(pair.open_schema)):
+            if accounting is Accounting.GDP and not (
+                recipe.is_gaussian and is_gaussian(pair.open_schema)
+            ):
                 continue
             for epsilon in epsilons:
-                runs = _Runs(recipe, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed)
+                runs = _Runs(
+                    recipe, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed
+                )
                 about = f"{recipe.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
                 found += [f"{about}: {text}" for text in runs.excess()]
     return found
@@ -111,7 +118,9 @@ class _Runs:
         one = release.of(self.pair.truths[0].rows, witness=recorder, report=self._report(0))
         replayer = Replayer(self.pair.truths[1], FrozenRandomness(self.seed), recorder.asked)
         try:
-            other = self._release(replayer).of(self.pair.truths[1].rows, witness=replayer, report=self._report(1))
+            other = self._release(replayer).of(
+                self.pair.truths[1].rows, witness=replayer, report=self._report(1)
+            )
         except Exception as error:  # whatever it is, it did not happen on the first table
             yield f"the neighbour, told the same, fails with {type(error).__name__}"
             other = None
@@ -159,7 +168,9 @@ def visible(synthesis: Synthesis) -> dict[str, object]:
 
 
 def without_run(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """What a certificate says but for when its run began and how that is called, which no record has to do with."""
+    """What a certificate says but for when its run began and how that is called, which no record
+    has to do with.
+    """
     return {name: value for name, value in certificate.items() if name not in ("run", SEAL)}
 
 
@@ -170,17 +181,28 @@ def default_neighbours() -> list[Neighbours]:
 
 
 def dependent_columns(n_rows: int = 400) -> Neighbours:
-    """Columns of 2, 4 and 9 levels that follow one hidden number; the record that comes has the rarest of all."""
+    """Columns of 2, 4 and 9 levels that follow one hidden number; the record that comes has the
+    rarest of all.
+    """
     sizes = {"a": 2, "b": 4, "c": 9}
     rng = np.random.default_rng(0)
     hidden = rng.random(n_rows)[:, None] + rng.normal(0, 0.1, (n_rows, len(sizes)))
-    codes = (np.clip(hidden, 0, 0.999) ** np.arange(1, len(sizes) + 1) * list(sizes.values())).astype(int)
+    codes = (
+        np.clip(hidden, 0, 0.999) ** np.arange(1, len(sizes) + 1) * list(sizes.values())
+    ).astype(int)
     one = pd.DataFrame(codes.astype(str), columns=list(sizes), dtype=object)
     rare = {name: str(size - 1 if name == "b" else 0) for name, size in sizes.items()}
-    levels = {name: {"enum": list(map(str, range(size))), "required": True} for name, size in sizes.items()}
+    levels = {
+        name: {"enum": list(map(str, range(size))), "required": True}
+        for name, size in sizes.items()
+    }
     return Neighbours(
         name="dependent columns, add-remove",
-        schema={"fields": [{"name": n, "type": "string", "constraints": known} for n, known in levels.items()]},
+        schema={
+            "fields": [
+                {"name": n, "type": "string", "constraints": known} for n, known in levels.items()
+            ]
+        },
         one=one,
         other=pd.concat([one, pd.DataFrame([rare], dtype=object)], ignore_index=True),
     )

@@ -36,9 +36,11 @@ def least_rho(event: Event) -> float | None:
 
 
 def least_sensitivity(event: Event, unit: PrivacyUnit) -> int:
-    """How far one unit can move what an event is about, squared for L2: records, or scores of weight 0 and more.
+    """How far one unit can move what an event is about, squared for L2: records, or scores of
+    weight 0 and more.
 
-    A record that is replaced leaves one cell and enters another; all rows of a person may fall into one.
+    A record that is replaced leaves one cell and enters another; all rows of a person may fall into
+    one.
     """
     replaced, rows = unit.adjacency is Adjacency.REPLACE_ONE, unit.max_rows
     match event:
@@ -67,11 +69,15 @@ def ledger_excess(ledger: PrivacyLedger) -> Iterator[str]:
     """In what a ledger claims more than its events and theorems give."""
     if (total := sum((event.rho for event in ledger.events), Fraction(0))) != ledger.spent:
         yield f"the ledger says that rho {float(ledger.spent):.6g} is spent, its events cost {float(total):.6g}"
-    if (failed := sum((event.delta for event in ledger.events), Fraction(0))) > ledger.failure_delta:
+    if (
+        failed := sum((event.delta for event in ledger.events), Fraction(0))
+    ) > ledger.failure_delta:
         yield f"events may fail with {float(failed):.3g}, {float(ledger.failure_delta):.3g} was set apart"
     if ledger.spent > ledger.budget:
         yield f"rho {float(ledger.spent):.6g} is spent of a budget of {float(ledger.budget):.6g}"
-    if ledger.accounting is Accounting.GDP and not all(event.is_gaussian for event in ledger.events):
+    if ledger.accounting is Accounting.GDP and not all(
+        event.is_gaussian for event in ledger.events
+    ):
         yield "Gaussian accounting of an event that is not Gaussian"
     rest, rho = ledger.delta - float(ledger.failure_delta), float(ledger.budget)
     convert = gdp_delta if ledger.accounting is Accounting.GDP else zcdp_delta
@@ -86,11 +92,14 @@ def gdp_delta(rho: float, epsilon: float) -> float:
     0.01
     """
     mu = sqrt(2 * rho)
-    return float(ndtr(mu / 2 - epsilon / mu)) - exp(epsilon + float(log_ndtr(-mu / 2 - epsilon / mu)))
+    return float(ndtr(mu / 2 - epsilon / mu)) - exp(
+        epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
+    )
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """Delta of rho-zCDP at an epsilon: the least over a grid of alpha of [CKS20, Prop. 12], at most 1.
+    """Delta of rho-zCDP at an epsilon: the least over a grid of alpha of [CKS20, Prop. 12], at most
+    1.
 
     >>> round(zcdp_delta(0.1034, 1.0), 4)
     0.01

@@ -1,4 +1,6 @@
-"""The worst-case game: many releases of two neighbouring tables, and what of each an attacker looks at."""
+"""The worst-case game: many releases of two neighbouring tables, and what of each an attacker looks
+at.
+"""
 
 import json
 import signal
@@ -31,8 +33,9 @@ STATISTICS = (
     "the length of the schema",
     "the canary's probability",
 )
-"""What the attacker looks at. No attack on the release proves more than the first, in the long run, unless something
-else than the kernel's answers depends on the records [Neyman-Pearson]."""
+"""What the attacker looks at. No attack on the release proves more than the first, in the long run,
+unless something else than the kernel's answers depends on the records [Neyman-Pearson].
+"""
 
 BATCH = 20
 """Runs on each table that a process does at a time: about half a second."""
@@ -54,20 +57,23 @@ class Likelihood(Log):
         n_before = len(kernel.ledger.events)
         answer = question.ask(kernel)
         event = next(iter(kernel.ledger.events[n_before:]), None)
-        self.log_ratio += question.log_ratio(event, answer, *(question.exact(source) for source in sources))
+        self.log_ratio += question.log_ratio(
+            event, answer, *(question.exact(source) for source in sources)
+        )
         return answer
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """A recipe, a budget, and two tables: the attacker knows all of it but which table was released.
+    """A recipe, a budget, and two tables: the attacker knows all of it but which table was
+    released.
 
     Parameters
     ----------
     mechanism, epsilon, delta, accounting, engine
-        As in `synthesize`; the engine is a quick one unless another is named: the attacker sees all answers
-        of the kernel, whatever the engine makes of them.
+        As in `synthesize`; the engine is a quick one unless another is named: the attacker sees all
+        answers of the kernel, whatever the engine makes of them.
     pair
         The tables, see `worst_case`.
     """
@@ -94,7 +100,9 @@ class Game:
         )
 
     def run(self, table: int) -> list[float]:
-        """One release of the first table (0) or the second (1), as anybody gets it: its `STATISTICS`."""
+        """One release of the first table (0) or the second (1), as anybody gets it: its
+        `STATISTICS`.
+        """
         likelihood = Likelihood(*self.pair.truths)
         found = self.release().of(self.pair.truths[table].rows, witness=likelihood)
         return [
@@ -110,9 +118,11 @@ class Game:
         return np.array([[self.run(table) for _ in range(n_runs)] for table in (0, 1)])
 
     def batches(self, n_runs: int, *, processes: int, until: float = inf) -> Iterator[FloatArray]:
-        """Statistics of so many runs on either table, batch by batch as they are done, in some processes.
+        """Statistics of so many runs on either table, batch by batch as they are done, in some
+        processes.
 
-        None is begun after the moment ``until`` of `time.monotonic`, but for the first of each process.
+        None is begun after the moment ``until`` of `time.monotonic`, but for the first of each
+        process.
         """
         sizes = [min(BATCH, n_runs - start) for start in range(0, n_runs, BATCH)]
         if processes == 1:
@@ -139,9 +149,15 @@ def _probability(found: Synthesis, canary: Truth) -> float:
     domain = found.schema.domain
     codes = [column[:1] for column in canary.rows.encode(found.schema).columns]
     if domain.size() <= _MOST_CELLS:
-        return float(found.model.marginal(domain.attributes).values[tuple(codes)].item()) / found.model.total
+        return (
+            float(found.model.marginal(domain.attributes).values[tuple(codes)].item())
+            / found.model.total
+        )
     shares = found.model.marginals([(name,) for name in domain.attributes])
-    return float(sum(share.values[code].item() for share, code in zip(shares, codes, strict=True))) / found.model.total
+    return (
+        float(sum(share.values[code].item() for share, code in zip(shares, codes, strict=True)))
+        / found.model.total
+    )
 
 
 _GAMES: list[Game] = []

@@ -1,4 +1,6 @@
-"""Whether the kernel draws what its events say: scale and independence of noise, probabilities of a selection."""
+"""Whether the kernel draws what its events say: scale and independence of noise, probabilities of a
+selection.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -41,8 +43,14 @@ def draw_excess() -> Iterator[str]:
             yield f"the noise of a marginal has {ratio:.2f} times the scale that its event says"
         if noise.std() == 0 or largest_correlation(noise) > _TOLERANCE:
             yield "cells of a marginal share their noise"
-    table, score = _table((2, 2)), MarginalL1Error({("x0",): np.array([0.0, 3.0]), ("x1",): np.array([0.0, 1.0])})
-    chosen = [table.select([("x0",), ("x1",)], score=score, rho=Fraction(1, 8)) for _ in range(N_SELECTIONS)]
+    table, score = (
+        _table((2, 2)),
+        MarginalL1Error({("x0",): np.array([0.0, 3.0]), ("x1",): np.array([0.0, 1.0])}),
+    )
+    chosen = [
+        table.select([("x0",), ("x1",)], score=score, rho=Fraction(1, 8))
+        for _ in range(N_SELECTIONS)
+    ]
     event = table.ledger.events[-1]
     assert isinstance(event, SelectionEvent)
     expected = float(expit(float(event.epsilon / event.sensitivity)))  # the scores differ by 2
@@ -51,7 +59,9 @@ def draw_excess() -> Iterator[str]:
 
 
 def largest_correlation(noise: np.ndarray) -> float:
-    """Largest correlation, in size, of numbers with the same numbers some places further on, around the end."""
+    """Largest correlation, in size, of numbers with the same numbers some places further on, around
+    the end.
+    """
     spectrum = np.abs(np.fft.rfft(noise - noise.mean())) ** 2
     correlations = np.fft.irfft(spectrum, noise.size)
     return float(np.abs(correlations[1:]).max() / correlations[0])

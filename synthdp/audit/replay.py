@@ -1,4 +1,6 @@
-"""A run with frozen noise, recorded; and the same run on a neighbouring table, told the same answers."""
+"""A run with frozen noise, recorded; and the same run on a neighbouring table, told the same
+answers.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -62,7 +64,11 @@ class Recorder(Log):
         events = kernel.ledger.events[n_before:]
         (source,) = sources
         found = Asked(
-            question=question, events=events, exact=question.exact(source), answer=answer, n_bytes=self.bits.n_bytes
+            question=question,
+            events=events,
+            exact=question.exact(source),
+            answer=answer,
+            n_bytes=self.bits.n_bytes,
         )
         self.asked.append(found)
         return answer
@@ -72,7 +78,8 @@ class Recorder(Log):
 class Replayer(Recorder):
     """Records a run on a neighbouring table that is told the answers of an earlier run.
 
-    So both runs must ask the same questions: whatever they do differently, they do because of the records.
+    So both runs must ask the same questions: whatever they do differently, they do because of the
+    records.
 
     Parameters
     ----------
@@ -106,8 +113,12 @@ def excess(one: Recorder, other: Replayer, unit: PrivacyUnit) -> Iterator[str]:
             yield f"{what}: {found}"
 
 
-def _excess_of_answer(one: Asked, other: Asked, bits: FrozenRandomness, unit: PrivacyUnit) -> Iterator[str]:
-    """In what the answers of neighbours to one question, with the same bits, contradict what was charged for it."""
+def _excess_of_answer(
+    one: Asked, other: Asked, bits: FrozenRandomness, unit: PrivacyUnit
+) -> Iterator[str]:
+    """In what the answers of neighbours to one question, with the same bits, contradict what was
+    charged for it.
+    """
     if len(one.events) != 1:
         yield f"{len(one.events) or 'no'} events were charged for it"
         return
@@ -119,6 +130,8 @@ def _excess_of_answer(one: Asked, other: Asked, bits: FrozenRandomness, unit: Pr
     yield from cost_excess(event, unit)
     yield from one.question.excess(event, one.exact, other.exact)
     for asked in (one, other):
-        if asked.question.plain(asked.answer) != asked.question.expected(event, asked.exact, bits.again()):
+        if asked.question.plain(asked.answer) != asked.question.expected(
+            event, asked.exact, bits.again()
+        ):
             yield "its answer is not the exact one with the noise, or by the choice, that its event says"
             return

@@ -1,4 +1,6 @@
-"""One table of persons with several rows in an order, on the command line: ``--order`` of run, and sample."""
+"""One table of persons with several rows in an order, on the command line: ``--order`` of run, and
+sample.
+"""
 
 import argparse
 import sys
@@ -35,7 +37,9 @@ def check_history(options: argparse.Namespace) -> None:
         if getattr(options, name) is not None:
             raise ParameterError(f"{option} does not go with --order; leave out one of the two")
     if options.adjacency != "add-remove":
-        raise ParameterError(f"--adjacency is {options.adjacency!r}; --order protects persons: add-remove")
+        raise ParameterError(
+            f"--adjacency is {options.adjacency!r}; --order protects persons: add-remove"
+        )
 
 
 def run_history(
@@ -79,15 +83,21 @@ def sample_history(synthesis: HistorySynthesis, options: argparse.Namespace) -> 
     """``synthdp sample`` of a saved release of a table with ``--order``."""
     for name, option in _NOT_OF_HISTORIES.items():
         if getattr(options, name) is not None:
-            raise ParameterError(f"{option} does not go with a model of a run with --order; leave it out")
+            raise ParameterError(
+                f"{option} does not go with a model of a run with --order; leave it out"
+            )
     check_outputs(options, inputs=(options.model,), saved={})
     if given_dialect(options, options.output) is not None:
-        raise ParameterError("--dialect and the like: a table of a run with --order is written as its schema says")
+        raise ParameterError(
+            "--dialect and the like: a table of a run with --order is written as its schema says"
+        )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         write_history(synthesis, options, status)
     _announce(synthesis, options)
 
 
-def _announce(synthesis: HistorySynthesis, options: argparse.Namespace, *, replay: str | None = None) -> None:
+def _announce(
+    synthesis: HistorySynthesis, options: argparse.Namespace, *, replay: str | None = None
+) -> None:
     announce(synthesis.certificate, options, replay=replay)
     caution(synthesis.cautions, options)

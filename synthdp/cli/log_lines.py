@@ -11,7 +11,9 @@ from synthdp.core.reporting import LOGGER, Report, silent
 
 @contextmanager
 def progress_on(stream: TextIO, *, verbosity: int) -> Iterator[Report]:
-    """Draw a status line; or log, a line each, stages and charges for a verbosity of 1, steps as well from 2 on."""
+    """Draw a status line; or log, a line each, stages and charges for a verbosity of 1, steps as
+    well from 2 on.
+    """
     if not verbosity:
         with StatusLine(stream) as status:
             yield status

@@ -1,4 +1,5 @@
-"""The command line: arguments, exit codes and one-line errors. Commands live in `synthdp.cli.commands`.
+"""The command line: arguments, exit codes and one-line errors. Commands live in
+`synthdp.cli.commands`.
 
 Nothing heavy is imported here, so that ``synthdp --help`` answers at once.
 """
@@ -24,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is slow to load)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name that a terminal cannot show is no reason to fail
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a name that a terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")
     sys.exit(run(arguments))
 
@@ -51,19 +54,29 @@ def _run(arguments: Sequence[str] | None) -> int:
                 handler = getattr(import_module(f"synthdp.cli.commands.{module}"), name)
             handler(options)
     except KeyboardInterrupt as error:
-        return say("interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error)
+        return say(
+            "interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error
+        )
     except SynthdpError as error:
         return say(str(error), _code(error), error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except MemoryError as error:
-        return say("out of memory; ask for fewer rows, bins or columns, or use a larger machine", FAILED, error)
+        return say(
+            "out of memory; ask for fewer rows, bins or columns, or use a larger machine",
+            FAILED,
+            error,
+        )
     except Exception as error:
         if os.environ.get("SYNTHDP_DEBUG"):
             raise
         kind = type(error).__name__
-        return say(f"internal error ({kind}); its text may hold data, set SYNTHDP_DEBUG=1 to see it", FAILED, error)
+        return say(
+            f"internal error ({kind}); its text may hold data, set SYNTHDP_DEBUG=1 to see it",
+            FAILED,
+            error,
+        )
     return DONE
 
 

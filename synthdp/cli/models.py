@@ -12,7 +12,9 @@ def release_of_one_table(path: str) -> Synthesis:
     """
     found = load(path)
     if not isinstance(found, Synthesis):
-        problem = "it holds linked tables, or persons with their rows, and this command is for one table"
+        problem = (
+            "it holds linked tables, or persons with their rows, and this command is for one table"
+        )
         raise DataFileError(
             f"{path!r}: {problem}; synthdp.load(...).marginal has counts of it, synthdp sample has rows"
         )

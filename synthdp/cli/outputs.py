@@ -1,4 +1,6 @@
-"""Outputs of the command line: the table with its certificate, both or none, and never over an input."""
+"""Outputs of the command line: the table with its certificate, both or none, and never over an
+input.
+"""
 
 import argparse
 import json
@@ -32,17 +34,25 @@ MAX_ROWS_AT_ONCE = 1_000_000
 """Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
 
 ROWS_UNLESS_KNOWN = 100
-"""Rows, or persons, that a run draws if it is not told how many, and noise hides how many there are."""
+"""Rows, or persons, that a run draws if it is not told how many, and noise hides how many there
+are.
+"""
 
 CERTIFICATE_ENDING = ".privacy.json"
-"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
+"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs
+to it.
+"""
 
 
 JOURNAL_ENDING = ".journal"
-"""The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is named."""
+"""The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is
+named.
+"""
 
 ENDED_ENDING = ".ended"
-"""What such a journal gets in addition once its run has ended and its outputs are written: the next run has its own."""
+"""What such a journal gets in addition once its run has ended and its outputs are written: the next
+run has its own.
+"""
 
 
 def journal_of(options: argparse.Namespace) -> str | None:
@@ -51,19 +61,27 @@ def journal_of(options: argparse.Namespace) -> str | None:
     if named is not None or options.budget is None:
         return named
     if options.output == STANDARD_STREAM:
-        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
+        raise ParameterError(
+            "--budget is given, and the output is '-'; name a file for the answers with --journal"
+        )
     return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
 
 
 def ended_name_of(options: argparse.Namespace) -> str | None:
-    """The name that the journal gets once its run has ended; None if it was named, and so keeps its name."""
+    """The name that the journal gets once its run has ended; None if it was named, and so keeps its
+    name.
+    """
     journal = journal_of(options)
     return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
 
 
 def kept_files(options: argparse.Namespace) -> dict[str, str]:
     """What a run adds to or renames beside its outputs, by the options' names."""
-    found = {"--journal": journal_of(options), "--budget": options.budget, "ended journal": ended_name_of(options)}
+    found = {
+        "--journal": journal_of(options),
+        "--budget": options.budget,
+        "ended journal": ended_name_of(options),
+    }
     return {name: path for name, path in found.items() if path is not None}
 
 
@@ -76,8 +94,14 @@ def check_texts(schema: OpenSchema, output: str) -> None:
         own = field.get("synthdp") or {}
         texts += [field["name"], own.get("other"), *(own.get("merged") or {}).get("levels", ())]
         texts += field.get("constraints", {}).get("enum", ())
-        texts += [text for key in ("trueValues", "falseValues", "missingValues") for text in field.get(key, ())]
-    frame = pd.DataFrame({name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object)
+        texts += [
+            text
+            for key in ("trueValues", "falseValues", "missingValues")
+            for text in field.get(key, ())
+        ]
+    frame = pd.DataFrame(
+        {name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object
+    )
     try:
         write_csv([frame], BytesIO(), file_kind(output), schema.dialect)
     except DataFileError as error:
@@ -85,10 +109,17 @@ def check_texts(schema: OpenSchema, output: str) -> None:
 
 
 def write_both(
-    frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
+    frame: pd.DataFrame,
+    certificate: dict[str, object],
+    options: argparse.Namespace,
+    dialect: Dialect,
 ) -> None:
     """Table and certificate, both or none: both are on the disk before the first gets its name."""
-    _with_certificate(lambda table: write_rows(frame, table, file_kind(options.output), dialect), certificate, options)
+    _with_certificate(
+        lambda table: write_rows(frame, table, file_kind(options.output), dialect),
+        certificate,
+        options,
+    )
 
 
 def _with_certificate(
@@ -97,7 +128,9 @@ def _with_certificate(
     with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
         write(table)
         _flush(table)
-        with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
+        with write_atomically(
+            options.output + CERTIFICATE_ENDING, force=options.force
+        ) as statement:
             statement.write(json_text(certificate).encode())
             _flush(statement)
             end()
@@ -113,16 +146,24 @@ def check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
     """Refuse to replace what is read, or one output by another, with or without ``--force``."""
     taken = {_place(part) for path in inputs if path != STANDARD_STREAM for part in files_at(path)}
     for output in outputs:
-        if output != STANDARD_STREAM and (path := next((path for path in inputs if is_part(path, output)), None)):
-            raise ParameterError(f"{output!r} would be read as part of {path!r} the next time; write to another folder")
+        if output != STANDARD_STREAM and (
+            path := next((path for path in inputs if is_part(path, output)), None)
+        ):
+            raise ParameterError(
+                f"{output!r} would be read as part of {path!r} the next time; write to another folder"
+            )
         if output != STANDARD_STREAM and _place(output) in taken:
-            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
+            raise ParameterError(
+                f"{output!r} is named twice; give every input and output a name of its own"
+            )
         taken.add(_place(output))
 
 
 def _place(path: str) -> str:
     try:
-        return os.path.realpath(path)  # unlike `Path.resolve` it does not fail on links that go in a circle
+        return os.path.realpath(
+            path
+        )  # unlike `Path.resolve` it does not fail on links that go in a circle
     except (OSError, ValueError):
         return path  # opening it explains what is wrong
 
@@ -133,9 +174,14 @@ def with_certificate(output: str) -> list[str]:
 
 
 def check_outputs(
-    options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None], kept: Iterable[str] = ()
+    options: argparse.Namespace,
+    *,
+    inputs: tuple[str, ...],
+    saved: Mapping[str, str | None],
+    kept: Iterable[str] = (),
 ) -> None:
-    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names.
+    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options'
+    names.
 
     ``kept`` are files that are added to, so that they may be there.
     """
@@ -143,7 +189,9 @@ def check_outputs(
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     check_kind(options.output, options.rows)
-    outputs = [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
+    outputs = (
+        [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
+    )
     outputs += saved_files(saved)
     check_distinct([*outputs, *kept], inputs=inputs)
     for output in outputs:
@@ -154,7 +202,9 @@ def saved_files(saved: Mapping[str, str | None]) -> list[str]:
     """The files that options of these names ask for."""
     for option, path in saved.items():
         if path == STANDARD_STREAM:
-            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+            raise ParameterError(
+                f"{option} is {path!r}; standard output is for the table, give the name of a file"
+            )
     return [path for path in saved.values() if path]
 
 
@@ -191,7 +241,9 @@ def write_sample(
 
 
 def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, status: Report) -> None:
-    """Persons with their rows, as one table, with the certificate as `write_sample` does; ``--rows`` counts persons."""
+    """Persons with their rows, as one table, with the certificate as `write_sample` does;
+    ``--rows`` counts persons.
+    """
     report = logged(status)
     report("sampling", 0, 2)
     if options.rows is None and not synthesis.knows_persons:
@@ -204,7 +256,8 @@ def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, stat
 def rows_unless_known(options: argparse.Namespace, what: str) -> int:
     """How many to draw where noise hides how many there are, which is a caution of the release.
 
-    A run has been paid for and ends well, with `ROWS_UNLESS_KNOWN`; of any other command it is asked.
+    A run has been paid for and ends well, with `ROWS_UNLESS_KNOWN`; of any other command it is
+    asked.
     """
     if not options.handler.startswith("run."):
         raise ParameterError(f"{UNKNOWN_ROWS}; say how many {what} you want with --rows")
@@ -212,7 +265,10 @@ def rows_unless_known(options: argparse.Namespace, what: str) -> int:
 
 
 def _write_whole(
-    frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
+    frame: pd.DataFrame,
+    certificate: dict[str, object],
+    options: argparse.Namespace,
+    dialect: Dialect,
 ) -> None:
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force, dialect=dialect)
@@ -225,17 +281,23 @@ def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, g
     """Whether a table is drawn and written block by block."""
     if getattr(options, "offset", None) is not None:
         return True
-    n_rows = round(synthesis.model.total) if options.rows is None and where is None else options.rows
+    n_rows = (
+        round(synthesis.model.total) if options.rows is None and where is None else options.rows
+    )
     is_excel = file_kind(options.output).format is Format.EXCEL
     can = given is None and not is_excel and not numbered_within(synthesis.schema)
     return can and n_rows is not None and n_rows > MAX_ROWS_AT_ONCE
 
 
-def _write_blocks(synthesis: Synthesis, options: argparse.Namespace, report: Report, where: Any) -> None:
+def _write_blocks(
+    synthesis: Synthesis, options: argparse.Namespace, report: Report, where: Any
+) -> None:
     """A long table, or a part of it, in little memory."""
     offset, schema = getattr(options, "offset", None) or 0, synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
-    check_rows_of(schema.domain, n_rows)  # a slip of the finger is told at once, as of a table that is drawn whole
+    check_rows_of(
+        schema.domain, n_rows
+    )  # a slip of the finger is told at once, as of a table that is drawn whole
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text, kind = is_text(options.output), file_kind(options.output)
     blocks = drawn_blocks(
@@ -270,7 +332,11 @@ def _write_blocks(synthesis: Synthesis, options: argparse.Namespace, report: Rep
 def input_files(options: argparse.Namespace) -> tuple[str, ...]:
     """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
     if (options.source is None) == (options.input is None):
-        problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
+        problem = (
+            "no table is given"
+            if options.input is None
+            else f"{options.input!r} and --source are both given"
+        )
         raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
     if (options.source is None) != (options.table is None):
         raise ParameterError(

@@ -24,10 +24,14 @@ def check_report_of_package(options: argparse.Namespace) -> None:
     if needless := [name for name in _FOR_ONE_TABLE if getattr(options, name)]:
         raise ParameterError(f"--{needless[0]} is for one table; leave it out for a package")
     if len(options.tables) > 2:
-        raise ParameterError(f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each")
+        raise ParameterError(
+            f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each"
+        )
     if other := [path for path in options.tables if not is_package_file(path)]:
         refuse_lost_package(other[0])
-        raise ParameterError(f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both")
+        raise ParameterError(
+            f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both"
+        )
 
 
 def report_on_package(options: argparse.Namespace) -> None:

@@ -62,19 +62,35 @@ def is_package_file(path: str | None) -> bool:
 
 
 def refuse_lost_package(path: str | None) -> None:
-    """Raise `SynthdpError` if a path can only be meant for a package and is none: a folder, or JSON."""
+    """Raise `SynthdpError` if a path can only be meant for a package and is none: a folder, or
+    JSON.
+    """
     if path is not None and Path(path).is_dir() and Path(path, DESCRIPTION).exists():
         raise ParameterError(f"{path!r} is the folder of a package; give its {DESCRIPTION}")
-    if path is not None and path.lower().endswith(".json") and not is_package(load_json(path, "package")):
-        raise SchemaError(f"package {path!r}: it has no list 'resources'; give a Data Package, or a table")
+    if (
+        path is not None
+        and path.lower().endswith(".json")
+        and not is_package(load_json(path, "package"))
+    ):
+        raise SchemaError(
+            f"package {path!r}: it has no list 'resources'; give a Data Package, or a table"
+        )
 
 
 def run_package(options: argparse.Namespace) -> None:
-    """``synthdp run datapackage.json``: everything public is checked before the records are read or paid for."""
+    """``synthdp run datapackage.json``: everything public is checked before the records are read or
+    paid for.
+    """
     _check_options(options)
     if options.adjacency != "add-remove":
-        raise ParameterError(f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove")
-    package, folder, journal = Package.load(options.input), Path(options.input).parent, journal_of(options)
+        raise ParameterError(
+            f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove"
+        )
+    package, folder, journal = (
+        Package.load(options.input),
+        Path(options.input).parent,
+        journal_of(options),
+    )
     _check_folder(package, options)
     _check_files(package, folder, options)
     run = LinkedRelease(
@@ -93,7 +109,9 @@ def run_package(options: argparse.Namespace) -> None:
             rescuing(str(Path(options.output)), journal) as paid,
         ):
             log(INFO, "reading")
-            synthesis = run.of(lambda: read_sources(run, tables, status), report=status, rescue=paid.callback)
+            synthesis = run.of(
+                lambda: read_sources(run, tables, status), report=status, rescue=paid.callback
+            )
             paid.keep(synthesis)
             if options.save:
                 synthesis.save(options.save, force=options.force)
@@ -105,7 +123,9 @@ def run_package(options: argparse.Namespace) -> None:
 
 
 def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
-    """``synthdp sample`` of a saved release of a package; its public tables stand in the description."""
+    """``synthdp sample`` of a saved release of a package; its public tables stand in the
+    description.
+    """
     _check_options(options)
     _check_folder(synthesis.package, options)
     if options.given and options.rows is not None:
@@ -118,16 +138,24 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
 
 
 def check_package(options: argparse.Namespace) -> None:
-    """``synthdp schema check datapackage.json``: opens nothing but the description, and public tables."""
+    """``synthdp schema check datapackage.json``: opens nothing but the description, and public
+    tables.
+    """
     for name in ("rows", "unit", "max_rows_per_unit", "domain_share"):
         if getattr(options, name) is not None:
-            raise ParameterError(f"--{name.replace('_', '-')} is for one table; leave it out for a package")
-    facts = package_facts(Package.load(options.schema), epsilon=options.epsilon, delta=options.delta)
+            raise ParameterError(
+                f"--{name.replace('_', '-')} is for one table; leave it out for a package"
+            )
+    facts = package_facts(
+        Package.load(options.schema), epsilon=options.epsilon, delta=options.delta
+    )
     print_text(json_text(facts) if options.json else package_text(facts) + "\n")
 
 
 def draft_package(options: argparse.Namespace) -> None:
-    """``synthdp schema draft FOLDER``: names, and declared types, of all tables in a folder; never a value."""
+    """``synthdp schema draft FOLDER``: names, and declared types, of all tables in a folder; never
+    a value.
+    """
     check_writable(options.output, force=options.force)
     content = drafted_package(Path(options.input))
     write_json(options.output, content, force=options.force)
@@ -157,7 +185,9 @@ def _check_options(options: argparse.Namespace) -> None:
             raise ParameterError(f"{option} is for one table; leave it out for a package")
     for name in DIALECT_OPTIONS:
         if getattr(options, name, None) is not None:
-            raise ParameterError(f'--{name} is for one table; of a package each resource has its own "dialect"')
+            raise ParameterError(
+                f'--{name} is for one table; of a package each resource has its own "dialect"'
+            )
     check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
@@ -171,45 +201,78 @@ def _files_of(package: Package) -> dict[str, str]:
 def _check_folder(package: Package, options: argparse.Namespace) -> None:
     """Refuse a folder that cannot be written, before anything is read or paid for."""
     if options.output == STANDARD_STREAM:
-        raise ParameterError("--output is '-'; a package is several files, give the name of a folder")
+        raise ParameterError(
+            "--output is '-'; a package is several files, give the name of a folder"
+        )
     folder, files = Path(options.output), _files_of(package)
-    names = [*files.values(), *filter(None, package.lookups.values()), DESCRIPTION, DESCRIPTION + CERTIFICATE_ENDING]
+    names = [
+        *files.values(),
+        *filter(None, package.lookups.values()),
+        DESCRIPTION,
+        DESCRIPTION + CERTIFICATE_ENDING,
+    ]
     if len(set(names)) < len(names):
-        raise SchemaError("package: two tables are in one file, or in one that is the description's; name others")
+        raise SchemaError(
+            "package: two tables are in one file, or in one that is the description's; name others"
+        )
     for path in files.values():
         check_kind(path, None)
     if folder.exists() and not folder.is_dir():
         raise DataFileError(f"{options.output!r}: it is a file; give the name of a folder")
     if not folder.exists() and is_named_as_table(folder):
-        raise ParameterError(f"--output is {options.output!r}; a package is several files, give the name of a folder")
+        raise ParameterError(
+            f"--output is {options.output!r}; a package is several files, give the name of a folder"
+        )
     if folder.is_dir() and any(folder.iterdir()) and not options.force:
-        raise DataFileError(f"{options.output!r}: it is not empty; pass --force to replace files in it")
+        raise DataFileError(
+            f"{options.output!r}: it is not empty; pass --force to replace files in it"
+        )
     if not folder.resolve().parent.is_dir():
         raise DataFileError(f"{options.output!r}: its directory does not exist; create it first")
     source = getattr(options, "input", None)
     if source is not None and folder.resolve() == Path(source).resolve().parent:
-        raise ParameterError(f"--output is {options.output!r}, the folder of the package; give another")
+        raise ParameterError(
+            f"--output is {options.output!r}, the folder of the package; give another"
+        )
 
 
 def _check_files(package: Package, folder: Path, options: argparse.Namespace) -> None:
-    """Refuse files beside the folder of the output that cannot be written, or are read, or lie in it."""
+    """Refuse files beside the folder of the output that cannot be written, or are read, or lie in
+    it.
+    """
     saved = saved_files({"--save": options.save})
     kept = kept_files(options)
-    tables = [str(folder / path) for path in (*_files_of(package).values(), *filter(None, package.lookups.values()))]
+    tables = [
+        str(folder / path)
+        for path in (*_files_of(package).values(), *filter(None, package.lookups.values()))
+    ]
     inputs = (options.input, *tables, *([options.about] if options.about else []))
     check_distinct([*saved, *kept.values()], inputs=inputs)
     for path in saved:
         check_writable(path, force=options.force)
     for option, path in kept.items():
         if Path(options.output).resolve() in Path(path).resolve().parents:
-            raise ParameterError(f"{option} is {path!r}, in the folder of the output; name a file elsewhere")
+            raise ParameterError(
+                f"{option} is {path!r}, in the folder of the output; name a file elsewhere"
+            )
 
 
-def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any) -> None:
-    """All tables, public ones, the description and the certificate: in a new folder, which then gets its name."""
+def _write(
+    synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any
+) -> None:
+    """All tables, public ones, the description and the certificate: in a new folder, which then
+    gets its name.
+    """
     package, files = synthesis.package, _files_of(synthesis.package)
-    if options.rows is None and given is None and synthesis.can_sample and not synthesis.knows_roots:
-        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows of {package.root.name!r} you want with --rows")
+    if (
+        options.rows is None
+        and given is None
+        and synthesis.can_sample
+        and not synthesis.knows_roots
+    ):
+        raise ParameterError(
+            f"{UNKNOWN_ROWS}; say how many rows of {package.root.name!r} you want with --rows"
+        )
     seed = secrets.randbits(62) if options.seed is None else options.seed
     folder = Path(options.output).resolve()
     hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")
@@ -222,16 +285,25 @@ def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Na
         for table in package.tables:
             path = hidden / files[table.name]
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_frame(drawn[is_text(files[table.name])][table.name], path, force=False, dialect=table.dialect)
+            write_frame(
+                drawn[is_text(files[table.name])][table.name],
+                path,
+                force=False,
+                dialect=table.dialect,
+            )
         if source is not None:
             for name in filter(None, package.lookups.values()):
                 (hidden / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source / name, hidden / name)
-        write_json(hidden / DESCRIPTION, described(package, has_files=source is not None), force=False)
+        write_json(
+            hidden / DESCRIPTION, described(package, has_files=source is not None), force=False
+        )
         write_json(hidden / (DESCRIPTION + CERTIFICATE_ENDING), synthesis.certificate, force=False)
         _move(hidden, folder)
     except OSError as error:
-        raise DataFileError(f"{options.output!r}: it cannot be written: {reason(error)}; make room") from None
+        raise DataFileError(
+            f"{options.output!r}: it cannot be written: {reason(error)}; make room"
+        ) from None
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
 
@@ -249,17 +321,24 @@ def _move(hidden: Path, folder: Path) -> None:
 
 
 def described(package: Package, *, has_files: bool) -> dict[str, Any]:
-    """The description of synthetic tables: that of the package, with keys of the types that fresh ones have.
+    """The description of synthetic tables: that of the package, with keys of the types that fresh
+    ones have.
 
-    Public tables are in their files, if these are written as well; else their rows stand in it, if they are known.
+    Public tables are in their files, if these are written as well; else their rows stand in it, if
+    they are known.
     """
     files = {**_files_of(package), **package.lookups}
     resources = []
     for resource in package.content["resources"]:
         name = resource["name"]
         keys = package[name].keys if name not in package.lookups else ()
-        fields = [_fresh(field) if field["name"] in keys else field for field in resource["schema"]["fields"]]
-        is_inline = name in package.lookups and "data" in resource and not (has_files and files[name])
+        fields = [
+            _fresh(field) if field["name"] in keys else field
+            for field in resource["schema"]["fields"]
+        ]
+        is_inline = (
+            name in package.lookups and "data" in resource and not (has_files and files[name])
+        )
         left_out = ("hash", "bytes", "stats", "path" if is_inline else "data")
         kept = {key: value for key, value in resource.items() if key not in left_out}
         kept |= {} if is_inline else {"path": files[name]}
@@ -269,14 +348,23 @@ def described(package: Package, *, has_files: bool) -> dict[str, Any]:
 
 def _fresh(field: Any) -> dict[str, Any]:
     kind = "integer" if field.get("type") == "integer" else "string"
-    return {"name": field["name"], "type": kind} | {k: field[k] for k in ("title", "description") if k in field}
+    return {"name": field["name"], "type": kind} | {
+        k: field[k] for k in ("title", "description") if k in field
+    }
 
 
-def _announce(synthesis: LinkedSynthesis, options: argparse.Namespace, *, replay: str | None = None) -> None:
-    certificate, path = synthesis.certificate, str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING))
+def _announce(
+    synthesis: LinkedSynthesis, options: argparse.Namespace, *, replay: str | None = None
+) -> None:
+    certificate, path = (
+        synthesis.certificate,
+        str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING)),
+    )
     if options.json:
         said: Iterable[str] = ("guarantee", "is_private", "epsilon", "delta", "accounting")
-        result = {"output": options.output, "certificate": path} | {name: certificate[name] for name in said}
+        result = {"output": options.output, "certificate": path} | {
+            name: certificate[name] for name in said
+        }
         result |= with_replay(certificate["cautions"], replay)
         sys.stdout.write(json_text(result))
         return

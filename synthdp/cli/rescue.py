@@ -21,7 +21,9 @@ from synthdp.release.synthesis import Synthesis
 Released: TypeAlias = Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
-"""Of files that hold what a failed run had paid for: measurements, or only the columns that were learnt."""
+"""Of files that hold what a failed run had paid for: measurements, or only the columns that were
+learnt.
+"""
 
 
 @final
@@ -31,8 +33,9 @@ class PaidFor:
     Parameters
     ----------
     is_in_journal
-        Whether a journal holds all of it: then no other file is to hold it as well. A copy would lie about when the run
-        goes on, and would be a second release if another copy of the journal had become one.
+        Whether a journal holds all of it: then no other file is to hold it as well. A copy would
+        lie about when the run goes on, and would be a second release if another copy of the journal
+        had become one.
     """
 
     def __init__(self, *, is_in_journal: bool = False) -> None:
@@ -45,7 +48,9 @@ class PaidFor:
         self.release = release
 
     def note(self, output: str) -> str | None:
-        """Save it, unless it is saved already, and say how to use it; None if there is no place for it."""
+        """Save it, unless it is saved already, and say how to use it; None if there is no place for
+        it.
+        """
         assert self.release is not None
         path = self.path or _rescue(self.release, output)
         if path is None:
@@ -57,7 +62,8 @@ class PaidFor:
 
 @contextmanager
 def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
-    """If anything fails, save what was paid for beside ``output`` and note on the error where it is.
+    """If anything fails, save what was paid for beside ``output`` and note on the error where it
+    is.
 
     With a ``journal`` all of it is there, and the same command goes on, which is noted instead.
     """
@@ -70,22 +76,30 @@ def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
                 end()
                 error.add_note(paid.note(output) or f"{PAID_FOR}could not be kept anywhere")
         elif journal is not None and not _is_refused_by_budget(error):
-            error.add_note(f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice")
+            error.add_note(
+                f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice"
+            )
         raise
 
 
 def _is_refused_by_budget(error: BaseException) -> bool:
-    """Whether a budget does not let a run end, as another copy of its journal did: then no same command goes on."""
+    """Whether a budget does not let a run end, as another copy of its journal did: then no same
+    command goes on.
+    """
     return isinstance(error, PrivacyError) and str(error).startswith("budget ")
 
 
 def _rescue(release: Released, output: str) -> str | None:
-    """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
+    """Save a release beside the output or, if there is no room, where temporary files go; the path
+    or None.
+    """
     for is_elsewhere in (False, True):
         with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
             folder = tempfile.gettempdir() if is_elsewhere else ""
             beside = Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output)
-            path = _unused(beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING)
+            path = _unused(
+                beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING
+            )
             release.save(path)
             return str(path)
     return None

@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM: both end a run in order, and neither disturbs what saves a paid-for measurement."""
+"""Ctrl-C and SIGTERM: both end a run in order, and neither disturbs what saves a paid-for
+measurement.
+"""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -9,7 +11,9 @@ from types import FrameType
 from typing import Any, final
 
 _BURST_SECONDS = 2.0
-"""A SIGTERM that comes so soon after another belongs to it: ``timeout`` and schedulers send several."""
+"""A SIGTERM that comes so soon after another belongs to it: ``timeout`` and schedulers send
+several.
+"""
 
 
 @final
@@ -33,7 +37,9 @@ class Termination:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM, which schedulers send, do what Ctrl-C does, unless somebody has other plans for it."""
+    """Let SIGTERM, which schedulers send, do what Ctrl-C does, unless somebody has other plans for
+    it.
+    """
     takes = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if takes:
         signal.signal(signal.SIGTERM, Termination())

@@ -28,7 +28,9 @@ class StatusLine:
     def __call__(self, stage: str, done: int, most: int) -> None:
         """Show a stage and how many of its steps are done."""
         now = monotonic()
-        if not self._active or (stage == self._stage and now - self._drawn_at < _SECONDS_BETWEEN_DRAWINGS):
+        if not self._active or (
+            stage == self._stage and now - self._drawn_at < _SECONDS_BETWEEN_DRAWINGS
+        ):
             return
         self._drawn_at, self._stage = now, stage
         filled = _WIDTH * done // max(most, 1)

@@ -1,4 +1,6 @@
-"""Cautions of many columns in one line: where people read them, what is said of 40 columns alike is said once."""
+"""Cautions of many columns in one line: where people read them, what is said of 40 columns alike is
+said once.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,17 +10,23 @@ MOST_NAMED = 4
 """Columns that a line names; of more it names all but the last ones, and says how many those are."""
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_OF_A_COLUMN = re.compile(rf"(?P<before>[^'\"]*?)\bcolumn (?P<name>{_QUOTED}): (?P<said>.*)", re.DOTALL)
-_PARTS = re.compile(rf"(?P<quoted>{_QUOTED})|(?P<number>(?<![\w.:/-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w:/]|[.-]\d))")
-"""Texts in quotation marks, which are levels and names, and numbers by themselves, outside of dates and words."""
+_OF_A_COLUMN = re.compile(
+    rf"(?P<before>[^'\"]*?)\bcolumn (?P<name>{_QUOTED}): (?P<said>.*)", re.DOTALL
+)
+_PARTS = re.compile(
+    rf"(?P<quoted>{_QUOTED})|(?P<number>(?<![\w.:/-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w:/]|[.-]\d))"
+)
+"""Texts in quotation marks, which are levels and names, and numbers by themselves, outside of dates
+and words.
+"""
 
 
 @final
 class _Caution(NamedTuple):
     """What is said of one column.
 
-    ``words`` is the sentence without its numbers and the column's own name; two columns that are told the same have
-    the same.
+    ``words`` is the sentence without its numbers and the column's own name; two columns that are
+    told the same have the same.
     """
 
     before: str
@@ -28,11 +36,19 @@ class _Caution(NamedTuple):
 
 
 def grouped(cautions: Iterable[str]) -> list[str]:
-    """The same cautions, those that differ in nothing but column and numbers as one, where the first of them stood.
+    """The same cautions, those that differ in nothing but column and numbers as one, where the
+    first of them stood.
 
-    Names are listed, and numbers become ranges. What is said of no column, or of one alone, stays as it is.
+    Names are listed, and numbers become ranges. What is said of no column, or of one alone, stays
+    as it is.
 
-    >>> grouped(["column 'a': about 30 % are missing", "few records", "column 'b': about 41 % are missing"])
+    >>> grouped(
+    ...     [
+    ...         "column 'a': about 30 % are missing",
+    ...         "few records",
+    ...         "column 'b': about 41 % are missing",
+    ...     ]
+    ... )
     ["columns 'a' and 'b': about 30 to 41 % are missing", 'few records']
     """
     found: dict[object, list[tuple[str, _Caution | None]]] = {}

@@ -17,7 +17,9 @@ def distinct(names: Iterable[str]) -> Clique:
     ('b', 'a')
     """
     if isinstance(names, str):
-        raise ParameterError(f"clique {names!r} is a text; give a tuple of names, such as ({names!r},)")
+        raise ParameterError(
+            f"clique {names!r} is a text; give a tuple of names, such as ({names!r},)"
+        )
     clique = tuple(names)
     if len(set(clique)) != len(clique):
         raise ParameterError(f"clique {clique}: an attribute repeats; name each once")

@@ -1,4 +1,6 @@
-"""Constraints: combinations of values that public knowledge rules out, such as married five-year-olds."""
+"""Constraints: combinations of values that public knowledge rules out, such as married
+five-year-olds.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +26,8 @@ class Constraint:
     clique
         The attributes, each once.
     allowed
-        Boolean array with one axis an attribute: which combinations are possible. It is copied, and cannot
-        be changed afterwards.
+        Boolean array with one axis an attribute: which combinations are possible. It is copied, and
+        cannot be changed afterwards.
 
     Raises
     ------
@@ -45,11 +47,14 @@ class Constraint:
         if self.allowed.ndim != len(self.clique):
             raise ParameterError(f"constraint on {self.clique}: give one axis an attribute")
         if not self.allowed.any():
-            raise ParameterError(f"constraint on {self.clique}: nothing is allowed; allow at least one combination")
+            raise ParameterError(
+                f"constraint on {self.clique}: nothing is allowed; allow at least one combination"
+            )
 
     @classmethod
     def determines(cls, fine: str, coarse: str, codes: Sequence[int], n_coarse: int) -> Self:
-        """A functional dependency: level i of ``fine`` goes with level ``codes[i]`` of ``coarse`` only.
+        """A functional dependency: level i of ``fine`` goes with level ``codes[i]`` of ``coarse``
+        only.
 
         >>> Constraint.determines("town", "region", [0, 0, 1], 2).allowed.astype(int).tolist()
         [[1, 0], [1, 0], [0, 1]]
@@ -69,16 +74,26 @@ class Constraint:
     def canonical(self, domain: Domain) -> "Constraint":
         """The same constraint with its axes in the order of ``domain``."""
         clique = domain.canonical(self.clique)
-        return Constraint(clique, np.transpose(self.allowed, [self.clique.index(name) for name in clique]))
+        return Constraint(
+            clique, np.transpose(self.allowed, [self.clique.index(name) for name in clique])
+        )
 
     def squeezed(self) -> "Constraint | None":
-        """The same constraint without attributes of one level; None if it has no others, and so rules out nothing."""
-        kept = tuple(name for name, size in zip(self.clique, self.allowed.shape, strict=True) if size > 1)
+        """The same constraint without attributes of one level; None if it has no others, and so
+        rules out nothing.
+        """
+        kept = tuple(
+            name for name, size in zip(self.clique, self.allowed.shape, strict=True) if size > 1
+        )
         if len(kept) == len(self.clique):
             return self
         return Constraint(kept, np.squeeze(self.allowed)) if kept else None
 
-    def holds(self, domain: Domain, columns: Sequence[NDArray[np.unsignedinteger]]) -> NDArray[np.bool_]:
+    def holds(
+        self, domain: Domain, columns: Sequence[NDArray[np.unsignedinteger]]
+    ) -> NDArray[np.bool_]:
         """For each row of a coded table whether it is possible, shape ``(n_rows,)``."""
-        possible: NDArray[np.bool_] = self.allowed[tuple(columns[domain.index(name)] for name in self.clique)]
+        possible: NDArray[np.bool_] = self.allowed[
+            tuple(columns[domain.index(name)] for name in self.clique)
+        ]
         return possible

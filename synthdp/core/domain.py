@@ -38,7 +38,9 @@ class Domain:
 
     def __post_init__(self) -> None:
         if isinstance(self.attributes, str):
-            raise ParameterError(f"domain: attributes is the text {self.attributes!r}; give a tuple of names")
+            raise ParameterError(
+                f"domain: attributes is the text {self.attributes!r}; give a tuple of names"
+            )
         object.__setattr__(self, "attributes", tuple(self.attributes))
         object.__setattr__(self, "shape", tuple(self.shape))
         if len(self.attributes) != len(self.shape):
@@ -46,12 +48,18 @@ class Domain:
                 f"domain: {len(self.attributes)} attributes but {len(self.shape)} sizes; give one size each"
             )
         if len(set(self.attributes)) != len(self.attributes):
-            raise ParameterError(f"domain: attribute names repeat in {self.attributes}; name each attribute once")
+            raise ParameterError(
+                f"domain: attribute names repeat in {self.attributes}; name each attribute once"
+            )
         for name, size in zip(self.attributes, self.shape, strict=True):
             if isinstance(size, bool) or not isinstance(size, Integral):
-                raise ParameterError(f"domain: attribute {name!r} has size {size!r}; give a whole number")
+                raise ParameterError(
+                    f"domain: attribute {name!r} has size {size!r}; give a whole number"
+                )
             if size < 1:
-                raise ParameterError(f"domain: attribute {name!r} has size {size}; it needs at least one level")
+                raise ParameterError(
+                    f"domain: attribute {name!r} has size {size}; it needs at least one level"
+                )
         object.__setattr__(self, "shape", tuple(map(int, self.shape)))
 
     @classmethod
@@ -89,7 +97,8 @@ class Domain:
         return prod(self.shape if attributes is None else (self[name] for name in attributes))
 
     def varying(self, attributes: Iterable[str]) -> Clique:
-        """Those of some attributes that have two levels or more, in the order given; of the others all is known.
+        """Those of some attributes that have two levels or more, in the order given; of the others
+        all is known.
 
         >>> Domain(("sex", "planet", "region"), (2, 1, 5)).varying(("region", "planet"))
         ('region',)

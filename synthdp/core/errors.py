@@ -30,14 +30,16 @@ class ModelTooLargeError(SynthdpError):
 
 
 class UnreadColumnError(SynthdpError):
-    """Nearly no value of some column could be read, so the run stopped before the table was measured.
+    """Nearly no value of some column could be read, so the run stopped before the table was
+    measured.
 
     Parameters
     ----------
     message
         What is wrong, and what to declare.
     learnt
-        The `LearntDomain`: what was learnt of the other columns, and paid for. None if there is none.
+        The `LearntDomain`: what was learnt of the other columns, and paid for. None if there is
+        none.
     """
 
     def __init__(self, message: str, learnt: object = None) -> None:
@@ -58,7 +60,9 @@ class BudgetExceededError(PrivacyError):
 
 
 class CautionWarning(UserWarning):
-    """Something that users should know of a release; it is among its cautions, and never of single records."""
+    """Something that users should know of a release; it is among its cautions, and never of single
+    records.
+    """
 
 
 class FitWarning(CautionWarning):

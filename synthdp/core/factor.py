@@ -21,7 +21,8 @@ class Factor:
     domain
         The attributes, in the order of the axes.
     values
-        float64 array of shape ``domain.shape``. One that may be written to is copied; the factor's own may not.
+        float64 array of shape ``domain.shape``. One that may be written to is copied; the factor's
+        own may not.
 
     Raises
     ------
@@ -54,7 +55,9 @@ class Factor:
         array([3., 5., 7.])
         """
         names = tuple(attributes)
-        summed = tuple(axis for axis, name in enumerate(self.domain.attributes) if name not in names)
+        summed = tuple(
+            axis for axis, name in enumerate(self.domain.attributes) if name not in names
+        )
         kept = [name for name in self.domain.attributes if name in names]
         values = self.values.sum(axis=summed) if summed else self.values
         order = [kept.index(name) for name in self.domain.project(names).attributes]

@@ -31,8 +31,8 @@ class Grid:
     - with ``of="decimals"``: how many decimals a number is written with, see `decimals_of`;
     - with ``of="exponents"``: how large a number is, see `exponents_of`;
     - with ``of="steps"``: how round the point of its value is, see `steps_of`;
-    - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to other grids. Of a
-      truth value it is `READ` and the number of how that is spelt.
+    - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to
+      other grids. Of a truth value it is `READ` and the number of how that is spelt.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.of not in get_args(Of):
-            raise ParameterError(f"grid of {self.column!r}: of is {self.of!r}; use one of {', '.join(get_args(Of))}")
+            raise ParameterError(
+                f"grid of {self.column!r}: of is {self.of!r}; use one of {', '.join(get_args(Of))}"
+            )
         whole = isinstance(self.decimals, int) and not isinstance(self.decimals, bool)
         if not whole or abs(self.decimals) > MAX_DECIMALS:
             limit = f"give a whole number from -{MAX_DECIMALS} to {MAX_DECIMALS}"

@@ -16,11 +16,15 @@ FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 MIN_STDDEV = 1e-9
-"""Least scale of noise, in records: what is known exactly needs none smaller, and its square stays far from 0."""
+"""Least scale of noise, in records: what is known exactly needs none smaller, and its square stays
+far from 0.
+"""
 
 CLEAR_TOTAL = 4.0
-"""Standard deviations of its noise that a number of records must reach to be told from noise: what noise makes of an
-empty table does once in 30,000 times, and 1,000 records in 15 columns do down to epsilon 0.1."""
+"""Standard deviations of its noise that a number of records must reach to be told from noise: what
+noise makes of an empty table does once in 30,000 times, and 1,000 records in 15 columns do down to
+epsilon 0.1.
+"""
 
 MAX_COUNT = 2.0**60
 """Largest count, negative counts and scales of noise likewise: the kernel's own answers end there."""
@@ -52,8 +56,14 @@ class Coarsening:
         for name, groups in self.groups.items():
             given = np.asarray(groups)
             used = np.unique(given)
-            if given.dtype.kind not in "iu" or not used.size or not np.array_equal(used, np.arange(used.size)):
-                raise ParameterError(f"coarsening of {name!r}: groups must be numbered 0, 1, 2, ... without gaps")
+            if (
+                given.dtype.kind not in "iu"
+                or not used.size
+                or not np.array_equal(used, np.arange(used.size))
+            ):
+                raise ParameterError(
+                    f"coarsening of {name!r}: groups must be numbered 0, 1, 2, ... without gaps"
+                )
             own[name] = given.astype(np.int64)
             own[name].setflags(write=False)
         object.__setattr__(self, "groups", own)
@@ -62,9 +72,13 @@ class Coarsening:
         """The domain after merging."""
         for name, groups in self.groups.items():
             if groups.shape != (domain[name],):
-                raise ParameterError(f"coarsening of {name!r}: give one group for each of its {domain[name]} levels")
+                raise ParameterError(
+                    f"coarsening of {name!r}: give one group for each of its {domain[name]} levels"
+                )
         merged = {name: int(groups.max()) + 1 for name, groups in self.groups.items()}
-        return Domain(domain.attributes, tuple(merged.get(name, domain[name]) for name in domain.attributes))
+        return Domain(
+            domain.attributes, tuple(merged.get(name, domain[name]) for name in domain.attributes)
+        )
 
     def restricted(self, clique: Clique) -> "Coarsening | None":
         """The part that concerns the attributes of ``clique``; None if it merges nothing of them."""
@@ -82,7 +96,9 @@ class Coarsening:
         return values
 
     def spread(self, clique: Clique, values: NDArray[Number]) -> NDArray[Number]:
-        """For each cell of a marginal of ``clique`` over all levels the value of the one that it is merged into."""
+        """For each cell of a marginal of ``clique`` over all levels the value of the one that it is
+        merged into.
+        """
         for axis, name in enumerate(clique):
             if name in self.groups:
                 values = np.take(values, self.groups[name], axis=axis)
@@ -99,17 +115,19 @@ class LinearMeasurement:
     clique
         The attributes, each once, in the order of the axes of ``values``.
     values
-        Counts plus noise, integers or floats, one axis an attribute; may be negative, from -2^60 to 2^60 (1.15e18).
-        They are copied, and cannot be changed afterwards.
+        Counts plus noise, integers or floats, one axis an attribute; may be negative, from -2^60 to
+        2^60 (1.15e18). They are copied, and cannot be changed afterwards.
     stddev
-        Scale of the noise in counts (records), 1e-9 to 2^60: one number, or one a cell, which are copied too.
+        Scale of the noise in counts (records), 1e-9 to 2^60: one number, or one a cell, which are
+        copied too.
     coarsening
         Public merging of levels that was applied before counting, if any.
 
     Raises
     ------
     ParameterError
-        If an attribute repeats, shapes disagree, or numbers are of another kind, not finite or out of range.
+        If an attribute repeats, shapes disagree, or numbers are of another kind, not finite or out
+        of range.
     """
 
     clique: Clique
@@ -133,7 +151,9 @@ class LinearMeasurement:
                 f"measurement of {self.clique}: stddev must be above 0, {MIN_STDDEV:g} to {MAX_COUNT:.3g} records"
             )
         if not np.isfinite(values).all():
-            raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")
+            raise ParameterError(
+                f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts"
+            )
         if values.size and max(values.max(), -values.min()) > MAX_COUNT:
             raise ParameterError(
                 f"measurement of {self.clique}: values lie beyond {MAX_COUNT:.3g}; counts must be within it"
@@ -144,7 +164,9 @@ class LinearMeasurement:
         try:
             given = np.asarray(getattr(self, name))
         except ValueError:
-            raise ParameterError(f"measurement of {self.clique}: {name} are rows of several lengths") from None
+            raise ParameterError(
+                f"measurement of {self.clique}: {name} are rows of several lengths"
+            ) from None
         if given.dtype.kind not in "iuf":
             raise ParameterError(
                 f"measurement of {self.clique}: {name} are of type {given.dtype}; give integers or floats"
@@ -156,11 +178,15 @@ class LinearMeasurement:
     @property
     def variance(self) -> FloatArray:
         """Variance of the noise on each cell, of the shape of ``values``."""
-        return np.broadcast_to(np.square(np.asarray(self.stddev, dtype=np.float64)), self.values.shape)
+        return np.broadcast_to(
+            np.square(np.asarray(self.stddev, dtype=np.float64)), self.values.shape
+        )
 
     @cached_property
     def total(self) -> tuple[float, float]:
-        """What its cells sum to, an estimate of the number of records, and the variance of its noise."""
+        """What its cells sum to, an estimate of the number of records, and the variance of its
+        noise.
+        """
         return float(self.values.sum()), float(self.variance.sum())
 
     @property
@@ -179,9 +205,15 @@ class LinearMeasurement:
             )
 
     def squeezed(self) -> "LinearMeasurement":
-        """The same information without attributes of one level; those whose levels are merged into one stay."""
+        """The same information without attributes of one level; those whose levels are merged into
+        one stay.
+        """
         merged = self.groups
-        axes = [axis for axis, name in enumerate(self.clique) if self.values.shape[axis] > 1 or name in merged]
+        axes = [
+            axis
+            for axis, name in enumerate(self.clique)
+            if self.values.shape[axis] > 1 or name in merged
+        ]
         if len(axes) == len(self.clique):
             return self
         kept = tuple(self.clique[axis] for axis in axes)
@@ -197,7 +229,9 @@ class LinearMeasurement:
         return LinearMeasurement(self.clique, values, np.minimum(np.sqrt(variance), MAX_COUNT))
 
 
-def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasurement]) -> list[LinearMeasurement]:
+def combined_measurements(
+    domain: Domain, measurements: Iterable[LinearMeasurement]
+) -> list[LinearMeasurement]:
     """One measurement a clique: repeats are averaged with inverse-variance weights.
 
     The axes follow the order of ``domain``, whatever order the measurements had.
@@ -239,7 +273,8 @@ def estimate_total(measurements: Iterable[LinearMeasurement]) -> float:
 
 
 def clear_total(measurements: Iterable[LinearMeasurement]) -> float | None:
-    """The estimate of `estimate_total`, or None where noise hides it: below `CLEAR_TOTAL` standard deviations.
+    """The estimate of `estimate_total`, or None where noise hides it: below `CLEAR_TOTAL` standard
+    deviations.
 
     >>> import numpy as np
     >>> [clear_total([LinearMeasurement((), np.array(count), 10.0)]) for count in (39.0, 41.0)]
@@ -263,5 +298,7 @@ def total_and_noise(measurements: Iterable[LinearMeasurement]) -> tuple[float, f
         weighted += total / variance
         weights += 1.0 / variance
     if weights == 0.0:
-        raise ParameterError("measurements: there is none, so the total is unknown; measure at least one marginal")
+        raise ParameterError(
+            "measurements: there is none, so the total is unknown; measure at least one marginal"
+        )
     return weighted / weights, weights**-0.5

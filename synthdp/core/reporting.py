@@ -1,4 +1,6 @@
-"""Telling somebody how far a long run is: the one callback that all floors take, and the log, which hears it too."""
+"""Telling somebody how far a long run is: the one callback that all floors take, and the log, which
+hears it too.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,18 +18,23 @@ FITTING = "fitting"
 Item = TypeVar("Item")
 
 LOGGER = getLogger("synthdp")
-"""Hears public facts only: stages and charges at INFO, steps at DEBUG. Whoever wants to read them adds a handler."""
+"""Hears public facts only: stages and charges at INFO, steps at DEBUG. Whoever wants to read them
+adds a handler.
+"""
 LOGGER.addHandler(NullHandler())
 
 
 def log(level: int, message: str, *arguments: object) -> None:
-    """Log public facts; a handler that raises does not stop a run, for what was paid for would be lost."""
+    """Log public facts; a handler that raises does not stop a run, for what was paid for would be
+    lost.
+    """
     with suppress(Exception):
         LOGGER.log(level, message, *arguments, stacklevel=2)
 
 
 def log_charge(event: Mapping[str, Any], *, share_spent: float, is_kept: bool = False) -> None:
-    """Log what was charged, an event as its certificate has it, and which share of the budget is spent.
+    """Log what was charged, an event as its certificate has it, and which share of the budget is
+    spent.
 
     An answer that a journal kept was charged when it was given first, and costs nothing now.
     """
@@ -80,7 +87,8 @@ def in_notebook(report: Report) -> Report:
 
 
 def steps(report: Report, stage: str, items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a stage one by one, each reported before it is worked on, and the end after the last one.
+    """The items of a stage one by one, each reported before it is worked on, and the end after the
+    last one.
 
     >>> list(steps(lambda *told: print(*told), "counting", "ab"))
     counting 0 2
@@ -100,8 +108,8 @@ def steps(report: Report, stage: str, items: Iterable[Item]) -> Iterator[Item]:
 def finishing(report: Report) -> Iterator[Report]:
     """The same report, of which every stage ends at all of its steps, also one that stops early.
 
-    A stage ends when another begins, but for a fit, which comes within others, and at the end of what is done; one
-    that fails does not end.
+    A stage ends when another begins, but for a fit, which comes within others, and at the end of
+    what is done; one that fails does not end.
     """
     open_stages: dict[str, tuple[int, int]] = {}
 
@@ -124,7 +132,9 @@ def finishing(report: Report) -> Iterator[Report]:
 
 
 def logged(report: Report) -> Report:
-    """The same report, heard by the logger ``synthdp`` as well: a stage at INFO when it begins, its steps at DEBUG."""
+    """The same report, heard by the logger ``synthdp`` as well: a stage at INFO when it begins, its
+    steps at DEBUG.
+    """
     stage_before = ""
 
     def told(stage: str, done: int, most: int) -> None:
@@ -152,7 +162,9 @@ def event_in_words(event: Mapping[str, Any]) -> tuple[str, str]:
     if kind == "tree":
         return event["column"], f"Laplace scale {event['scale']}"
     if kind in ("histogram", "partition selection"):
-        counted = event["column"] if event["of"] == "values" else f"{event['column']} ({event['of']})"
+        counted = (
+            event["column"] if event["of"] == "values" else f"{event['column']} ({event['of']})"
+        )
         cells = f"{event['n_cells']} cells of {counted}" if kind == "histogram" else counted
         threshold = f", threshold {event['threshold']}" if kind == "partition selection" else ""
         return cells, f"sigma {event['sigma']:.4g}{threshold}"

@@ -1,4 +1,6 @@
-"""What may be asked of a model: seeds, numbers of rows and sizes of marginals, looked at before any work is done."""
+"""What may be asked of a model: seeds, numbers of rows and sizes of marginals, looked at before any
+work is done.
+"""
 
 from collections.abc import Iterable, Sequence
 from math import log10
@@ -22,11 +24,15 @@ MAX_SAMPLE_BYTES = 1 << 36
 """For the codes of one sample, and for drawing them: 64 GiB, a billion rows of 38 attributes."""
 
 _BYTES_A_ROW = 30
-"""What drawing takes for each row, whatever the number of attributes; see `synthdp.inference.drawing.draw_values`."""
+"""What drawing takes for each row, whatever the number of attributes; see
+`synthdp.inference.drawing.draw_values`.
+"""
 
 
 def seeded(seed: int | None) -> np.random.Generator:
-    """A source of (repeatable, not private) randomness; raises `ParameterError` as `check_seed` does."""
+    """A source of (repeatable, not private) randomness; raises `ParameterError` as `check_seed`
+    does.
+    """
     check_seed(seed)
     return np.random.default_rng(seed)
 
@@ -48,11 +54,15 @@ def most_rows(sizes: Iterable[int]) -> int:
     >>> most_rows([2] * 15), most_rows([1000] * 1000)
     (1527099483, 33851958)
     """
-    return MAX_SAMPLE_BYTES // (_BYTES_A_ROW + sum(np.min_scalar_type(size - 1).itemsize for size in sizes))
+    return MAX_SAMPLE_BYTES // (
+        _BYTES_A_ROW + sum(np.min_scalar_type(size - 1).itemsize for size in sizes)
+    )
 
 
 def check_rows(domain: Domain, n_rows: int) -> None:
-    """Raise `ParameterError` unless ``n_rows`` is a number of rows, and so many codes of ``domain`` can be held."""
+    """Raise `ParameterError` unless ``n_rows`` is a number of rows, and so many codes of ``domain``
+    can be held.
+    """
     if not _is_whole(n_rows) or n_rows < 0:
         raise ParameterError(f"n_rows is {n_rows!r}; give a whole number of 0 or more")
     if n_rows > (most := most_rows(domain.shape)):
@@ -88,7 +98,9 @@ def check_cliques(domain: Domain, cliques: Sequence[Sequence[str]]) -> list[Cliq
 
 
 def check_cells(n_cells: int, what: str) -> None:
-    """Raise `ModelTooLargeError` if a table has more than `MAX_CELLS` cells; ``what`` is how the error calls it."""
+    """Raise `ModelTooLargeError` if a table has more than `MAX_CELLS` cells; ``what`` is how the
+    error calls it.
+    """
     if n_cells > MAX_CELLS:
         raise ModelTooLargeError(
             f"{what} has {_in_digits(n_cells)} cells, at most {MAX_CELLS} are allowed; "

@@ -14,19 +14,24 @@ DAMAGED = "the certificate is damaged, or was changed: its sha256 is not that of
 def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """A certificate with its hash, in place of one that it may have, as plain JSON values.
 
-    The hash is SHA-256 of the rest as JSON with sorted keys, without white space, in ASCII: what a reader of the file
-    computes, whatever the file is indented by.
+    The hash is SHA-256 of the rest as JSON with sorted keys, without white space, in ASCII: what a
+    reader of the file computes, whatever the file is indented by.
 
-    >>> sealed({"b": [1.0, "é"], "a": None})["sha256"] == sealed({"a": None, "b": [1.0, "é"]})["sha256"]
+    >>> sealed({"b": [1.0, "é"], "a": None})["sha256"] == sealed({"a": None, "b": [1.0, "é"]})[
+    ...     "sha256"
+    ... ]
     True
     """
     rest = {name: value for name, value in certificate.items() if name != SEAL}
-    plain: dict[str, Any] = json.loads(json.dumps(rest, default=str))  # what a reader of the file has
+    plain: dict[str, Any] = json.loads(
+        json.dumps(rest, default=str)
+    )  # what a reader of the file has
     return plain | {SEAL: _digest(plain)}
 
 
 def is_damaged(certificate: Mapping[str, Any]) -> bool:
-    """Whether a certificate says other things than its hash stands for, or lacks the hash that its format has.
+    """Whether a certificate says other things than its hash stands for, or lacks the hash that its
+    format has.
 
     Certificates of format 1, and of none, are of versions that wrote no hash.
     """

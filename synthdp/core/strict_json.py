@@ -1,4 +1,6 @@
-"""JSON read strictly: nothing in it is lost, and what nobody writes by hand or by synthdp is refused."""
+"""JSON read strictly: nothing in it is lost, and what nobody writes by hand or by synthdp is
+refused.
+"""
 
 import json
 import re
@@ -10,14 +12,20 @@ from typing import Any, NoReturn
 from synthdp.core.errors import SchemaError
 
 MAX_BYTES = 1 << 24
-"""Larger files are not read: a hundred thousand marginals take less, and so does a column of a million levels."""
+"""Larger files are not read: a hundred thousand marginals take less, and so does a column of a
+million levels.
+"""
 
 MAX_MEMORY = 144 << 20
-"""What a text and its values may take, by the sizes below: so that reading a file stays below 200 MB."""
+"""What a text and its values may take, by the sizes below: so that reading a file stays below 200
+MB.
+"""
 
 _SIZES = {"[": 112, "{": 240, ":": 256, ",": 100}
-"""What a list, an object, a key and a further value take at most while they are read, in bytes. Measured with CPython
-3.11: lists in each other 97 each, short texts 99, keys that differ 320 with what looks for the one that repeats."""
+"""What a list, an object, a key and a further value take at most while they are read, in bytes.
+Measured with CPython 3.11: lists in each other 97 each, short texts 99, keys that differ 320 with
+what looks for the one that repeats.
+"""
 
 MAX_DEPTH = 50
 """Deeper objects and lists in each other are not read: nothing that is read needs ten."""
@@ -38,26 +46,34 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
     Raises
     ------
     SchemaError
-        If it is not JSON, holds too many values, nests too deep, or a key stands twice in one object: one of the two
-        would be lost.
+        If it is not JSON, holds too many values, nests too deep, or a key stands twice in one
+        object: one of the two would be lost.
 
     >>> parse_json('{"a": [1, {"b": null}]}', "an example")
     {'a': [1, {'b': None}]}
     """
     if memory_of(text) > most_memory:
-        raise SchemaError(f"{origin}: it holds more values than are read from one text; check that it is what you mean")
+        raise SchemaError(
+            f"{origin}: it holds more values than are read from one text; check that it is what you mean"
+        )
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entries = dict(pairs)
         if len(entries) < len(pairs):
             key, line = _repeated_key(text)
-            raise SchemaError(f"{origin}: the key {key!r} stands twice in one object, again in line {line}; remove one")
+            raise SchemaError(
+                f"{origin}: the key {key!r} stands twice in one object, again in line {line}; remove one"
+            )
         return entries
 
     try:
         content = json.loads(text, object_pairs_hook=object_of)
     except ValueError as error:
-        where = f" in line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        where = (
+            f" in line {error.lineno}, column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
         raise SchemaError(f"{origin}: it is not valid JSON{where}; correct it") from None
     except RecursionError:
         _refuse_depth(origin)
@@ -69,13 +85,16 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
 def memory_of(text: str) -> int:
     """Most bytes that a text and its values take.
 
-    Each list, object, key and further value is known by its sign; the letters of texts are there twice.
+    Each list, object, key and further value is known by its sign; the letters of texts are there
+    twice.
     """
     return 2 * getsizeof(text) + sum(text.count(sign) * size for sign, size in _SIZES.items())
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """The text of a file in UTF-8; raises `OSError` or `ValueError` if that is not possible, or it is too long."""
+    """The text of a file in UTF-8; raises `OSError` or `ValueError` if that is not possible, or it
+    is too long.
+    """
     with Path(path).open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -90,12 +109,18 @@ def _is_deep(content: Any) -> bool:
         holders = [value for value in inside if isinstance(value, dict | list)]
         if not holders:
             return False
-        inside = [value for holder in holders for value in (holder.values() if isinstance(holder, dict) else holder)]
+        inside = [
+            value
+            for holder in holders
+            for value in (holder.values() if isinstance(holder, dict) else holder)
+        ]
     return True
 
 
 def _refuse_depth(origin: str) -> NoReturn:
-    raise SchemaError(f"{origin}: it nests more than {MAX_DEPTH} objects and lists in each other; correct it")
+    raise SchemaError(
+        f"{origin}: it nests more than {MAX_DEPTH} objects and lists in each other; correct it"
+    )
 
 
 _TOKENS = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*:)?|[{}\[\]]')
@@ -103,7 +128,9 @@ _TOKENS = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*:)?|[{}\[\]]')
 
 
 def _repeated_key(text: str) -> tuple[str, int]:
-    """The first key of valid JSON that stands a second time in one object, and the line in which it does."""
+    """The first key of valid JSON that stands a second time in one object, and the line in which it
+    does.
+    """
     opened: list[set[str]] = []
     for token in _TOKENS.finditer(text):
         sign = text[token.start()]  # a token may be a long text

@@ -22,10 +22,14 @@ MIN_USE = 0.05
 """Even what the workload does not ask for is used a little: other marginals depend on it."""
 
 MAX_DEFAULT_CELLS = 1 << 20
-"""Most cells of a marginal in the default workload: above a million, its noise drowns any table people have."""
+"""Most cells of a marginal in the default workload: above a million, its noise drowns any table
+people have.
+"""
 
 MAX_COLUMNS_FOR_TRIPLES = 40
-"""The default workload has triples for up to so many columns: 40 have 9,880, which take seconds to score."""
+"""The default workload has triples for up to so many columns: 40 have 9,880, which take seconds to
+score.
+"""
 
 MAX_MEASURED_CELLS = 1 << 24
 """Most cells of a marginal that is measured whole: 128 MB of counts."""
@@ -34,7 +38,9 @@ MAX_MARGINALS = 500_000
 """Most marginals of a workload: recipes score each of them, for hours where there are more."""
 
 MAX_WIDTH = 31
-"""Most columns of a marginal: arrays of numpy before version 2 have 32 axes, and linked tables need one of them."""
+"""Most columns of a marginal: arrays of numpy before version 2 have 32 axes, and linked tables need
+one of them.
+"""
 
 _KEYS = {"k", "target", "max_cells", "marginals"}
 
@@ -52,7 +58,8 @@ class Workload:
     Raises
     ------
     ParameterError
-        If there is no clique, a clique repeats an attribute or has more than 31, or a weight is out of range.
+        If there is no clique, a clique repeats an attribute or has more than 31, or a weight is out
+        of range.
 
     >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
     >>> Workload.all_k_way(domain, 2, max_cells=8).weights
@@ -64,20 +71,31 @@ class Workload:
     weights: Mapping[Clique, float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", {tuple(c): float(weight) for c, weight in self.weights.items()})
+        object.__setattr__(
+            self, "weights", {tuple(c): float(weight) for c, weight in self.weights.items()}
+        )
         if not self.weights:
             raise ParameterError("workload: it is empty; ask for at least one marginal")
         for clique, weight in self.weights.items():
             if not (isfinite(weight) and 0 < weight <= MAX_WEIGHT):
-                raise ParameterError(f"workload: the weight of {clique} is {weight}; give a number above 0, up to 1e9")
+                raise ParameterError(
+                    f"workload: the weight of {clique} is {weight}; give a number above 0, up to 1e9"
+                )
             if not clique or len(set(clique)) < len(clique):
-                raise ParameterError(f"workload: {clique} is no set of columns; name at least one, each once")
+                raise ParameterError(
+                    f"workload: {clique} is no set of columns; name at least one, each once"
+                )
             if len(clique) > MAX_WIDTH:
-                raise ParameterError(f"workload: a marginal has {len(clique)} columns; name at most {MAX_WIDTH}")
+                raise ParameterError(
+                    f"workload: a marginal has {len(clique)} columns; name at most {MAX_WIDTH}"
+                )
 
     @classmethod
-    def all_k_way(cls, domain: Domain, k: int, *, target: str | None = None, max_cells: int | None = None) -> Self:
-        """All marginals of ``k`` attributes (of all attributes if there are fewer), each with weight 1.
+    def all_k_way(
+        cls, domain: Domain, k: int, *, target: str | None = None, max_cells: int | None = None
+    ) -> Self:
+        """All marginals of ``k`` attributes (of all attributes if there are fewer), each with
+        weight 1.
 
         Parameters
         ----------
@@ -93,7 +111,8 @@ class Workload:
         Raises
         ------
         ParameterError
-            If ``k`` is below 1, the target is unknown, or there are more than 500,000 such marginals.
+            If ``k`` is below 1, the target is unknown, or there are more than 500,000 such
+            marginals.
         """
         if k < 1:
             raise ParameterError(f"workload: k is {k}; give 1 or more")
@@ -101,14 +120,18 @@ class Workload:
         n_marginals = comb(len(domain), k) if target is None else comb(len(domain) - 1, k - 1)
         if n_marginals > MAX_MARGINALS:
             way_out = "give a smaller k, or list the marginals that matter"
-            raise ParameterError(f"workload: {k}-way of {len(domain)} columns are {n_marginals:,} marginals; {way_out}")
+            raise ParameterError(
+                f"workload: {k}-way of {len(domain)} columns are {n_marginals:,} marginals; {way_out}"
+            )
         return cls(dict.fromkeys(_k_way(domain, k, target, max_cells), 1.0))
 
     @classmethod
     def default(cls, domain: Domain, *, target: str | None = None) -> Self:
-        """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large.
+        """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples
+        are too large.
 
-        With a ``target`` only those that hold it; the single attribute if even its pairs are too large.
+        With a ``target`` only those that hold it; the single attribute if even its pairs are too
+        large.
         """
         _check_target(domain, target)
         for k in (3, 2) if len(domain) <= MAX_COLUMNS_FOR_TRIPLES else (2,):
@@ -117,11 +140,18 @@ class Workload:
         return cls.all_k_way(domain, 1, target=target)
 
     @classmethod
-    def of(cls, domain: Domain, cliques: Iterable[Sequence[str]], weights: Iterable[float] | None = None) -> Self:
+    def of(
+        cls,
+        domain: Domain,
+        cliques: Iterable[Sequence[str]],
+        weights: Iterable[float] | None = None,
+    ) -> Self:
         """The marginals of some sets of columns; a set that comes twice counts twice."""
         sets = [tuple(clique) for clique in cliques]
         total: dict[Clique, float] = {}
-        for names, weight in zip(sets, [1.0] * len(sets) if weights is None else weights, strict=True):
+        for names, weight in zip(
+            sets, [1.0] * len(sets) if weights is None else weights, strict=True
+        ):
             if len(set(names)) < len(names):
                 raise ParameterError(f"workload: a column repeats in {names}; name each once")
             clique = domain.canonical(names)
@@ -136,9 +166,11 @@ class Workload:
         *,
         target: str | None = None,
     ) -> "Workload":
-        """The workload itself, or the one that a mapping, a text such as ``"2-way"`` or a JSON file describes.
+        """The workload itself, or the one that a mapping, a text such as ``"2-way"`` or a JSON file
+        describes.
 
-        With a ``target`` only its marginals that hold that attribute; it has to be one that takes a target.
+        With a ``target`` only its marginals that hold that attribute; it has to be one that takes a
+        target.
 
         Raises
         ------
@@ -152,18 +184,26 @@ class Workload:
             return description.checked(domain)
         if isinstance(description, Mapping):
             return cls.from_dict(domain, description, target=target)
-        if isinstance(description, str) and (short := re.fullmatch(r"([0-9]{1,9})-way", description)):
+        if isinstance(description, str) and (
+            short := re.fullmatch(r"([0-9]{1,9})-way", description)
+        ):
             return cls.all_k_way(domain, int(short[1]), target=target)
         if not isinstance(description, str | PathLike):
-            raise ParameterError(f"workload is {description!r}; give a Workload, a mapping, a file, or 3-way")
+            raise ParameterError(
+                f"workload is {description!r}; give a Workload, a mapping, a file, or 3-way"
+            )
         return cls.from_dict(domain, _object_in(description), target=target)
 
     def checked(self, domain: Domain) -> "Workload":
-        """The same with cliques in the order of a domain; raises `ParameterError` if an attribute is unknown to it."""
+        """The same with cliques in the order of a domain; raises `ParameterError` if an attribute
+        is unknown to it.
+        """
         return Workload.of(domain, self.weights, self.weights.values())
 
     def check_cells(self, domain: Domain, most: int) -> None:
-        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of them can count."""
+        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of
+        them can count.
+        """
         for clique in self.weights:
             if (n_cells := domain.size(clique)) > most:
                 raise ParameterError(
@@ -172,22 +212,32 @@ class Workload:
                 )
 
     @classmethod
-    def from_dict(cls, domain: Domain, content: Mapping[str, Any], *, target: str | None = None) -> Self:
+    def from_dict(
+        cls, domain: Domain, content: Mapping[str, Any], *, target: str | None = None
+    ) -> Self:
         """The workload that a JSON file or a mapping describes.
 
         Either ``{"k": 3, "target": "income", "max_cells": 100000}`` (the last two may be left out),
-        or ``{"marginals": [{"columns": ["age", "sex"], "weight": 2}, ...]}`` (weights may be left out).
-        A ``target`` given here suits the first form, if that has none of its own.
+        or ``{"marginals": [{"columns": ["age", "sex"], "weight": 2}, ...]}`` (weights may be left
+        out). A ``target`` given here suits the first form, if that has none of its own.
         """
         if unknown := set(content) - _KEYS:
-            raise ParameterError(f"workload: {sorted(unknown)[0]!r} is unknown; known are {', '.join(sorted(_KEYS))}")
+            raise ParameterError(
+                f"workload: {sorted(unknown)[0]!r} is unknown; known are {', '.join(sorted(_KEYS))}"
+            )
         if ("k" in content) == ("marginals" in content):
             raise ParameterError("workload: give either k or marginals")
         _check_takes(target, lists="marginals" in content, own=content.get("target"))
         if "k" in content:
             target = content.get("target") if target is None else target
-            limit = None if content.get("max_cells") is None else _integer(content["max_cells"], "max_cells")
-            return cls.all_k_way(domain, _integer(content["k"], "k"), target=target, max_cells=limit)
+            limit = (
+                None
+                if content.get("max_cells") is None
+                else _integer(content["max_cells"], "max_cells")
+            )
+            return cls.all_k_way(
+                domain, _integer(content["k"], "k"), target=target, max_cells=limit
+            )
         return cls.of(domain, *_listed(content))
 
     @cached_property
@@ -205,7 +255,9 @@ class Workload:
         return dict(sorted(found.items()))
 
     def weight_of(self, clique: Iterable[str]) -> float:
-        """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload [2201.12677]."""
+        """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload
+        [2201.12677].
+        """
         return sum(self.importance.get(name, 0.0) for name in clique)
 
     def relative_weights(self, cliques: Iterable[Clique]) -> dict[Clique, float]:
@@ -230,7 +282,11 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
         content = parse_json(read_text(path), f"workload {name}")
     except (OSError, ValueError):
         near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
-        way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file in UTF-8, or for instance 3-way"
+        way_out = (
+            f"did you mean {near[1]}-way?"
+            if near
+            else "give a JSON file in UTF-8, or for instance 3-way"
+        )
         raise ParameterError(f"workload {name}: it cannot be read; {way_out}") from None
     except SchemaError as error:
         raise ParameterError(f"{error}; see docs/workload.md") from None
@@ -240,7 +296,9 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _k_way(domain: Domain, k: int, target: str | None, max_cells: int | None) -> list[Clique]:
-    """Sets of ``k`` attributes, or of all if there are fewer, with the target and of up to so many cells."""
+    """Sets of ``k`` attributes, or of all if there are fewer, with the target and of up to so many
+    cells.
+    """
     k = min(k, len(domain))
     cliques = all_k_way(domain.attributes, k) if target is None else _with_target(domain, k, target)
     return [clique for clique in cliques if max_cells is None or domain.size(clique) <= max_cells]
@@ -260,7 +318,9 @@ def _check_target(domain: Domain, target: str | None) -> None:
         raise ParameterError("workload: target is not a text; name a column")
     date, _, part = target.rpartition(":")
     if date in domain.attributes:
-        way_out = f"the schema declares no part {part!r} of {date!r}; add it there, or name {date!r}"
+        way_out = (
+            f"the schema declares no part {part!r} of {date!r}; add it there, or name {date!r}"
+        )
     elif parts := [name for name in domain.attributes if name.endswith(f":{part}")]:
         way_out = f"name the part of a date with its date: {' or '.join(map(repr, parts))}"
     else:
@@ -272,7 +332,9 @@ def _check_takes(target: str | None, *, lists: bool, own: object = None) -> None
     """Refuse a target beside a workload that says by itself which columns its marginals hold."""
     if target is not None and (lists or own is not None):
         what = "lists its marginals" if lists else f"has the target {own!r}"
-        raise ParameterError(f"workload: it {what}, so it takes no target {target!r}; leave one of the two out")
+        raise ParameterError(
+            f"workload: it {what}, so it takes no target {target!r}; leave one of the two out"
+        )
 
 
 def _integer(value: object, what: str) -> int:
@@ -288,8 +350,14 @@ def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float
         raise ParameterError("workload: marginals is a list, and stands alone")
     cliques, weights = [], []
     for entry in entries:
-        if not isinstance(entry, Mapping) or not set(entry) <= {"columns", "weight"} or "columns" not in entry:
-            raise ParameterError('workload: each marginal is {"columns": [...]}, with a "weight" if wanted')
+        if (
+            not isinstance(entry, Mapping)
+            or not set(entry) <= {"columns", "weight"}
+            or "columns" not in entry
+        ):
+            raise ParameterError(
+                'workload: each marginal is {"columns": [...]}, with a "weight" if wanted'
+            )
         columns, weight = entry["columns"], entry.get("weight", 1)
         if (
             isinstance(columns, str)
@@ -297,8 +365,14 @@ def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float
             or not all(isinstance(name, str) for name in columns)
         ):
             raise ParameterError("workload: columns is a list of names")
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight <= MAX_WEIGHT:
-            raise ParameterError(f"workload: weight is {weight!r}; give a number above 0, up to 1e9")
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not weight <= MAX_WEIGHT
+        ):
+            raise ParameterError(
+                f"workload: weight is {weight!r}; give a number above 0, up to 1e9"
+            )
         cliques.append(columns)
         weights.append(float(weight))
     return cliques, weights

@@ -25,7 +25,9 @@ Given: TypeAlias = Here | EngineFrame
 """A table that was opened, wherever it is."""
 
 Rows: TypeAlias = HeldTable | EngineTable
-"""Rows until their domain is known. All have a unit of privacy, values to learn from, and counts by a closed schema."""
+"""Rows until their domain is known. All have a unit of privacy, values to learn from, and counts by
+a closed schema.
+"""
 
 
 def engine_frame(data: Any) -> EngineFrame | None:
@@ -39,9 +41,11 @@ def engine_frame(data: Any) -> EngineFrame | None:
 
 @contextmanager
 def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -> Iterator[Here]:
-    """A table that is read in this process, to the end of the block: the path of a file, a frame, or one in partitions.
+    """A table that is read in this process, to the end of the block: the path of a file, a frame,
+    or one in partitions.
 
-    ``name`` is what messages call it. Raises as `open_table`, `PartitionedFrame` and `containers.opened`.
+    ``name`` is what messages call it. Raises as `open_table`, `PartitionedFrame` and
+    `containers.opened`.
     """
     if isinstance(data, str | PathLike):
         with open_table(data, dialect) as table:
@@ -70,7 +74,8 @@ def rows_of(
     max_rows: int = 1,
     progress: Callable[[float], object] | None = None,
 ) -> Callable[[], Rows]:
-    """What gives the rows when it is called; before that nothing is read, and all is checked that needs no row.
+    """What gives the rows when it is called; before that nothing is read, and all is checked that
+    needs no row.
 
     Parameters are those of `held_rows`; raises as `EngineTable.of`, and when called as `held_rows`.
     """

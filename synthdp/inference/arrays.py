@@ -17,7 +17,9 @@ Column = NDArray[np.unsignedinteger]
 Codes = tuple[Column, ...]
 
 MAX_KEYS = 1 << 63
-"""Row keys stay below this; the next attribute's levels are added to them as 64-bit numbers without a sign."""
+"""Row keys stay below this; the next attribute's levels are added to them as 64-bit numbers without
+a sign.
+"""
 
 
 def compact(column: CodeColumn, size: int) -> Column:
@@ -37,7 +39,12 @@ def stable_order(groups: CodeColumn, n_groups: int) -> IntArray:
 
 
 def cell_numbers(
-    domain: Domain, clique: Clique, columns: Iterable[CodeColumn], n_rows: int, *, dtype: DTypeLike = np.int64
+    domain: Domain,
+    clique: Clique,
+    columns: Iterable[CodeColumn],
+    n_rows: int,
+    *,
+    dtype: DTypeLike = np.int64,
 ) -> NDArray[np.int64]:
     """For each row the number of its cell in the flat marginal of a clique, shape ``(n_rows,)``.
 
@@ -61,8 +68,11 @@ def cell_numbers(
     return cells
 
 
-def cell_counts(domain: Domain, clique: Clique, columns: Sequence[CodeColumn], weights: Array | None = None) -> Array:
-    """The marginal of a clique of weighted rows (weight 1 if None), axes in the order of the clique.
+def cell_counts(
+    domain: Domain, clique: Clique, columns: Sequence[CodeColumn], weights: Array | None = None
+) -> Array:
+    """The marginal of a clique of weighted rows (weight 1 if None), axes in the order of the
+    clique.
 
     Parameters
     ----------
@@ -76,7 +86,9 @@ def cell_counts(domain: Domain, clique: Clique, columns: Sequence[CodeColumn], w
         Shape ``(n_rows,)``.
     """
     part = domain.project(clique)
-    cells = cell_numbers(part, clique, (columns[domain.index(name)] for name in clique), len(columns[0]))
+    cells = cell_numbers(
+        part, clique, (columns[domain.index(name)] for name in clique), len(columns[0])
+    )
     counts = np.bincount(cells, weights, minlength=part.size())
     return np.asarray(counts.reshape(part.shape), dtype=np.float64)
 
@@ -86,7 +98,8 @@ def row_keys(
 ) -> tuple[NDArray[np.uint64], int]:
     """Numbers that are equal where rows are, and sort like them; and what they are below.
 
-    Where the clique has fewer than 2^63 cells, they are those of `cell_numbers`, which see for the parameters.
+    Where the clique has fewer than 2^63 cells, they are those of `cell_numbers`, which see for the
+    parameters.
     """
     keys, n_keys = np.zeros(n_rows, dtype=np.uint64), 1
     for name, column in zip(clique, columns, strict=True):
@@ -104,5 +117,7 @@ def distinct_rows(domain: Domain, columns: Sequence[CodeColumn]) -> tuple[Codes,
     """The distinct rows in lexicographic order, and how often each occurs."""
     keys, _ = row_keys(domain, domain.attributes, columns, len(columns[0]))
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    kept = tuple(compact(column[first], size) for column, size in zip(columns, domain.shape, strict=True))
+    kept = tuple(
+        compact(column[first], size) for column, size in zip(columns, domain.shape, strict=True)
+    )
     return kept, counts.astype(np.int64)

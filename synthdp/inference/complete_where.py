@@ -1,4 +1,6 @@
-"""Completing partial records inside a slice: with any model, by drawing again and, where that is hopeless, exactly."""
+"""Completing partial records inside a slice: with any model, by drawing again and, where that is
+hopeless, exactly.
+"""
 
 from collections.abc import Mapping
 
@@ -10,17 +12,27 @@ from synthdp.inference.arrays import Codes, IntArray, compact
 from synthdp.inference.model import Model, Wanted, check_given, check_slice
 
 MAX_ROUNDS = 128
-"""Records are completed in at most so many rounds, those outside the slice again; what is left is drawn exactly."""
+"""Records are completed in at most so many rounds, those outside the slice again; what is left is
+drawn exactly.
+"""
 
 FEW_ROUNDS, FEW_GROUPS = 8, 64
-"""After so many rounds, if so few different records are left, drawing them exactly is quicker than more rounds."""
+"""After so many rounds, if so few different records are left, drawing them exactly is quicker than
+more rounds.
+"""
 
 _ROUND_RECORDS = 1 << 14
-"""A round completes at least so many records, those that are left several times over: it costs little more."""
+"""A round completes at least so many records, those that are left several times over: it costs
+little more.
+"""
 
 
 def complete_where(
-    model: Model, given: Mapping[str, NDArray[np.integer]], wanted: Mapping[str, Wanted], *, seed: int | None = None
+    model: Model,
+    given: Mapping[str, NDArray[np.integer]],
+    wanted: Mapping[str, Wanted],
+    *,
+    seed: int | None = None,
 ) -> Codes:
     """Complete partial records, each by its distribution inside a slice.
 
@@ -36,13 +48,16 @@ def complete_where(
     Raises
     ------
     ParameterError
-        If ``given`` or ``wanted`` does not fit the domain, or a record contradicts the slice or the constraints.
+        If ``given`` or ``wanted`` does not fit the domain, or a record contradicts the slice or the
+        constraints.
     """
     check_given(model.domain, given)
     weights = check_slice(model.domain, wanted)
     generator = seeded(seed)
     left: IntArray = np.arange(len(next(iter(given.values()))))
-    columns = tuple(np.zeros(left.size, np.min_scalar_type(size - 1)) for size in model.domain.shape)
+    columns = tuple(
+        np.zeros(left.size, np.min_scalar_type(size - 1)) for size in model.domain.shape
+    )
 
     def keep(rows: IntArray, drawn: Codes) -> None:
         for column, codes in zip(columns, drawn, strict=True):
@@ -53,7 +68,9 @@ def complete_where(
         if not left.size or (number >= FEW_ROUNDS and len(_alike(given, left)) <= FEW_GROUPS):
             break
         tried = np.repeat(left, most // left.size)
-        drawn = model.complete({name: codes[tried] for name, codes in given.items()}, seed=_seed(generator))
+        drawn = model.complete(
+            {name: codes[tried] for name, codes in given.items()}, seed=_seed(generator)
+        )
         chance = np.ones(tried.size)
         for name, scale in weights.items():
             chance *= scale[drawn[model.domain.index(name)]]
@@ -62,11 +79,14 @@ def complete_where(
         keep(met, tuple(codes[inside[firsts]] for codes in drawn))
         left = np.setdiff1d(left, met, assume_unique=True)
     for rows in _alike(given, left):
-        known = {name: np.arange(model.domain[name]) == codes[rows[0]] for name, codes in given.items()}
+        known = {
+            name: np.arange(model.domain[name]) == codes[rows[0]] for name, codes in given.items()
+        }
         keep(rows, model.sample_where({**weights, **known}, rows.size, seed=_seed(generator)))
     kept = {**dict(zip(model.domain.attributes, columns, strict=True)), **given}
     return tuple(
-        compact(kept[name], size) for name, size in zip(model.domain.attributes, model.domain.shape, strict=True)
+        compact(kept[name], size)
+        for name, size in zip(model.domain.attributes, model.domain.shape, strict=True)
     )
 
 
@@ -79,7 +99,9 @@ def _alike(given: Mapping[str, NDArray[np.integer]], rows: IntArray) -> list[Int
     if not rows.size:
         return []
     groups = np.zeros(rows.size, np.int64)
-    for codes in given.values():  # numbers of groups stay below that of rows, so no product is too large
+    for (
+        codes
+    ) in given.values():  # numbers of groups stay below that of rows, so no product is too large
         _, groups = np.unique(groups * (int(codes.max()) + 1) + codes[rows], return_inverse=True)
     order = np.argsort(groups, kind="stable")
     return np.split(rows[order], np.cumsum(np.bincount(groups))[:-1])

@@ -1,13 +1,13 @@
 """Drawing a table from a calibrated junction tree, clique by clique from the root.
 
 Each clique draws the attributes that its parent does not have, given those that it has. All rows
-with the same given values form a group. Randomised rounding gives every cell of a group the
-floor of its expected number of rows and spreads the remainder by systematic sampling (one
-uniform offset a group along the running sum): each count is within one of what is expected in its
-group, right on average, and 0 where the weight is 0. Sums over many groups add up such errors,
-like the square root of the number of groups: far below what independent draws would give as long
-as groups have more than a few rows. Which rows of a group get which value is a fresh random permutation: without
-it, columns that follow each other would be falsely correlated.
+with the same given values form a group. Randomised rounding gives every cell of a group the floor
+of its expected number of rows and spreads the remainder by systematic sampling (one uniform offset
+a group along the running sum): each count is within one of what is expected in its group, right on
+average, and 0 where the weight is 0. Sums over many groups add up such errors, like the square root
+of the number of groups: far below what independent draws would give as long as groups have more
+than a few rows. Which rows of a group get which value is a fresh random permutation: without it,
+columns that follow each other would be falsely correlated.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,9 @@ _CHUNK_CELLS = 1 << 18
 """Weights held at once: 2 MB, which stay in a processor's cache."""
 
 _SPARE_BITS = 8
-"""More random bits than number the rows: even of a single group fewer than one row in 256 shares them with another."""
+"""More random bits than number the rows: even of a single group fewer than one row in 256 shares
+them with another.
+"""
 
 
 def draw_values(
@@ -66,12 +68,14 @@ def draw_by_group(
     generator: np.random.Generator,
     draw: Callable[..., IntArray],
 ) -> NDArray[Any]:
-    """Draw a value for each row as `draw_values` does, from weights that are asked for a few groups at a time.
+    """Draw a value for each row as `draw_values` does, from weights that are asked for a few groups
+    at a time.
 
     Parameters
     ----------
     weights
-        Given positions of rows, each of another group, the weights of values in each, not normalised.
+        Given positions of rows, each of another group, the weights of values in each, not
+        normalised.
     draw
         `round_counts` or `draw_counts`.
     """
@@ -95,8 +99,9 @@ def _shuffled(
 ) -> tuple[IntArray, NDArray[np.integer]]:
     """Positions of all rows, group after group and in each in random order, and the group of each.
 
-    Group, random bits and position together are one number, and the numbers are sorted: that is quicker than to
-    permute and then to sort by group. Rows that are alike in their random bits stay in order.
+    Group, random bits and position together are one number, and the numbers are sorted: that is
+    quicker than to permute and then to sort by group. Rows that are alike in their random bits stay
+    in order.
     """
     row_bits, group_bits = groups.size.bit_length(), n_groups.bit_length()
     if 2 * row_bits + _SPARE_BITS + group_bits > 64:
@@ -138,9 +143,10 @@ def draw_each(weights: Array, *, generator: np.random.Generator) -> IntArray:
 def order_of_alike(columns: Sequence[CodeColumn], weights: Array) -> IntArray:
     """Positions of rows in an order in which neighbours have much in common.
 
-    Systematic sampling along it keeps close not only the rows, but also what many of them share. It is
-    lexicographic, the attribute of largest entropy first, and runs to and fro, so that neighbours
-    differ by one step where an earlier attribute changes (serpentine sorting [Chromy 1979]).
+    Systematic sampling along it keeps close not only the rows, but also what many of them share. It
+    is lexicographic, the attribute of largest entropy first, and runs to and fro, so that
+    neighbours differ by one step where an earlier attribute changes (serpentine sorting [Chromy
+    1979]).
 
     Parameters
     ----------
@@ -163,7 +169,9 @@ def order_of_alike(columns: Sequence[CodeColumn], weights: Array) -> IntArray:
 
 
 def _reachable(table: Array) -> Array:
-    """Weights where no group is without any: none is reached but up to rounding error; its rows are spread evenly."""
+    """Weights where no group is without any: none is reached but up to rounding error; its rows are
+    spread evenly.
+    """
     possible = table.any(axis=1, keepdims=True)
     return table if possible.all() else np.where(possible, table, 1.0)
 

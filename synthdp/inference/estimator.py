@@ -16,7 +16,8 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 
 MAX_RATIO = 1e9
-"""Of the largest to the smallest scale of noise in one fit: squared, beside each other, more would be lost in rounding.
+"""Of the largest to the smallest scale of noise in one fit: squared, beside each other, more would
+be lost in rounding.
 
 A count that is known exactly has to be told with noise, but a billionth of the others' is enough.
 """
@@ -27,13 +28,19 @@ class Estimator(ABC):
 
     name: ClassVar[str]
     takes_merged: ClassVar[bool] = False
-    """Whether it fits measurements over merged levels, each merged in its own way, and tells all levels apart."""
+    """Whether it fits measurements over merged levels, each merged in its own way, and tells all
+    levels apart.
+    """
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
-        """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is measured."""
+        """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is
+        measured.
+        """
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:  # noqa: ARG002
-        """Whether a model of these cliques has at most so many cells; True for engines that need no tree of them."""
+        """Whether a model of these cliques has at most so many cells; True for engines that need no
+        tree of them.
+        """
         return True
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:  # noqa: ARG002 - most engines hold no codes
@@ -79,14 +86,16 @@ class Estimator(ABC):
         ------
         ParameterError
             If there are no measurements, or one or a constraint does not fit the domain, or the
-            constraints together rule out everything, or scales of noise are more than 1e9-fold apart.
+            constraints together rule out everything, or scales of noise are more than 1e9-fold
+            apart.
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
 
 
 def concluded(engine: str, status: FitStatus, *, wanted: Ending = "optimal") -> FitStatus:
-    """The status of a fit, with a caution, and a `FitWarning`, if the fit did not end as the engine's should.
+    """The status of a fit, with a caution, and a `FitWarning`, if the fit did not end as the
+    engine's should.
 
     Parameters
     ----------
@@ -122,7 +131,9 @@ def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain
     if not isinstance(warm_start, kind):
         return None
     if warm_start.domain != domain:
-        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
+        raise ParameterError(
+            "warm_start: it is over another domain; give a model over the same attributes and sizes"
+        )
     return warm_start
 
 
@@ -133,16 +144,17 @@ def checked_problem(
     *,
     takes_merged: bool = False,
 ) -> tuple[list[LinearMeasurement], list[Constraint]]:
-    """Measurements and constraints as engines fit them: checked, and without attributes of one level.
+    """Measurements and constraints as engines fit them: checked, and without attributes of one
+    level.
 
-    Such an attribute tells nothing, but takes an axis of every array, of which numpy has 64, and ties cliques into
-    circles.
+    Such an attribute tells nothing, but takes an axis of every array, of which numpy has 64, and
+    ties cliques into circles.
 
     Raises
     ------
     ParameterError
-        Unless there are measurements, all fit, and no levels are merged if the engine minds. Scales of noise may be
-        up to `MAX_RATIO` apart, those of totals further.
+        Unless there are measurements, all fit, and no levels are merged if the engine minds. Scales
+        of noise may be up to `MAX_RATIO` apart, those of totals further.
     """
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
@@ -150,12 +162,18 @@ def checked_problem(
         raise ParameterError("measurements: there is none; measure at least one marginal")
     for measurement in measurements:
         if measurement.groups and not takes_merged:
-            raise ParameterError(f"measurement of {measurement.clique}: levels are merged; use estimate_refined")
+            raise ParameterError(
+                f"measurement of {measurement.clique}: levels are merged; use estimate_refined"
+            )
         measurement.check_fits(domain)
     for constraint in constraints:
         constraint.check_fits(domain)
     # A table of one cell tells the total, which is settled before the fit.
-    scales = [np.asarray(measurement.stddev) for measurement in measurements if measurement.values.size > 1]
+    scales = [
+        np.asarray(measurement.stddev)
+        for measurement in measurements
+        if measurement.values.size > 1
+    ]
     least = min((float(scale.min()) for scale in scales), default=1.0)
     largest = max((float(scale.max()) for scale in scales), default=1.0)
     if largest > MAX_RATIO * least:
@@ -164,4 +182,6 @@ def checked_problem(
             f"{MAX_RATIO:g}-fold apart; give the most exact ones a larger stddev, or leave out the noisiest"
         )
     told = [measurement.squeezed() for measurement in measurements]
-    return told, [squeezed for constraint in constraints if (squeezed := constraint.squeezed()) is not None]
+    return told, [
+        squeezed for constraint in constraints if (squeezed := constraint.squeezed()) is not None
+    ]

@@ -22,8 +22,9 @@ class MarginalLoss:
 
     Up to a constant it is the negative log-likelihood of the (Gaussian) noise. The cells of all
     measured marginals are laid end to end; repeats of a clique are merged first. What repeats
-    differ by among themselves is a part of the loss that no fit can change, ``of_repeats``: optimisers
-    work on the rest, so that they stop by what can be gained, and add it to the loss they report.
+    differ by among themselves is a part of the loss that no fit can change, ``of_repeats``:
+    optimisers work on the rest, so that they stop by what can be gained, and add it to the loss
+    they report.
 
     Parameters
     ----------
@@ -46,24 +47,38 @@ class MarginalLoss:
         self._rest = 0.0
 
     def of_total(self, total: float) -> "MarginalLoss":
-        """The same for distributions over so many records: tables of one cell, which tell no more, are settled.
+        """The same for distributions over so many records: tables of one cell, which tell no more,
+        are settled.
 
-        What they add to the loss stays in it. But however exact they are, the rounding error of a sum
-        of cells is no reason to move.
+        What they add to the loss stays in it. But however exact they are, the rounding error of a
+        sum of cells is no reason to move.
         """
         other = copy(self)
         other._noisy, other.weights = self._noisy.copy(), self.weights.copy()
-        single = [start for start, shape in zip(self._offsets[:-1], self.shapes, strict=True) if prod(shape) == 1]
-        other._rest += 0.5 * float(np.sum(self.weights[single] * np.square(total - self._noisy[single])))
+        single = [
+            start
+            for start, shape in zip(self._offsets[:-1], self.shapes, strict=True)
+            if prod(shape) == 1
+        ]
+        other._rest += 0.5 * float(
+            np.sum(self.weights[single] * np.square(total - self._noisy[single]))
+        )
         other._noisy[single] = total
         others = np.delete(self.weights, single)
         other.weights[single] = others.min() if others.size else 1.0
         return other
 
     def towards(self, target: Array, variance: Array, *, rest: float) -> "MarginalLoss":
-        """The same with other counts to come close to, variances of at least the noise's, and a loss for certain."""
+        """The same with other counts to come close to, variances of at least the noise's, and a
+        loss for certain.
+        """
         other = copy(self)
-        other._noisy, other.weights, other.of_repeats, other._rest = target, 1.0 / variance, 0.0, rest
+        other._noisy, other.weights, other.of_repeats, other._rest = (
+            target,
+            1.0 / variance,
+            0.0,
+            rest,
+        )
         other.negligible *= float(np.min(other.weights / self.weights, initial=1.0))
         return other
 
@@ -80,11 +95,15 @@ class MarginalLoss:
         """The inverse of `flatten`; the tables are views."""
         return [
             vector[start:end].reshape(shape)
-            for start, end, shape in zip(self._offsets[:-1], self._offsets[1:], self.shapes, strict=True)
+            for start, end, shape in zip(
+                self._offsets[:-1], self._offsets[1:], self.shapes, strict=True
+            )
         ]
 
     def of_tables(self, tables: Sequence[Array]) -> float:
-        """The loss of one table of expected counts a clique, over all measurements as they were given."""
+        """The loss of one table of expected counts a clique, over all measurements as they were
+        given.
+        """
         return self.of_residual(self.residual(self.flatten(tables))) + self.of_repeats
 
     def residual(self, marginals: Array) -> Array:

@@ -27,8 +27,9 @@ class FitStatus:
     Parameters
     ----------
     ended
-        "optimal": at the least loss, to the engine's tolerance. "stalled": where further iterations gain
-        next to nothing, though there may be a better fit elsewhere. "stopped": at the limit of iterations.
+        "optimal": at the least loss, to the engine's tolerance. "stalled": where further iterations
+        gain next to nothing, though there may be a better fit elsewhere. "stopped": at the limit of
+        iterations.
     n_iterations
         Number of iterations.
     loss
@@ -72,7 +73,9 @@ class Model(ABC):
         self.findings: dict[str, object] = {}
         """What else a recipe found, from released values; plain JSON values for the certificate."""
         self.cautions: list[str] = []
-        """What a recipe left out, from released values and public facts: sentences for the certificate and stderr."""
+        """What a recipe left out, from released values and public facts: sentences for the
+        certificate and stderr.
+        """
 
     @property
     def domain(self) -> Domain:
@@ -91,7 +94,9 @@ class Model(ABC):
 
     @property
     def working_bytes(self) -> float:
-        """Memory that tables take which it does not hold but makes for its first answer, in bytes, at most."""
+        """Memory that tables take which it does not hold but makes for its first answer, in bytes,
+        at most.
+        """
         return 0.0
 
     @property
@@ -100,7 +105,9 @@ class Model(ABC):
         return ()
 
     def rough(self) -> "Model":
-        """A model that completes records sooner and less exactly, for who moves them afterwards; itself if quick."""
+        """A model that completes records sooner and less exactly, for who moves them afterwards;
+        itself if quick.
+        """
         return self
 
     @abstractmethod
@@ -122,15 +129,16 @@ class Model(ABC):
         Raises
         ------
         ParameterError, ModelTooLargeError
-            As `marginal` does for one of them, and if they have more than 2^30 cells together (8 GiB).
+            As `marginal` does for one of them, and if they have more than 2^30 cells together (8
+            GiB).
         """
         return [self.marginal(clique) for clique in check_cliques(self._domain, cliques)]
 
     def _in_counts(self, clique: Clique, shares: Array) -> Factor:
         """A marginal in shares as one in counts, which are numbers of its own and sum to the total.
 
-        Shares sum to 1 but for what sums and products of many cells lose; scales of noise that are far apart make
-        that show.
+        Shares sum to 1 but for what sums and products of many cells lose; scales of noise that are
+        far apart make that show.
         """
         counts = np.asarray(shares * (self._total / shares.sum()))
         counts.setflags(write=False)  # so that the factor need not copy them
@@ -154,12 +162,14 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If ``n_rows`` or ``seed`` is no whole number of at least 0, or rows of so many attributes
-            would take more than 64 GiB: 30 bytes a row and one, two or four a code.
+            If ``n_rows`` or ``seed`` is no whole number of at least 0, or rows of so many
+            attributes would take more than 64 GiB: 30 bytes a row and one, two or four a code.
         """
 
     @abstractmethod
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
         """Complete partial records: draw the attributes that are not given, record by record.
 
         Given values are kept as they are, and constraints hold in every completed record.
@@ -175,12 +185,14 @@ class Model(ABC):
         ------
         ParameterError
             If ``given`` does not fit the domain, or a record contradicts the constraints, which are
-            named. That the model has no such record is no reason: it is completed by what comes nearest.
-            See `sample` for what numbers of rows and seeds may be.
+            named. That the model has no such record is no reason: it is completed by what comes
+            nearest. See `sample` for what numbers of rows and seeds may be.
         """
 
     @abstractmethod
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
         """Draw records of a slice: for some attributes only some levels are wanted.
 
         Parameters
@@ -196,8 +208,8 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If the slice does not fit the domain, or contradicts the constraints, which are named. See
-            `sample` for what ``n_rows`` and ``seed`` may be.
+            If the slice does not fit the domain, or contradicts the constraints, which are named.
+            See `sample` for what ``n_rows`` and ``seed`` may be.
         """
 
     @abstractmethod
@@ -210,7 +222,9 @@ class Model(ABC):
 
     @staticmethod
     def _fit_from_state(state: Mapping[str, object]) -> Fit:
-        """The inverse of `_fit_to_state`; earlier versions only told whether the stopping rule had been met."""
+        """The inverse of `_fit_to_state`; earlier versions only told whether the stopping rule had
+        been met.
+        """
         known = dict(cast("dict[str, Any]", state["status"]))
         if "converged" in known:
             known["ended"] = "stalled" if known.pop("converged") else "stopped"
@@ -219,36 +233,54 @@ class Model(ABC):
 
     @classmethod
     @abstractmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
         """Rebuild a saved model over ``domain``."""
 
 
 def check_given(domain: Domain, given: Mapping[str, NDArray[np.integer]]) -> None:
-    """Raise `ParameterError` unless there are columns of codes of attributes, of one length, and not too many rows."""
+    """Raise `ParameterError` unless there are columns of codes of attributes, of one length, and
+    not too many rows.
+    """
     if not given:
         raise ParameterError("given: it has no columns; give at least one, or sample without it")
     check_columns(domain.project(tuple(given)), list(given.values()), what="given")
     check_rows(domain, len(next(iter(given.values()))))
 
 
-def check_columns(domain: Domain, columns: Sequence[NDArray[np.integer]], *, what: str = "columns") -> None:
+def check_columns(
+    domain: Domain, columns: Sequence[NDArray[np.integer]], *, what: str = "columns"
+) -> None:
     """Raise `ParameterError` unless there is a column of codes for each attribute, of one length."""
     if len(columns) != len(domain):
         raise ParameterError(f"{what}: {len(columns)} for {len(domain)} attributes; give one each")
     for column, name, size in zip(columns, domain.attributes, domain.shape, strict=True):
         if column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(columns[0]):
-            raise ParameterError(f"{what}: {name!r} is no 1-D array of integers, as long as the others")
+            raise ParameterError(
+                f"{what}: {name!r} is no 1-D array of integers, as long as the others"
+            )
         if int(column.min(initial=0)) < 0 or int(column.max(initial=0)) >= size:
-            raise ParameterError(f"{what}: some codes of {name!r} lie outside 0 .. {size - 1}; use one schema")
+            raise ParameterError(
+                f"{what}: some codes of {name!r} lie outside 0 .. {size - 1}; use one schema"
+            )
 
 
 def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array]:
-    """How much each level is wanted, as weights of at most 1; raises `ParameterError` if they do not fit."""
+    """How much each level is wanted, as weights of at most 1; raises `ParameterError` if they do
+    not fit.
+    """
     checked = {}
     for name in domain.project(wanted).attributes:
         weights = np.asarray(wanted[name], dtype=np.float64)
-        if weights.shape != (domain[name],) or not (weights >= 0).all() or not np.isfinite(weights).all():
-            raise ParameterError(f"where: {name!r} has {domain[name]} levels; give each a boolean or a weight from 0")
+        if (
+            weights.shape != (domain[name],)
+            or not (weights >= 0).all()
+            or not np.isfinite(weights).all()
+        ):
+            raise ParameterError(
+                f"where: {name!r} has {domain[name]} levels; give each a boolean or a weight from 0"
+            )
         if not weights.any():
             raise ParameterError(f"where: no level of {name!r} is wanted; allow at least one")
         checked[name] = weights / weights.max()

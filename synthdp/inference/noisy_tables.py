@@ -1,4 +1,6 @@
-"""What measurements say about any marginal: best linear estimates, for each merging of levels that was measured."""
+"""What measurements say about any marginal: best linear estimates, for each merging of levels that
+was measured.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +21,9 @@ _NONE = Coarsening({})
 
 
 class Told(NamedTuple):
-    """Noisy counts of a marginal over merged levels, and their variance, one for each cell; and what is merged."""
+    """Noisy counts of a marginal over merged levels, and their variance, one for each cell; and
+    what is merged.
+    """
 
     counts: Array
     variance: Array
@@ -28,7 +32,8 @@ class Told(NamedTuple):
 
 @final
 class NoisyTables:
-    """What measurements say, each of its own merging of levels; ``len`` is above all numbers of `told`.
+    """What measurements say, each of its own merging of levels; ``len`` is above all numbers of
+    `told`.
 
     Parameters
     ----------
@@ -41,8 +46,8 @@ class NoisyTables:
     total
         Number of records.
     max_whole
-        Attributes of a measured clique up to which any part of it may be asked for. The parts of wider ones are
-        looked for among ``cliques``.
+        Attributes of a measured clique up to which any part of it may be asked for. The parts of
+        wider ones are looked for among ``cliques``.
     """
 
     def __init__(
@@ -60,13 +65,17 @@ class NoisyTables:
             if home is None:
                 families.append(home := _Family())
             home.add(measurement)
-        self._families = [_Estimates(family, domain, cliques, total=total, max_whole=max_whole) for family in families]
+        self._families = [
+            _Estimates(family, domain, cliques, total=total, max_whole=max_whole)
+            for family in families
+        ]
 
     def __len__(self) -> int:
         return len(self._families)
 
     def told(self, clique: Clique) -> dict[int, Told]:
-        """What is told of a clique, by number: merged levels from coarse to fine, and all levels as the last number.
+        """What is told of a clique, by number: merged levels from coarse to fine, and all levels as
+        the last number.
 
         What is told over equal mergings is averaged.
         """
@@ -81,7 +90,9 @@ class NoisyTables:
             else:
                 found.append(told)
         merged = [told for told in found if told.coarsening.groups.keys() & set(clique)]
-        whole = {len(self) - 1: told for told in found if not told.coarsening.groups.keys() & set(clique)}
+        whole = {
+            len(self) - 1: told for told in found if not told.coarsening.groups.keys() & set(clique)
+        }
         return dict(enumerate(sorted(merged, key=lambda told: told.counts.size))) | whole
 
 
@@ -95,12 +106,16 @@ class _Family:
 
     def suits(self, measurement: LinearMeasurement) -> bool:
         shared = [name for name in measurement.clique if name in self.attributes]
-        return bool(self.merged) == bool(measurement.groups) and _alike(shared, self.merged, measurement.groups)
+        return bool(self.merged) == bool(measurement.groups) and _alike(
+            shared, self.merged, measurement.groups
+        )
 
     def add(self, measurement: LinearMeasurement) -> None:
         self.attributes.update(measurement.clique)
         self.merged.update(measurement.groups)
-        self.measurements.append(LinearMeasurement(measurement.clique, measurement.values, measurement.stddev))
+        self.measurements.append(
+            LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
+        )
 
 
 @final
@@ -108,7 +123,13 @@ class _Estimates:
     """Best linear estimates from one family."""
 
     def __init__(
-        self, family: _Family, domain: Domain, cliques: Sequence[Clique], *, total: float, max_whole: int
+        self,
+        family: _Family,
+        domain: Domain,
+        cliques: Sequence[Clique],
+        *,
+        total: float,
+        max_whole: int,
     ) -> None:
         self._coarsening = Coarsening(family.merged) if family.merged else _NONE
         domain = self._coarsening.domain(domain)
@@ -120,10 +141,16 @@ class _Estimates:
         for measurement in measurements:
             # Summed down, a count has the noise of all cells that fall together.
             precision = 1.0 / (float(measurement.variance.mean()) * measurement.values.size)
-            for part in subsets(measurement.clique) if len(measurement.clique) <= max_whole else cliques:
+            for part in (
+                subsets(measurement.clique) if len(measurement.clique) <= max_whole else cliques
+            ):
                 if part in wanted and set(part) <= set(measurement.clique):
-                    self._precision[part] = self._precision.get(part, 0.0) + precision * domain.size(part)
-                    self._homes[part] = max(self._homes.get(part, (0.0, ())), (precision, measurement.clique))
+                    self._precision[part] = self._precision.get(
+                        part, 0.0
+                    ) + precision * domain.size(part)
+                    self._homes[part] = max(
+                        self._homes.get(part, (0.0, ())), (precision, measurement.clique)
+                    )
 
     def of(self, clique: Clique) -> Told | None:
         """Counts and their variance by all measurements that show a clique; None if there is none."""
@@ -137,7 +164,9 @@ class _Estimates:
 def _alike(names: Sequence[str], left: Groups, right: Groups) -> bool:
     """Whether the levels of some attributes are merged in the same way."""
     both = [(left.get(name), right.get(name)) for name in names]
-    return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in both)
+    return all(
+        a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in both
+    )
 
 
 def _averaged(left: Told, right: Told) -> Told:

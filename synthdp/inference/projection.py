@@ -29,7 +29,8 @@ _MAX_ATTRIBUTES = 10
 
 
 def projected(measurements: Sequence[LinearMeasurement], total: float) -> dict[Clique, Array]:
-    """Noisy counts, those with one scale of noise projected onto tables that agree and add up to the total.
+    """Noisy counts, those with one scale of noise projected onto tables that agree and add up to
+    the total.
 
     Parameters
     ----------
@@ -42,7 +43,10 @@ def projected(measurements: Sequence[LinearMeasurement], total: float) -> dict[C
     holders: dict[Clique, list[_Noisy]] = defaultdict(list)
     for measurement in measurements:
         variance = float(np.max(measurement.variance))
-        if len(measurement.clique) > _MAX_ATTRIBUTES or np.ptp(measurement.variance) > _ROUNDING * variance:
+        if (
+            len(measurement.clique) > _MAX_ATTRIBUTES
+            or np.ptp(measurement.variance) > _ROUNDING * variance
+        ):
             continue
         noisy = _Noisy(measurement.clique, measurement.values, variance)
         for size in range(len(noisy.clique) + 1):
@@ -60,7 +64,9 @@ class _Noisy(NamedTuple):
     variance: float
 
 
-def _agree(answers: dict[Clique, Array], part: Clique, tables: Sequence[_Noisy], total: float) -> None:
+def _agree(
+    answers: dict[Clique, Array], part: Clique, tables: Sequence[_Noisy], total: float
+) -> None:
     """Replace the interaction of some attributes by its weighted mean, in all tables that hold it."""
     own, places, weights = [], [], []
     for clique, values, variance in tables:

@@ -24,15 +24,24 @@ _MIN_SPREAD = 1e-4
 _MIN_ROOM = 1e-9
 """Share of the total below which what a prior lets a table vary is rounding error."""
 _CAUTION = 2.0
-"""In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements."""
+"""In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the
+measurements.
+"""
 _PRIOR_LOSS = 0.01
-"""Most that a region nobody measured may add to the loss, beside a half that each measured cell's noise adds."""
+"""Most that a region nobody measured may add to the loss, beside a half that each measured cell's
+noise adds.
+"""
 _RAKING_TOLERANCE, _MAX_RAKING = 1e-3, 10
-"""A prior need not be known more closely than to a thousandth; smaller tables are noisy and need not agree."""
+"""A prior need not be known more closely than to a thousandth; smaller tables are noisy and need
+not agree.
+"""
 
 
-def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *, total: float) -> dict[str, Array]:
-    """A rough distribution of each attribute, above 0 everywhere: the mean of all that measurements say.
+def one_way_shares(
+    domain: Domain, measurements: Sequence[LinearMeasurement], *, total: float
+) -> dict[str, Array]:
+    """A rough distribution of each attribute, above 0 everywhere: the mean of all that measurements
+    say.
 
     Parameters
     ----------
@@ -50,8 +59,11 @@ def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *,
     return shares
 
 
-def one_way_counts(name: str, size: int, measurements: Sequence[LinearMeasurement], *, unknown: float) -> Array:
-    """Counts of an attribute's levels: the mean of all measurements that show them, by their precision.
+def one_way_counts(
+    name: str, size: int, measurements: Sequence[LinearMeasurement], *, unknown: float
+) -> Array:
+    """Counts of an attribute's levels: the mean of all measurements that show them, by their
+    precision.
 
     Parameters
     ----------
@@ -81,11 +93,16 @@ def on_simplex(values: Array) -> Array:
     """
     falling = np.sort(values)[::-1]
     thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, values.size + 1)
-    return np.asarray(np.maximum(values - thresholds[np.count_nonzero(falling > thresholds) - 1], 0.0))
+    return np.asarray(
+        np.maximum(values - thresholds[np.count_nonzero(falling > thresholds) - 1], 0.0)
+    )
 
 
 def expected_shares(
-    region: Clique, possible: NDArray[np.bool_], shares: Mapping[str, Array], smaller: Mapping[Clique, Array]
+    region: Clique,
+    possible: NDArray[np.bool_],
+    shares: Mapping[str, Array],
+    smaller: Mapping[Clique, Array],
 ) -> Array:
     """The distribution of a region that one-way shares, and smaller tables inside of it, suggest.
 
@@ -98,23 +115,29 @@ def expected_shares(
     shares
         The distribution of each attribute.
     smaller
-        Estimated counts of cliques, their attributes in the same order; those outside of the region are ignored.
+        Estimated counts of cliques, their attributes in the same order; those outside of the region
+        are ignored.
     """
     product = np.ones(())
     for name in region:
         product = np.multiply.outer(product, shares[name])
     product = np.where(possible, product, 0.0)
-    inside = maximal_cliques(clique for clique in smaller if len(clique) > 1 and set(clique) < set(region))
+    inside = maximal_cliques(
+        clique for clique in smaller if len(clique) > 1 and set(clique) < set(region)
+    )
     wanted = {}
     for clique in inside:
         counts = smaller[clique]
         counts = np.maximum(counts, _MIN_SHARE * max(float(counts.sum()), 1.0) / counts.size)
         wanted[tuple(region.index(name) for name in clique)] = counts / counts.sum()
-    return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
+    return raked(
+        product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING
+    )
 
 
 def unmeasured_variance(prior: Array, total: float) -> Array:
-    """Variance of a table that nobody measured around its prior: so large that it hardly adds to the loss.
+    """Variance of a table that nobody measured around its prior: so large that it hardly adds to
+    the loss.
 
     The chi-squared distance stands in for relative entropy.
 
@@ -129,7 +152,8 @@ def unmeasured_variance(prior: Array, total: float) -> Array:
 
 
 class Deviation(NamedTuple):
-    """How far true tables are from a prior, as noisy ones tell: variances are ``factor`` times the prior.
+    """How far true tables are from a prior, as noisy ones tell: variances are ``factor`` times the
+    prior.
 
     Parameters
     ----------
@@ -174,7 +198,10 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
     if freedom <= 0:
         return Deviation(0.0, 0.0, 0)
     # What the noise adds to the squared deviations, and how much that varies.
-    expected, error = float(noise.mean()) * freedom, float(np.sqrt(2.0 * freedom * np.square(noise).mean()))
+    expected, error = (
+        float(noise.mean()) * freedom,
+        float(np.sqrt(2.0 * freedom * np.square(noise).mean())),
+    )
     # Under such a prior, one-way marginals given, a cell varies by the factor times this.
     room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
     room = max(room, _MIN_ROOM * total)
@@ -182,7 +209,8 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
 
 
 def posterior(counts: Array, variance: Array, prior: Array, factor: float) -> tuple[Array, Array]:
-    """Posterior mean and variance of true counts that deviate from a prior with variance ``factor * prior``.
+    """Posterior mean and variance of true counts that deviate from a prior with variance ``factor *
+    prior``.
 
     Parameters
     ----------
@@ -214,8 +242,11 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     return posterior(counts, variance, prior, found.cautious(_CAUTION))
 
 
-def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, max_rounds: int) -> Array:
-    """Iterative proportional fitting: the table closest to ``start`` (in relative entropy) with given marginals.
+def raked(
+    start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, max_rounds: int
+) -> Array:
+    """Iterative proportional fitting: the table closest to ``start`` (in relative entropy) with
+    given marginals.
 
     Parameters
     ----------
@@ -226,8 +257,8 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
     tolerance
         Stop when each marginal is off by less than this in total variation.
     max_rounds
-        Stop after this many rounds in any case: marginals that no table has have no solution. Where they
-        contradict each other so far that no cell is left, the start is the answer.
+        Stop after this many rounds in any case: marginals that no table has have no solution. Where
+        they contradict each other so far that no cell is left, the start is the answer.
     """
     table = start
     for _ in range(max_rounds):
@@ -245,7 +276,11 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
 
 
 def shares_of_groups(
-    clique: Clique, coarsening: Coarsening, counts: Array, prior: Array, wanted: Mapping[tuple[int, ...], Array]
+    clique: Clique,
+    coarsening: Coarsening,
+    counts: Array,
+    prior: Array,
+    wanted: Mapping[tuple[int, ...], Array],
 ) -> Array:
     """The share that each cell has of its group: the prior's, brought to agree with smaller tables.
 

@@ -1,4 +1,5 @@
-"""Sums of tables over some of their axes, and products along others, quickly wherever these axes lie.
+"""Sums of tables over some of their axes, and products along others, quickly wherever these axes
+lie.
 
 numpy sums over scattered short axes at a fraction of the speed of memory: its innermost loop is as
 short as the last axis. Here neighbouring axes of one kind are taken together, and one such run is
@@ -19,12 +20,16 @@ from synthdp.inference.arrays import Array, Axes
 _MIN_CELLS = 500
 """Smaller tables are summed by numpy before a plan is found."""
 _FEW = 8
-"""Cells behind a run up to which a product with a matrix, which does as many times too much, is quicker."""
+"""Cells behind a run up to which a product with a matrix, which does as many times too much, is
+quicker.
+"""
 _MAX_PLANS = 1 << 14
 """Plans kept, at some hundred bytes each: a model has some for each of its cliques."""
 
 _MIN_WIDENED, _LONG, _SMALLER = 4096, 64, 4
-"""Cells from which widening pays, cells that a loop should have, and how much smaller a widened table stays."""
+"""Cells from which widening pays, cells that a loop should have, and how much smaller a widened
+table stays.
+"""
 
 _Step: TypeAlias = Callable[[Array], Array]
 
@@ -50,21 +55,25 @@ def summed(table: Array, axes: Axes) -> Array:
 
 
 def widened(message: Array, shape: tuple[int, ...]) -> Array:
-    """A table that broadcasts to a shape, spread over the last axes where that makes broadcasting quick.
+    """A table that broadcasts to a shape, spread over the last axes where that makes broadcasting
+    quick.
 
-    Beside a table whose axes it lacks here and there, numpy's innermost loop is as short as the last
-    axis; with the last axes in full it is as long as all of them. Nothing is spread that would then
-    be large itself.
+    Beside a table whose axes it lacks here and there, numpy's innermost loop is as short as the
+    last axis; with the last axes in full it is as long as all of them. Nothing is spread that would
+    then be large itself.
 
     Parameters
     ----------
     message
-        One axis for each of the shape's; where one is neither of its size nor of 1, nothing is spread.
+        One axis for each of the shape's; where one is neither of its size nor of 1, nothing is
+        spread.
     shape
         Of a table to be combined with it cell by cell.
     """
     n_cells = prod(shape)
-    if n_cells < _MIN_WIDENED or any(own not in (1, size) for own, size in zip(message.shape, shape, strict=True)):
+    if n_cells < _MIN_WIDENED or any(
+        own not in (1, size) for own, size in zip(message.shape, shape, strict=True)
+    ):
         return message
     run, axis = 1, len(shape)
     while axis > 0 and run < _LONG:
@@ -77,7 +86,9 @@ def widened(message: Array, shape: tuple[int, ...]) -> Array:
 
 
 def marginal_inside(table: Array, larger: Clique, clique: Clique) -> Array:
-    """The marginal of a clique inside a larger one, both in the order of the domain, from the larger one's table."""
+    """The marginal of a clique inside a larger one, both in the order of the domain, from the
+    larger one's table.
+    """
     return summed(table, tuple(axis for axis, name in enumerate(larger) if name not in clique))
 
 
@@ -92,7 +103,9 @@ def _plan(shape: tuple[int, ...], axes: Axes) -> tuple[list[_Step], tuple[int, .
     steps = []
     while any(is_summed for is_summed, _ in runs):
         _, place = max((size, i) for i, (is_summed, size) in enumerate(runs) if is_summed)
-        outer, inner = (prod(size for _, size in part) for part in (runs[:place], runs[place + 1 :]))
+        outer, inner = (
+            prod(size for _, size in part) for part in (runs[:place], runs[place + 1 :])
+        )
         steps.append(_step(outer, runs[place][1], inner))
         # What was kept on either side comes together.
         joined = [part for part in (runs[:place], runs[place + 1 :]) if part]

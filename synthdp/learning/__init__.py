@@ -1,1 +1,3 @@
-"""Learning the domain under the budget: levels, bounds, bins and missing values that nobody declared."""
+"""Learning the domain under the budget: levels, bounds, bins and missing values that nobody
+declared.
+"""

@@ -14,13 +14,17 @@ from synthdp.schema.columns.numeric import value_at
 from synthdp.schema.open_column import FIRST_YEAR, LAST_YEAR, OpenColumn
 
 OCTAVES = 61
-"""Powers of two that grid points may reach on either side of 0: 2^61 leaves int64 room for a difference."""
+"""Powers of two that grid points may reach on either side of 0: 2^61 leaves int64 room for a
+difference.
+"""
 
 LIKELY_NUMBER, LIKELY_YEAR, LIKELY_SECOND = 10, 2000, 946_684_800
 """Where to look if nothing stands out: it must be somewhere, and public."""
 
 MAX_POWER = 12
-"""Of ten: the likely number times this power still fits a grid point; finer grids are for numbers below 1000."""
+"""Of ten: the likely number times this power still fits a grid point; finer grids are for numbers
+below 1000.
+"""
 
 YEARS_A_CELL = 10
 """Years of the cells in which dates are looked for first: a thousand cells cover all dates."""
@@ -44,7 +48,8 @@ class Axis:
     likely
         A grid point that values are often near to: 10, or the year 2000.
     largest
-        About the largest distance from 0 that values have, in grid points; None if that is not known.
+        About the largest distance from 0 that values have, in grid points; None if that is not
+        known.
     """
 
     column: OpenColumn
@@ -63,7 +68,8 @@ class Axis:
         column
             The column.
         decimals, exponent
-            Of a number column: how fine its grid is, and the exponent of two of its largest values if it is known.
+            Of a number column: how fine its grid is, and the exponent of two of its largest values
+            if it is known.
         """
         cells = _cells(column)
         grid = Grid(column=column.name, decimals=decimals if column.type == "number" else 0)
@@ -71,12 +77,18 @@ class Axis:
         assert limits is not None  # columns of texts have no axis
         low, high = limits
         match column.bounds:
-            case float(lowest), float():  # values that are written lie at or above it, so none on the point below
+            case float(
+                lowest
+            ), float():  # values that are written lie at or above it, so none on the point below
                 low = min(-int(decimal_points(np.array([-lowest]), grid.decimals)[0]), high)
         inside = cells[(cells > low) & (cells <= high)]
         roots = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = _likely_point(column, grid)
-        largest = None if exponent is None else int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
+        largest = (
+            None
+            if exponent is None
+            else int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
+        )
         return cls(
             column=column,
             grid=grid,
@@ -92,11 +104,15 @@ class Axis:
         return self.column.resolution is not None or self.column.type == "year"
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
-        """The values at grid points, as a schema holds them: integers, floats, or dates by the field's format."""
+        """The values at grid points, as a schema holds them: integers, floats, or dates by the
+        field's format.
+        """
         integers = np.asarray(points, dtype=np.int64)
         resolution = self.column.resolution
         if resolution is not None:
-            moments: list[datetime] = start_of(integers, resolution).astype("datetime64[s]").tolist()
+            moments: list[datetime] = (
+                start_of(integers, resolution).astype("datetime64[s]").tolist()
+            )
             pattern = self.column.field.get("format") or "default"
             return [_written(moment, pattern.removeprefix("fmt:")) for moment in moments]
         if self.column.type == "number":
@@ -104,7 +120,9 @@ class Axis:
         return list(integers.tolist())
 
     def length(self, points: float) -> str:
-        """So many grid points as a reader would say it: a number of two digits, or days, months, ..."""
+        """So many grid points as a reader would say it: a number of two digits, or days, months,
+        ...
+        """
         resolution = self.column.resolution
         size = float(f"{max(points, 1.0) * 10.0**-self.grid.decimals:.2g}")
         if resolution is None:
@@ -122,7 +140,11 @@ def _likely_point(column: OpenColumn, grid: Grid) -> int:
 
 
 def _written(moment: datetime, pattern: str) -> str:
-    return moment.isoformat().removesuffix("T00:00:00") if pattern == "default" else moment.strftime(pattern)
+    return (
+        moment.isoformat().removesuffix("T00:00:00")
+        if pattern == "default"
+        else moment.strftime(pattern)
+    )
 
 
 def _cells(column: OpenColumn) -> NDArray[np.int64]:

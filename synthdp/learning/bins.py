@@ -1,4 +1,6 @@
-"""Bins for a density: as few as the model needs, each with enough records to be seen through its noise."""
+"""Bins for a density: as few as the model needs, each with enough records to be seen through its
+noise.
+"""
 
 from typing import Any
 
@@ -13,7 +15,8 @@ MIN_REST = 0.3
 
 
 def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.int64]:
-    """First grid points of at most ``most`` bins that hold about equally many records, then the end.
+    """First grid points of at most ``most`` bins that hold about equally many records, then the
+    end.
 
     A grid point that alone holds as much as that is a bin of its own.
 
@@ -26,7 +29,9 @@ def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.i
     min_mass
         Records that a bin should hold at least, as far as two bins remain.
     """
-    for wanted in range(most, 1, -1):  # heavy points part the others into a few bins more than an even share gives
+    for wanted in range(
+        most, 1, -1
+    ):  # heavy points part the others into a few bins more than an even share gives
         edges = _edges(density, wanted, min_mass)
         if len(edges) <= most + 1:
             return at_least_two(np.array(edges, dtype=np.int64))
@@ -37,7 +42,9 @@ def _edges(density: Density, most: int, min_mass: float) -> list[int]:
     """Edges of bins with an even share of the records, and of heavy points."""
     share, heavy = _share(density, most, min_mass)
     edges, held = [int(density.starts[0])], 0.0
-    pieces = zip(density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True)
+    pieces = zip(
+        density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True
+    )
     for start, stop, mass, is_heavy in pieces:
         if is_heavy:
             edges += [start, stop]
@@ -107,7 +114,9 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
         if axis.has_bounds:
             return {"bins": 1}
         return {"minimum": value, "maximum": value, "bins": 1}
-    if stop - int(edges[-2]) == 1:  # but the last bin ends with its right edge, so it has two points at least
+    if (
+        stop - int(edges[-2]) == 1
+    ):  # but the last bin ends with its right edge, so it has two points at least
         if not axis.has_bounds and stop < int(axis.roots[-1]):
             stop += 1
             density = Density(np.append(density.starts, stop), np.append(density.mass, 0.0))
@@ -120,13 +129,17 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
             return bounds | {"bins": stop - first}
         else:
             edges = at_least_two(np.delete(edges, -2))
-    return {"edges": axis.values([*edges[:-1].tolist(), stop - 1])} | _found_shape(axis, density, edges)
+    return {"edges": axis.values([*edges[:-1].tolist(), stop - 1])} | _found_shape(
+        axis, density, edges
+    )
 
 
 def found_bounds(axis: Axis, density: Density) -> dict[str, Any]:
     """Bounds and shape of a column whose bins are not to be found."""
     first, last = axis.values([int(density.starts[0]), int(density.starts[-1]) - 1])
-    return {"minimum": first, "maximum": last} | _found_shape(axis, density, density.starts[[0, -1]])
+    return {"minimum": first, "maximum": last} | _found_shape(
+        axis, density, density.starts[[0, -1]]
+    )
 
 
 def _found_shape(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:

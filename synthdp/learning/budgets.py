@@ -10,23 +10,35 @@ from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 
 SMALL_QUESTION = Fraction(1, 10)
-"""What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
+"""What a column costs of which only decimals or missing values are open; one with levels or bins
+open costs 1.
+"""
 
 HEAPING = Fraction(1, 40)
-"""Share of the budget of a column of numbers for which of its values are round: a few large counts, as above."""
+"""Share of the budget of a column of numbers for which of its values are round: a few large counts,
+as above.
+"""
 
 READING = Fraction(1, 40)
-"""The same for what became of values where no level, number or date is found: missing, or there, readable or not."""
+"""The same for what became of values where no level, number or date is found: missing, or there,
+readable or not.
+"""
 
 MIN_COLUMNS = 4
-"""Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
+"""Budgets are those of so many columns at least: what few columns do not need is left to the
+recipe.
+"""
 
 RARE = 8.0
-"""Bins and levels should hold so many times the standard deviation of a typical measurement's noise."""
+"""Bins and levels should hold so many times the standard deviation of a typical measurement's
+noise.
+"""
 
 
 def min_mass(unit: PrivacyUnit, *, rho: Fraction, n_columns: int) -> float:
-    """Records that a bin or level should hold: a few times the noise if ``rho`` measured each column once."""
+    """Records that a bin or level should hold: a few times the noise if ``rho`` measured each
+    column once.
+    """
     return RARE * sqrt(unit.sigma_squared(rho, n_columns))
 
 
@@ -74,7 +86,9 @@ class ColumnBudget:
         return self.for_decimals + self.for_heaping + self.for_reading + self.rho
 
 
-def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tuple[ColumnBudget, ...]:
+def column_budgets(
+    schema: OpenSchema, *, rho: Fraction, delta: Fraction
+) -> tuple[ColumnBudget, ...]:
     """The budget of each open column, in their order.
 
     >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
@@ -83,12 +97,20 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
     [('0', '0', '39/160'), ('1/40', '1/160', '17/80')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
-    total, delta_each = max(sum(weights.values()), MIN_COLUMNS), delta / max(takes_thresholds(schema), 1)
+    total, delta_each = (
+        max(sum(weights.values()), MIN_COLUMNS),
+        delta / max(takes_thresholds(schema), 1),
+    )
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
-        for_decimals, for_heaping = part * _share_of_decimals(column), part * _share_of_heaping(column)
-        for_reading = part * READING if "levels" in column.open_parts or has_density(column) else Fraction(0)
+        for_decimals, for_heaping = (
+            part * _share_of_decimals(column),
+            part * _share_of_heaping(column),
+        )
+        for_reading = (
+            part * READING if "levels" in column.open_parts or has_density(column) else Fraction(0)
+        )
         budgets.append(
             ColumnBudget(
                 column=column,
@@ -115,14 +137,18 @@ def has_density(column: OpenColumn) -> bool:
 
 
 def _share_of_heaping(column: OpenColumn) -> Fraction:
-    """Share of a column's budget for which of its values are round: of numbers with a density that do not say it."""
+    """Share of a column's budget for which of its values are round: of numbers with a density that
+    do not say it.
+    """
     is_number = column.type in ("integer", "year", "number")
     asks = is_number and has_density(column) and not is_tree(column) and not column.declares_heaping
     return HEAPING if asks else Fraction(0)
 
 
 def _needs_threshold(column: OpenColumn) -> bool:
-    return "levels" in column.open_parts or ("bins" in column.open_parts and column.binning == "quantiles")
+    return "levels" in column.open_parts or (
+        "bins" in column.open_parts and column.binning == "quantiles"
+    )
 
 
 def _weight(column: OpenColumn) -> Fraction:

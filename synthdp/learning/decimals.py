@@ -19,7 +19,9 @@ FEW = 0.05
 """Decimals that fewer than this part of the numbers have are rounded away."""
 
 MISTAKEN = 5e-4
-"""Probability of taking noise for decimals that no number has; for which are most frequent less evidence will do."""
+"""Probability of taking noise for decimals that no number has; for which are most frequent less
+evidence will do.
+"""
 
 LIKELY_EXPONENT = 20
 """Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well."""
@@ -34,7 +36,9 @@ POINT_BITS = 48
 """Grid points stay within two to this power."""
 
 PARTS = 200
-"""Least number of different values that a range is written in if the decimals of its numbers are not known."""
+"""Least number of different values that a range is written in if the decimals of its numbers are
+not known.
+"""
 
 DIGITS = 15
 """Digits that every number of so many has as a float."""
@@ -50,8 +54,8 @@ class Decimals(NamedTuple):
     largest
         The exponent of two of the largest numbers, if that was asked and told from noise.
     is_known
-        Whether the records' decimals were told from noise. If not, the grid has room for all that are likely, which
-        is more than anybody writes: see `decimals_for`.
+        Whether the records' decimals were told from noise. If not, the grid has room for all that
+        are likely, which is more than anybody writes: see `decimals_for`.
     """
 
     decimals: int
@@ -60,7 +64,8 @@ class Decimals(NamedTuple):
 
 
 def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
-    """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens, hundreds).
+    """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens,
+    hundreds).
 
     Measured numbers have all decimals that floats have. For them the grid follows from how
     large they are: it divides the largest octave into about 2^48 parts.
@@ -102,7 +107,8 @@ def decimals_for(width: float) -> int:
 
 
 def decimals_between(low: float, high: float, decimals: int) -> int:
-    """The given number of decimals, or the nearest that floats can hold and that puts two values between the bounds.
+    """The given number of decimals, or the nearest that floats can hold and that puts two values
+    between the bounds.
 
     Noise may suggest any number of decimals.
 
@@ -113,6 +119,8 @@ def decimals_between(low: float, high: float, decimals: int) -> int:
     most = min(DIGITS - ceil(log10(largest)), MAX_DECIMALS) if largest > 0 else DIGITS
     decimals = min(decimals, most)
     ends = np.array([-low, high])
-    while decimals < most and low < high and decimal_points(ends, decimals).sum() < 1:  # of these, none or one
+    while (
+        decimals < most and low < high and decimal_points(ends, decimals).sum() < 1
+    ):  # of these, none or one
         decimals += 1
     return decimals

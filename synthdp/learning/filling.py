@@ -1,12 +1,14 @@
-"""Values that were not read, told by noisy counts, and filled in noisy counts: recipes and engines see levels only.
+"""Values that were not read, told by noisy counts, and filled in noisy counts: recipes and engines
+see levels only.
 
-Rows are counted with a place for unread values in each column (`synthdp.schema.columns.column`). So a noisy marginal
-says how many records have an unread value, beside each combination of the other columns. What is made of it here is
-post-processing of what was released:
+Rows are counted with a place for unread values in each column (`synthdp.schema.columns.column`). So
+a noisy marginal says how many records have an unread value, beside each combination of the other
+columns. What is made of it here is post-processing of what was released:
 
-- a place that all measurements together leave nothing for but noise is cut off, which changes no other cell;
-- what else is there goes to the levels of the column, given the rest of the cell, as far as that tells more than noise,
-  else as the column's levels are in the whole marginal.
+- a place that all measurements together leave nothing for but noise is cut off, which changes no
+  other cell;
+- what else is there goes to the levels of the column, given the rest of the cell, as far as that
+  tells more than noise, else as the column's levels are in the whole marginal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,19 +27,25 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.schema.schema import Schema
 
 CLEAR = 3.0
-"""Standard deviations by which unread values must stand out to be filled in; below that they are taken for none."""
+"""Standard deviations by which unread values must stand out to be filled in; below that they are
+taken for none.
+"""
 
 MOST_UNREAD = 0.9
 """Noise of filled counts is taken for no more than if so large a share had been filled."""
 
 MOST_TIMES, FEW_CELLS = 4, 1024
-"""Unread values are told apart in a marginal if that makes it so many times larger at most, or so many cells."""
+"""Unread values are told apart in a marginal if that makes it so many times larger at most, or so
+many cells.
+"""
 
 
 @final
 @dataclass(frozen=True)
 class UnreadCount:
-    """A noisy number of records of which a value was not read, its standard deviation, and the number of all."""
+    """A noisy number of records of which a value was not read, its standard deviation, and the
+    number of all.
+    """
 
     count: float
     stddev: float
@@ -64,15 +72,23 @@ class Filling:
     def __init__(self, schema: Schema, placed: Domain) -> None:
         self.domain = schema.domain
         self.placed = placed
-        self._levels = {column.name: column.size for column in schema.columns if placed[column.name] == column.size + 1}
-        self._nearest = {column.name: 0 if column.required else column.missing_code for column in schema.columns}
+        self._levels = {
+            column.name: column.size
+            for column in schema.columns
+            if placed[column.name] == column.size + 1
+        }
+        self._nearest = {
+            column.name: 0 if column.required else column.missing_code for column in schema.columns
+        }
         self._sizes = dict(zip(self.domain.attributes, self.domain.shape, strict=True))
         self._counts = dict.fromkeys(self._levels, (0.0, 0.0))
         self._total = (0.0, 0.0)
 
     @property
     def unread(self) -> dict[str, UnreadCount]:
-        """What all measurements so far say of unread values, of each column that has a place and was measured."""
+        """What all measurements so far say of unread values, of each column that has a place and
+        was measured.
+        """
         return {name: self._unread(name) for name, (_, weight) in self._counts.items() if weight}
 
     def _unread(self, name: str) -> UnreadCount:
@@ -81,31 +97,47 @@ class Filling:
         return UnreadCount(weighted / weight, 1 / sqrt(weight), total / precision)
 
     def question(self, clique: Clique, coarsening: Coarsening | None) -> Coarsening | None:
-        """How levels are merged where a marginal is to be measured: places are not, unless cells would be too many."""
+        """How levels are merged where a marginal is to be measured: places are not, unless cells
+        would be too many.
+        """
         return self._placed(coarsening, clique, self._apart(clique, coarsening))
 
     def score(self, score: MarginalL1Error) -> MarginalL1Error:
         """The errors of estimates, with as many unread values as there are by what was measured."""
         cliques = list(score.estimates)
-        places = [name for name in dict.fromkeys(name for clique in cliques for name in clique) if name in self._levels]
+        places = [
+            name
+            for name in dict.fromkeys(name for clique in cliques for name in clique)
+            if name in self._levels
+        ]
         if not places:
             return score
         apart = places
         for clique in cliques:
-            if len(self._apart(clique, score.coarsening)) < sum(name in self._levels for name in clique):
+            if len(self._apart(clique, score.coarsening)) < sum(
+                name in self._levels for name in clique
+            ):
                 apart = []  # levels are merged for all candidates alike
         coarsening = self._placed(score.coarsening, places, apart)
         groups = {} if score.coarsening is None else score.coarsening.groups
         shares = {name: self._share(name) for name in places}
         estimates = {
-            clique: self._placed_estimate(clique, np.asarray(estimate, dtype=np.float64), apart, groups, shares)
+            clique: self._placed_estimate(
+                clique, np.asarray(estimate, dtype=np.float64), apart, groups, shares
+            )
             for clique, estimate in score.estimates.items()
         }
         return MarginalL1Error(estimates, coarsening, score.weights, score.penalties)
 
     def answered(self, measurement: LinearMeasurement) -> LinearMeasurement:
-        """A measurement over the placed domain as one over the declared one; what it says of unread values is kept."""
-        apart = [name for name in measurement.clique if name in self._levels and self._is_apart(name, measurement)]
+        """A measurement over the placed domain as one over the declared one; what it says of unread
+        values is kept.
+        """
+        apart = [
+            name
+            for name in measurement.clique
+            if name in self._levels and self._is_apart(name, measurement)
+        ]
         self._learn(measurement, apart)
         values, stddev = measurement.values, float(np.max(measurement.stddev))
         scale = 1.0
@@ -144,7 +176,9 @@ class Filling:
             self._counts[name] = weighted + float(unread.sum()) * weight, weights + weight
 
     def _share(self, name: str) -> float:
-        """Which share of the records has an unread value, as far as that stands clear of noise; else 0."""
+        """Which share of the records has an unread value, as far as that stands clear of noise;
+        else 0.
+        """
         if not self._counts[name][1]:
             return 0.0
         found = self._unread(name)
@@ -155,24 +189,35 @@ class Filling:
         return groups is None or np.count_nonzero(groups == groups[-1]) == 1
 
     def _apart(self, clique: Clique, coarsening: Coarsening | None) -> list[str]:
-        """Of a marginal's attributes those of which unread values are told apart; it follows from the domain only."""
+        """Of a marginal's attributes those of which unread values are told apart; it follows from
+        the domain only.
+        """
         groups = {} if coarsening is None else coarsening.groups
-        sizes = {name: int(groups[name].max()) + 1 if name in groups else self._sizes[name] for name in clique}
+        sizes = {
+            name: int(groups[name].max()) + 1 if name in groups else self._sizes[name]
+            for name in clique
+        }
         n_cells = prod(sizes.values())
         most = min(max(MOST_TIMES * n_cells, FEW_CELLS), MAX_CELLS)
         found = []
-        for name in sorted((name for name in clique if name in self._levels), key=lambda name: -sizes[name]):
+        for name in sorted(
+            (name for name in clique if name in self._levels), key=lambda name: -sizes[name]
+        ):
             n_cells = n_cells // sizes[name] * (sizes[name] + 1)
             if n_cells > most:
                 break
             found.append(name)
         return found
 
-    def _placed(self, coarsening: Coarsening | None, names: Sequence[str], apart: Sequence[str]) -> Coarsening | None:
+    def _placed(
+        self, coarsening: Coarsening | None, names: Sequence[str], apart: Sequence[str]
+    ) -> Coarsening | None:
         """A merging of levels that has places as well: by themselves, or else with a level."""
         groups = {} if coarsening is None else dict(coarsening.groups)
         own = set(apart)
-        for name in dict.fromkeys([*names, *groups]):  # in an order that is the same in a run that goes on
+        for name in dict.fromkeys(
+            [*names, *groups]
+        ):  # in an order that is the same in a run that goes on
             if name not in self._levels:
                 continue
             known = groups.get(name)
@@ -194,7 +239,9 @@ class Filling:
         if not any(shares.get(name) for name in clique):
             if not apart:
                 return estimate
-            placed = np.zeros([n + (name in self._levels) for n, name in zip(estimate.shape, clique, strict=True)])
+            placed = np.zeros(
+                [n + (name in self._levels) for n, name in zip(estimate.shape, clique, strict=True)]
+            )
             placed[tuple(map(slice, estimate.shape))] = estimate
             return placed
         for axis, name in enumerate(clique):
@@ -206,7 +253,11 @@ class Filling:
             if apart:
                 counts = np.concatenate([(1 - share) * counts, unread], axis=-1)
             elif share:
-                nearest = self._nearest[name] if name not in groups else int(groups[name][self._nearest[name]])
+                nearest = (
+                    self._nearest[name]
+                    if name not in groups
+                    else int(groups[name][self._nearest[name]])
+                )
                 counts = (1 - share) * counts
                 counts[..., nearest] += unread[..., 0]
             estimate = np.moveaxis(counts, -1, axis)
@@ -214,7 +265,8 @@ class Filling:
 
 
 def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
-    """Shares of the levels of the last axis given the others, drawn to those of all cells as far as noise hides them.
+    """Shares of the levels of the last axis given the others, drawn to those of all cells as far as
+    noise hides them.
 
     >>> _given_rest(np.array([[900.0, 100.0], [3.0, 4.0], [200.0, 800.0]]), 5.0).round(2).tolist()
     [[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]]
@@ -229,9 +281,13 @@ def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
     # positive-part James-Stein: what noise alone would make of the deviation is taken off it
     spread = np.square(deviation).sum(axis=-1, keepdims=True)
     by_noise = (n_levels - 1) * stddev**2
-    kept = np.maximum(0.0, 1.0 - np.divide(by_noise, spread, out=np.ones_like(spread), where=spread > 0))
+    kept = np.maximum(
+        0.0, 1.0 - np.divide(by_noise, spread, out=np.ones_like(spread), where=spread > 0)
+    )
     shares = np.maximum(sums * common + kept * deviation, 0.0)
     norm = shares.sum(axis=-1, keepdims=True)
     told = (sums > CLEAR * stddev * sqrt(n_levels)) & (norm > 0)
-    result: FloatArray = np.where(told, np.divide(shares, norm, out=np.zeros_like(shares), where=norm > 0), common)
+    result: FloatArray = np.where(
+        told, np.divide(shares, norm, out=np.zeros_like(shares), where=norm > 0), common
+    )
     return result

@@ -1,4 +1,6 @@
-"""Learning which values of a column of numbers are round: more of them multiples of 5, 10, 50, ... than by chance."""
+"""Learning which values of a column of numbers are round: more of them multiples of 5, 10, 50, ...
+than by chance.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +20,9 @@ from synthdp.schema.words.heaps import counts_of_classes, densities
 Floats = NDArray[np.float64]
 
 SPREAD = 0.1
-"""Heaps are looked for if at least this part of the records lies where the density does not tell values apart."""
+"""Heaps are looked for if at least this part of the records lies where the density does not tell
+values apart.
+"""
 
 WORTH = 0.05
 """Part of these records that must be round beyond chance, besides passing noise."""
@@ -39,8 +43,11 @@ def may_be_heaped(density: Density) -> bool:
     return density.widths.max() >= STEPS[0] and spread >= SPREAD * float(density.mass.sum()) > 0
 
 
-def learn_heaping(values: PrivateValues, axis: Axis, learnt: Learnt, *, rho: Fraction) -> dict[str, float] | None:
-    """Spend ``rho`` on how round the values of a column are: one histogram of `steps_of`, a cell for each step.
+def learn_heaping(
+    values: PrivateValues, axis: Axis, learnt: Learnt, *, rho: Fraction
+) -> dict[str, float] | None:
+    """Spend ``rho`` on how round the values of a column are: one histogram of `steps_of`, a cell
+    for each step.
 
     Parameters
     ----------
@@ -56,14 +63,17 @@ def learn_heaping(values: PrivateValues, axis: Axis, learnt: Learnt, *, rho: Fra
     Returns
     -------
     dict or None
-        Shares by step, as ``"heaping"`` of a schema has them; None where no more values are round than by chance.
+        Shares by step, as ``"heaping"`` of a schema has them; None where no more values are round
+        than by chance.
     """
     cells = np.arange(len(STEPS) + 2)
     found = values.histogram(replace(axis.grid, of="steps"), cells, rho=rho)
     return heaping_found(found, learnt.density, axis.grid.decimals, learnt.stddev)
 
 
-def heaping_found(found: NoisyHistogram, density: Density, decimals: int, stddev: float) -> dict[str, float] | None:
+def heaping_found(
+    found: NoisyHistogram, density: Density, decimals: int, stddev: float
+) -> dict[str, float] | None:
     """Shares by step, from noisy counts of records by their step; post-processing only.
 
     ``stddev`` is that of the noise of what single points of the density hold.
@@ -78,15 +88,21 @@ def heaping_found(found: NoisyHistogram, density: Density, decimals: int, stddev
     if not kept:
         return None
     chosen = steps[kept]
-    weights = _fitted(_joined(counts, kept), _joined(points[:, ~single], kept), density.mass[~single])
+    weights = _fitted(
+        _joined(counts, kept), _joined(points[:, ~single], kept), density.mass[~single]
+    )
     shares = weights * densities(chosen.tolist())
     shares = np.floor(shares / shares.sum() * 10**DIGITS) / 10**DIGITS
     unit = Fraction(10) ** -decimals
-    return Heaping(steps=tuple(unit * step for step in chosen.tolist()), shares=tuple(shares[1:].tolist())).to_dict()
+    return Heaping(
+        steps=tuple(unit * step for step in chosen.tolist()), shares=tuple(shares[1:].tolist())
+    ).to_dict()
 
 
 def _steps_that_show(counts: Floats, variances: Floats, points: Floats, mass: Floats) -> list[int]:
-    """Positions of the steps by which values are rounded beyond doubt, the clearest found first, in order."""
+    """Positions of the steps by which values are rounded beyond doubt, the clearest found first, in
+    order.
+    """
     total, kept = float(counts.sum()), list[int]()
     if total <= 0 or len(counts) < 2:
         return []
@@ -131,7 +147,9 @@ def _expected(weights: Floats, points: Floats, mass: Floats) -> Floats:
 
 
 def _fitted(counts: Floats, points: Floats, mass: Floats) -> Floats:
-    """The weights of classes that make counts likeliest: the MM algorithm for choice models [Hunter 04]."""
+    """The weights of classes that make counts likeliest: the MM algorithm for choice models [Hunter
+    04].
+    """
     weights, wanted = np.ones(len(counts)), np.maximum(counts, LEAST * counts.sum())
     has_points = points.any(axis=1)
     for _ in range(ROUNDS if len(counts) > 1 else 0):

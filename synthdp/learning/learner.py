@@ -17,7 +17,14 @@ from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, 
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, missing_found
 from synthdp.learning.numbers import Learnt, learn_density, learn_tree
-from synthdp.learning.reading import EMPTY_COLUMN, ask_reading, is_empty, may_be_unread, spelling_found, unread_share
+from synthdp.learning.reading import (
+    EMPTY_COLUMN,
+    ask_reading,
+    is_empty,
+    may_be_unread,
+    spelling_found,
+    unread_share,
+)
 from synthdp.learning.unread import missing_caution, unread_problem
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
@@ -39,10 +46,11 @@ class LearntColumn:
     column
         The closed column.
     caution
-        What a reader should know: that nothing was told from noise, or that much of a column without missing
-        values was not read. Empty if there is nothing to say.
+        What a reader should know: that nothing was told from noise, or that much of a column
+        without missing values was not read. Empty if there is nothing to say.
     unread
-        What is wrong and what to declare if nearly all of its values could not be read, beyond doubt; else empty.
+        What is wrong and what to declare if nearly all of its values could not be read, beyond
+        doubt; else empty.
     """
 
     column: Column
@@ -85,7 +93,9 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     if "levels" in column.open_parts:
         closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
         has_nothing = closed.n_levels == 1
-        return LearntColumn(column=closed, caution=_no_levels(values, closed, budget) if has_nothing else "")
+        return LearntColumn(
+            column=closed, caution=_no_levels(values, closed, budget) if has_nothing else ""
+        )
     found: dict[str, Any] = {}
     decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
     if budget.for_decimals:
@@ -99,25 +109,35 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             axis, learnt = _with_few_decimals(axis, learnt)
             decimals = decimals._replace(decimals=axis.grid.decimals)
             found["decimals"] = decimals.decimals
-        found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        found |= _bins_found(axis, learnt, min_mass) | missing_found(
+            column, learnt.missing, learnt.missing_stddev
+        )
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
         caution = _doubts(column, (axis, learnt), decimals)
         if learnt.is_lone:
             problem = "only one value was told from noise, or values are beyond those that numbers can have"
-            caution = f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
+            caution = (
+                f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
+            )
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
         if column.template.required:
             stddevs = (learnt.missing_stddev, learnt.present_stddev)
-            caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
+            caution = (
+                missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
+            )
     elif "missing" in column.open_parts:
         asks_spelling = _asks_spelling(column)
-        histogram = ask_reading(values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1)
+        histogram = ask_reading(
+            values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1
+        )
         found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
-        found |= missing_found(column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev)
+        found |= missing_found(
+            column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev
+        )
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
     return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
@@ -126,11 +146,17 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
 def _asks_spelling(column: OpenColumn) -> bool:
     """Whether it is open how truth values are spelt."""
     template = column.template
-    return isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None
+    return (
+        isinstance(template, BooleanColumn)
+        and template.has_usual_words
+        and template.spelling is None
+    )
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
-    """A caution if a column of numbers or dates is empty, and the share of its values that are unread if nearly all."""
+    """A caution if a column of numbers or dates is empty, and the share of its values that are
+    unread if nearly all.
+    """
     if not may_be_unread(learnt):
         return "", 0.0
     counted = ask_reading(values, budget.column.name, rho=budget.for_reading)
@@ -140,8 +166,12 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
-    """What to say of a column of which no level was found: whether it is empty, or its values are all different."""
-    counted = values.histogram(Grid(column=closed.name), np.empty(0, dtype=np.int64), rho=budget.for_reading)
+    """What to say of a column of which no level was found: whether it is empty, or its values are
+    all different.
+    """
+    counted = values.histogram(
+        Grid(column=closed.name), np.empty(0, dtype=np.int64), rho=budget.for_reading
+    )
     if is_empty(counted.missing, float(counted.counts[0]), counted.stddev):
         return f"column {closed.name!r}: {EMPTY_COLUMN}"
     other = budget.column.other
@@ -150,11 +180,15 @@ def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> s
 
 
 def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> Decimals:
-    """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that was found."""
+    """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that
+    was found.
+    """
     found = learn_decimals(values, column.name, rho=rho)
     match column.bounds:
         case float(low), float(high):
-            wanted = found.decimals if found.is_known else min(found.decimals, decimals_for(high - low))
+            wanted = (
+                found.decimals if found.is_known else min(found.decimals, decimals_for(high - low))
+            )
             return found._replace(decimals=decimals_between(low, high, wanted))
     return found
 
@@ -170,14 +204,20 @@ def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
 
 
 def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: Decimals) -> str:
-    """A caution if noise leaves open where a column's bounds are, or how many decimals it has; empty if not."""
+    """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
+    empty if not.
+    """
     doubts, ways_out = [], []
     if bounds is not None and bounds[1].has_doubtful_bounds:
         axis, learnt = bounds
         doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
-        ways_out.append(" and ".join(key for key in ("minimum", "maximum") if key not in column.limits))
+        ways_out.append(
+            " and ".join(key for key in ("minimum", "maximum") if key not in column.limits)
+        )
     if not decimals.is_known:
-        doubts.append(f"its decimals were not told from noise and are taken to be {decimals.decimals}")
+        doubts.append(
+            f"its decimals were not told from noise and are taken to be {decimals.decimals}"
+        )
         ways_out.append("synthdp.decimals")
     if not doubts:
         return ""
@@ -200,4 +240,6 @@ def _bins_found(axis: Axis, learnt: Learnt, min_mass: float) -> dict[str, Any]:
         return found_bins(axis, density, at_least_two(density.starts))
     if column.binning == "quantiles":
         return found_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
-    return found_bins(axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins))
+    return found_bins(
+        axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
+    )

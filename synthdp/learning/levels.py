@@ -36,11 +36,14 @@ def learn_levels(
 
 
 def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:
-    """The label of what is left: the field's own, or one that is unlike all levels, whatever their case.
+    """The label of what is left: the field's own, or one that is unlike all levels, whatever their
+    case.
 
     A table's own "Other" is a level like others, and what it is called is released.
     """
-    taken = {level.casefold() for level in levels} | {text.casefold() for text in column.missing_values}
+    taken = {level.casefold() for level in levels} | {
+        text.casefold() for text in column.missing_values
+    }
     if column.other != DEFAULT_OTHER or DEFAULT_OTHER not in taken:
         return column.other
     labels = ("(other)", *(f"(other {number})" for number in range(2, len(taken) + 3)))

@@ -1,4 +1,6 @@
-"""Looks: released histograms of one column, from coarse cells to fine ones, and what lies beyond them."""
+"""Looks: released histograms of one column, from coarse cells to fine ones, and what lies beyond
+them.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,20 +29,30 @@ ROOT_REACH = 2
 """Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
 
 TAIL_CELLS, TAIL_ALARM = 128, 0.3
-"""So many finer cells beside a held stretch may be a thin tail of it, if some of them stand out together by more than
-the largest of independent cells would in three of ten empty histograms; sums hang together, and pass it more seldom."""
+"""So many finer cells beside a held stretch may be a thin tail of it, if some of them stand out
+together by more than the largest of independent cells would in three of ten empty histograms; sums
+hang together, and pass it more seldom.
+"""
 
 FOUND = 0.25
-"""Part of the records that are missing that cells beside a held stretch must show to be held with it."""
+"""Part of the records that are missing that cells beside a held stretch must show to be held with
+it.
+"""
 
 BEYOND, BEYOND_SHARE = 3.0, 0.01
-"""Standard deviations by which records beyond the cells of a look must show, and the part of all that they must be."""
+"""Standard deviations by which records beyond the cells of a look must show, and the part of all
+that they must be.
+"""
 
 SURROUNDING_STEP, SURROUNDING_CELLS = 32, 7
-"""The cells beside a held stretch begin with such a part of its width, and so many of them double it."""
+"""The cells beside a held stretch begin with such a part of its width, and so many of them double
+it.
+"""
 
 THINNER, FEW_CELLS = 3, 4
-"""Records that are missing lie at least a third as densely as those that are held, if these fill so many cells."""
+"""Records that are missing lie at least a third as densely as those that are held, if these fill so
+many cells.
+"""
 
 OTHER_SIDE = 5.0
 """The same where 0 is the outermost value that is held: beyond it most columns have none."""
@@ -96,7 +108,8 @@ class Look:
     def of(cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> "Look":
         """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
         to_the_first, to_the_last = starts[0] == axis.roots[0], starts[-1] == axis.roots[-1]
-        # One question a cell: an end that is asked for apart would bring noise of its own into the outermost cell.
+        # One question a cell: an end that is asked for apart would bring noise of its own into the
+        # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
         found = values.histogram(axis.grid, asked, rho=rho)
         counts, below, above = found.counts, found.below, 0.0
@@ -129,7 +142,9 @@ class Look:
 
     @property
     def present(self) -> tuple[float, float]:
-        """Noisy count of records with a value in the cells, and the standard deviation of its noise."""
+        """Noisy count of records with a value in the cells, and the standard deviation of its
+        noise.
+        """
         return float(self.counts.sum()), self.stddev * sqrt(len(self.counts))
 
     @property
@@ -143,15 +158,28 @@ class Look:
 
     def between(self, first: int, stop: int) -> "Look":
         """The cells ``first .. stop - 1``."""
-        return Look(self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing)
+        return Look(
+            self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing
+        )
 
     def held_roots(self, axis: Axis) -> tuple[int, int]:
-        """First and last cell that hold records, where they may be anywhere; all cells between declared bounds."""
+        """First and last cell that hold records, where they may be anywhere; all cells between
+        declared bounds.
+        """
         if axis.has_bounds:
             return 0, len(self.counts) - 1
-        likely, zero = self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
+        likely, zero = (
+            self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
+        )
         plain, (first, last) = (
-            occupied_cells(self.counts, self.stddev, reach=reach, likely=likely, false_alarm=ASTRONOMIC, most_tails=1)
+            occupied_cells(
+                self.counts,
+                self.stddev,
+                reach=reach,
+                likely=likely,
+                false_alarm=ASTRONOMIC,
+                most_tails=1,
+            )
             for reach in (0, ROOT_REACH)
         )
         if not axis.is_calendar:  # a probable tail does not reach over 0
@@ -159,7 +187,8 @@ class Look:
         return first, last
 
     def tails_beyond(self, closer: "Look", *, width: int | None = None) -> tuple[Floats, Floats]:
-        """Records below and above the cells of a closer look, which counted them: in the nearest cells of this one.
+        """Records below and above the cells of a closer look, which counted them: in the nearest
+        cells of this one.
 
         None unless they are there beyond doubt, and more than a small part of all records.
 
@@ -179,7 +208,10 @@ class Look:
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
         width = int(closer.starts[-1] - closer.starts[0]) if width is None else width
         zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
-        down, up = self.starts[first] - self.starts[: first + 1][::-1], self.starts[stop:] - self.starts[stop]
+        down, up = (
+            self.starts[first] - self.starts[: first + 1][::-1],
+            self.starts[stop:] - self.starts[stop],
+        )
         sides = (
             (self.counts[:first][::-1], down, closer.below, first - zero),
             (self.counts[stop:], up, closer.above, zero - stop + 1),
@@ -187,17 +219,24 @@ class Look:
         tails = []
         for counts, edges, rest, to_zero in sides:
             ends_at_zero = to_zero == 0
-            known = counts.size and rest > max(least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0)
+            known = counts.size and rest > max(
+                least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0
+            )
             zero_there = to_zero if 0 <= to_zero <= counts.size else None
-            found = tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there) if known else None
+            found = (
+                tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there)
+                if known
+                else None
+            )
             tails.append(np.zeros(0) if found is None else found)
         return tails[0], tails[1]
 
     def ends_in(self, inner: "Look", begin: int, end: int) -> Ends:
         """Between which grid points records lie, as a look at finer cells shows.
 
-        They are those that stand out there, then so many beside them as the records that are still missing
-        take up at about the same density: neither noise nor a single cell, however wide, may stretch a range.
+        They are those that stand out there, then so many beside them as the records that are still
+        missing take up at about the same density: neither noise nor a single cell, however wide,
+        may stretch a range.
 
         Parameters
         ----------
@@ -221,7 +260,10 @@ class Look:
             n_rest = before.size + after.size
             if not n_rest:
                 break
-            weights = 1 / (noise**2 + (last + 1 - first) * inner.stddev**2), 1 / (n_rest * inner.stddev**2)
+            weights = (
+                1 / (noise**2 + (last + 1 - first) * inner.stddev**2),
+                1 / (n_rest * inner.stddev**2),
+            )
             rest = (total - float(inner.counts[first : last + 1].sum())) * weights[0]
             rest = (rest + float(before.sum() + after.sum()) * weights[1]) / sum(weights)
             rest_noise = float(sum(weights) ** -0.5)
@@ -230,12 +272,20 @@ class Look:
             if (sure.start, sure.stop) == (first, last + 1) and sure.stop - sure.start >= FEW_CELLS:
                 reach = THINNER * rest / max(total - rest, 1.0) * (surely[1] - surely[0])
                 outermost = max(outermost, int(np.searchsorted(inner.starts, surely[0] - reach)))
-                innermost = min(innermost, int(np.searchsorted(inner.starts, surely[1] + reach, side="right")) - 1)
-                before, after = inner.counts[outermost:first][::-1], inner.counts[last + 1 : innermost]
+                innermost = min(
+                    innermost,
+                    int(np.searchsorted(inner.starts, surely[1] + reach, side="right")) - 1,
+                )
+                before, after = (
+                    inner.counts[outermost:first][::-1],
+                    inner.counts[last + 1 : innermost],
+                )
             if not before.size + after.size:
                 break
             below, above = tails_of(before, after, rest)
-            if before[:below].sum() + after[:above].sum() <= FOUND * rest:  # as soon none of them is there
+            if (
+                before[:below].sum() + after[:above].sum() <= FOUND * rest
+            ):  # as soon none of them is there
                 break
             first, last = first - below, last + above
         start, stop = max(int(inner.starts[first]), begin), min(int(inner.starts[last + 1]), end)
@@ -244,29 +294,38 @@ class Look:
         return Ends(start, stop, rest, rest_noise, max(surely[0] - start, stop - surely[1], 0))
 
     def _outermost_in(self, inner: "Look", first: int, last: int) -> tuple[int, int]:
-        """The first and the last finer cell that hold records, with those in cells of this look that stand out."""
+        """The first and the last finer cell that hold records, with those in cells of this look
+        that stand out.
+        """
         held = np.flatnonzero(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC))
         if not held.size:
             return first, last
         edges = np.searchsorted(inner.starts, self.starts)
-        lowest, highest = (slice(*edges[cell : cell + 2].tolist()) for cell in held[[0, -1]].tolist())
-        if first >= lowest.stop:  # too thin to be seen in finer cells; most of it lies where the sum is largest
+        lowest, highest = (
+            slice(*edges[cell : cell + 2].tolist()) for cell in held[[0, -1]].tolist()
+        )
+        if (
+            first >= lowest.stop
+        ):  # too thin to be seen in finer cells; most of it lies where the sum is largest
             first = lowest.stop - 1 - int(np.argmax(np.cumsum(inner.counts[lowest][::-1])))
         if last < highest.start:
             last = highest.start + int(np.argmax(np.cumsum(inner.counts[highest])))
         return first, last
 
     def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:
-        """Starts of finer cells with those of cells beside them, each twice as wide as the one before.
+        """Starts of finer cells with those of cells beside them, each twice as wide as the one
+        before.
 
-        Few records beyond an octave need not lie far away: without such cells they would be spread over the next.
+        Few records beyond an octave need not lie far away: without such cells they would be spread
+        over the next.
 
         Parameters
         ----------
         starts
             First grid points of finer cells, then the end.
         over_zero
-            Whether the cells beside may lie on the other side of 0, where most columns have no records.
+            Whether the cells beside may lie on the other side of 0, where most columns have no
+            records.
 
         Returns
         -------
@@ -282,7 +341,9 @@ class Look:
         if not over_zero:
             lowest = lowest if begin < 0 else max(lowest, 0)
             end = end if stop > 1 else min(end, 1)
-        below = np.unique(np.array([max(begin - each, lowest) for each in distances], dtype=np.int64))
+        below = np.unique(
+            np.array([max(begin - each, lowest) for each in distances], dtype=np.int64)
+        )
         above = np.unique(np.array([min(stop + each, end) for each in distances], dtype=np.int64))
         first, last = self.cells_of(np.array([below[0], above[-1] - 1])).tolist()
         roots = self.starts[first : last + 2]
@@ -294,7 +355,9 @@ class Look:
         shares = shares_of_cells(mass.tolist(), self.widths.tolist(), cells)
         starts = [
             start
-            for begin, width, pieces in zip(self.starts.tolist(), self.widths.tolist(), shares, strict=False)
+            for begin, width, pieces in zip(
+                self.starts.tolist(), self.widths.tolist(), shares, strict=False
+            )
             for start in split_evenly(begin, begin + width, pieces)
         ]
         return np.array([*starts, int(self.starts[-1])], dtype=np.int64)

@@ -1,14 +1,16 @@
-"""Learning the domain of a column of numbers or dates: bounds, bins, and where in a bin its records lie.
+"""Learning the domain of a column of numbers or dates: bounds, bins, and where in a bin its records
+lie.
 
-1. Where are they? A histogram over fixed cells, powers of two or decades, shows the bounds; if it shows nothing,
-   it is asked again.
-2. How do they lie? A histogram over finer cells, most where the most records are. What lies beyond them is
-   counted with them. A cell that still holds a large part of all records is looked into again.
+1. Where are they? A histogram over fixed cells, powers of two or decades, shows the bounds; if it
+   shows nothing, it is asked again.
+2. How do they lie? A histogram over finer cells, most where the most records are. What lies beyond
+   them is counted with them. A cell that still holds a large part of all records is looked into
+   again.
 3. Which single values hold many (0, 40 hours, 99999)? Partition selection, unless the finer
    cells are single values already.
 
-What follows is free: `refining` puts the looks together and takes out what may be noise, `bins` puts edges at
-quantiles, and the density decides where in a bin values are drawn.
+What follows is free: `refining` puts the looks together and takes out what may be noise, `bins`
+puts edges at quantiles, and the density decides where in a bin values are drawn.
 """
 
 from collections.abc import Sequence
@@ -34,7 +36,9 @@ FINE_CELLS = 512
 """Cells that a histogram adds to the one before."""
 
 FEWEST_CELLS = 48
-"""But no more than there are records for in each, beyond one standard deviation of its noise; so many at least."""
+"""But no more than there are records for in each, beyond one standard deviation of its noise; so
+many at least.
+"""
 
 NEGLIGIBLE = 0.001
 """Outer pieces of the density that hold less than this part of it are left out."""
@@ -43,7 +47,9 @@ CROWDED = 16
 """A cell of many values is looked into again if it holds more than this part of all records."""
 
 FEW_POINTS = 3
-"""Where the first histogram finds no more values than that, what lies beyond them is counted before all else."""
+"""Where the first histogram finds no more values than that, what lies beyond them is counted before
+all else.
+"""
 
 DOUBT = 1.0
 """Standard deviations of the noise in the records beyond the bounds that these may be uncertain by."""
@@ -52,13 +58,19 @@ DOUBTFUL = 0.25
 """Part of the range by which its bounds must be uncertain to be worth a word."""
 
 CONSTANT = 0.05
-"""A column is taken to have one value only if no more than this part of all records can have others."""
+"""A column is taken to have one value only if no more than this part of all records can have
+others.
+"""
 
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
-"""Shares of a column's budget for the first histogram, for each closer look, and for single values less these looks."""
+"""Shares of a column's budget for the first histogram, for each closer look, and for single values
+less these looks.
+"""
 
 MAX_LOOKS, MAX_ZOOMS = 3, 2
-"""Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times finer."""
+"""Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times
+finer.
+"""
 
 
 @final
@@ -101,10 +113,16 @@ class Learnt:
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
         """The same on a grid with so many decimals less."""
-        return replace(self, density=self.density.on_coarser_grid(10**fewer), uncertainty=self.uncertainty / 10**fewer)
+        return replace(
+            self,
+            density=self.density.on_coarser_grid(10**fewer),
+            uncertainty=self.uncertainty / 10**fewer,
+        )
 
 
-def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None) -> Learnt:
+def learn_density(
+    values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None
+) -> Learnt:
     """Spend at most ``rho`` on where the records of a column lie.
 
     Parameters
@@ -139,13 +157,22 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
     stddev = float(weights.sum() ** -0.5)
     return Learnt(
-        density.simplified(), missing, stddev, *first.present, first.stands_out, noisiest, is_lone, uncertainty
+        density.simplified(),
+        missing,
+        stddev,
+        *first.present,
+        first.stands_out,
+        noisiest,
+        is_lone,
+        uncertainty,
     )
 
 
 @final
 class _Asking:
-    """What is asked of one column: ``left`` is left of its budget, and ``stretch`` is what was divided finely."""
+    """What is asked of one column: ``left`` is left of its budget, and ``stretch`` is what was
+    divided finely.
+    """
 
     def __init__(self, values: PrivateValues, axis: Axis, rho: Fraction) -> None:
         self._values, self._axis, self._rho = values, axis, rho
@@ -161,12 +188,18 @@ class _Asking:
         """A look at public cells, again if it shows nothing."""
         look = self._look(self._axis.roots, LOOKING)
         self._stddev = look.stddev
-        while not look.stands_out and self.left > 1 - MAX_LOOKS * LOOKING and not self._axis.has_bounds:
+        while (
+            not look.stands_out
+            and self.left > 1 - MAX_LOOKS * LOOKING
+            and not self._axis.has_bounds
+        ):
             look = look.joined(self._look(self._axis.roots, LOOKING))
         return look
 
     def finer_cells(self, first: Look) -> tuple[Look, Look, Ints, list[Look]]:
-        """The first look, more of it if needed; the part that holds records, finer cells of it, and a check if any."""
+        """The first look, more of it if needed; the part that holds records, finer cells of it, and
+        a check if any.
+        """
         low, high = first.held_roots(self._axis)
         mass, check = first.counts.copy(), []
         if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
@@ -191,20 +224,28 @@ class _Asking:
         return are_single(starts[(starts >= begin) & (starts <= stop)])
 
     def _resolved(self, total: float) -> int:
-        """In how many cells so many records show, each as many as its noise: more of them would show less."""
+        """In how many cells so many records show, each as many as its noise: more of them would
+        show less.
+        """
         share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
         stddev = self._stddev * sqrt(LOOKING / share)
         return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
 
     def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[Look]:
-        """A look at finer cells and, where single values are looked for, at those that hold many records."""
-        wants_spikes = may_have_spikes and not self.sees_single_values(starts) and self.left >= 2 * SPIKES
+        """A look at finer cells and, where single values are looked for, at those that hold many
+        records.
+        """
+        wants_spikes = (
+            may_have_spikes and not self.sees_single_values(starts) and self.left >= 2 * SPIKES
+        )
         looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
         for _ in range(MAX_ZOOMS if wants_spikes else 0):
             crowded = _crowded(looks[-1])
             if not crowded.any():
                 break
-            starts = looks[-1].finer(np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS)
+            starts = looks[-1].finer(
+                np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS
+            )
             looks.append(self._look(starts, ZOOM))
         return looks
 
@@ -216,7 +257,9 @@ def _crowded(look: Look) -> NDArray[np.bool_]:
 
 
 def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]:
-    """Single values that many records share, where cells are wider than one value, with noisy counts."""
+    """Single values that many records share, where cells are wider than one value, with noisy
+    counts.
+    """
     spikes: dict[int, float] = {}
     for value, count in frequent.counts.items():
         point = min(max(int(value), int(look.starts[0])), int(look.starts[-1]) - 1)
@@ -226,10 +269,11 @@ def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]
 
 
 def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, float]:
-    """The density between the bounds that were found, and by how many grid points these are uncertain.
+    """The density between the bounds that were found, and by how many grid points these are
+    uncertain.
 
-    Declared bounds stay. Others may lie anywhere in the cell that they were found in, and further out by what
-    the records take up that noise could hide beyond.
+    Declared bounds stay. Others may lie anywhere in the cell that they were found in, and further
+    out by what the records take up that noise could hide beyond.
     """
     if axis.has_bounds or not density.mass.any():
         return density, 0.0
@@ -241,14 +285,18 @@ def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, 
             begin, end, guessed = first, stop, further
             spread = (max(rest, 0.0) + DOUBT * stddev) / max(outer.present[0], 1.0)
             continue
-        lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()  # a closer look tells of the outermost
+        lowest, highest = outer.cells_of(
+            np.array([begin, end - 1])
+        ).tolist()  # a closer look tells of the outermost
         if first < min(int(outer.starts[lowest + 1]), end):
             begin = first
         if stop > max(int(outer.starts[highest]), begin):
             end = stop
     density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
     ends = np.array([density.starts[0], density.starts[-1] - 1])
-    leaves = np.minimum(looks[-1].widths[looks[-1].cells_of(ends)], density.widths[[0, -1]])  # single values are exact
+    leaves = np.minimum(
+        looks[-1].widths[looks[-1].cells_of(ends)], density.widths[[0, -1]]
+    )  # single values are exact
     beyond = max(min(spread, 1.0) * float(density.widths.sum()), float(guessed))
     return density, beyond + float(leaves.max()) / 2
 
@@ -267,7 +315,8 @@ def _with_tails(density: Density, first: Look, look: Look, *, width: int) -> Den
 
 
 def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> Density:
-    """The density of a single value with the cells beside it on the likelier side: one, or up to the largest values.
+    """The density of a single value with the cells beside it on the likelier side: one, or up to
+    the largest values.
 
     A column of one value says nothing; unless that is beyond doubt, there is room for others.
     """
@@ -289,7 +338,8 @@ def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> 
 
 
 def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -> Learnt:
-    """Spend at most ``rho`` on bins by PrivTree: a density whose pieces, at most ``most``, are the bins.
+    """Spend at most ``rho`` on bins by PrivTree: a density whose pieces, at most ``most``, are the
+    bins.
 
     The first histogram shows bounds and missing values. The tree shows no counts; its cells hold
     about equally many records, and the density says so.

@@ -19,10 +19,20 @@ from synthdp.privacy.values.value_events import HistogramEvent
 from synthdp.schema.axes.points import STEPS
 
 About: TypeAlias = Literal[
-    "levels", "bounds", "shape", "bins", "single values", "heaping", "decimals", "size", "missing", "reading"
+    "levels",
+    "bounds",
+    "shape",
+    "bins",
+    "single values",
+    "heaping",
+    "decimals",
+    "size",
+    "missing",
+    "reading",
 ]
-"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how large they are;
-"reading": whether values that are there can be read."""
+"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how
+large they are; "reading": whether values that are there can be read.
+"""
 
 
 @final
@@ -45,7 +55,8 @@ class Question:
         Whether the noise is Laplace.
     least_records
         About how many records something must have to be found more often than not: the threshold of
-        partition selection, or what stands out from noise in a histogram. None if there is no such number.
+        partition selection, or what stands out from noise in a histogram. None if there is no such
+        number.
     """
 
     column: str
@@ -60,9 +71,9 @@ class Question:
 def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
     """What learning one column asks, in order.
 
-    Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values", whose budget "bins"
-    then has as well. "bounds" may be asked up to three times, if it shows nothing or a single value, and the
-    others then have less. A budget is never passed.
+    Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values",
+    whose budget "bins" then has as well. "bounds" may be asked up to three times, if it shows
+    nothing or a single value, and the others then have less. A budget is never passed.
 
     Raises
     ------
@@ -76,16 +87,26 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     asked = []
     if budget.for_decimals:
         asked += [
-            ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1), ASTRONOMIC))
+            ask.cells(
+                "decimals",
+                budget.for_decimals / 2,
+                significance(2 * (MAX_LEARNT_DECIMALS + 1), ASTRONOMIC),
+            )
         ]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]
     if not column.open_parts & {"bounds", "bins"}:
-        return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.open_parts else tuple(asked)
+        return (
+            (*asked, ask.cells("missing", rho, BELIEVED))
+            if "missing" in column.open_parts
+            else tuple(asked)
+        )
     n_roots = len(Axis.of(column, decimals=column.decimals or 0).roots) - 1
     bounds = "bounds" in column.open_parts
     asked += [
         ask.cells(
-            "bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots, ASTRONOMIC) if bounds else None
+            "bounds" if bounds else "shape",
+            rho * LOOKING,
+            significance(2 * n_roots, ASTRONOMIC) if bounds else None,
         )
     ]
     if "bins" in column.open_parts and column.binning == "privtree":
@@ -113,7 +134,9 @@ class _Asking:
         name = self.budget.column.name
         event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit)
         sigma = sqrt(event.sigma_squared)
-        return self._question(about, rho, sigma, least=None if deviations is None else deviations * sigma)
+        return self._question(
+            about, rho, sigma, least=None if deviations is None else deviations * sigma
+        )
 
     def reading(self) -> Question:
         """Whether values can be read."""
@@ -143,5 +166,11 @@ class _Asking:
     ) -> Question:
         name = self.budget.column.name
         return Question(
-            column=name, about=about, rho=rho, delta=delta, sigma=sigma, is_tree=is_tree, least_records=least
+            column=name,
+            about=about,
+            rho=rho,
+            delta=delta,
+            sigma=sigma,
+            is_tree=is_tree,
+            least_records=least,
         )

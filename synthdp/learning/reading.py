@@ -1,4 +1,6 @@
-"""Whether a column is read at all: values that are there and cannot be read, told from missing ones by noisy counts."""
+"""Whether a column is read at all: values that are there and cannot be read, told from missing ones
+by noisy counts.
+"""
 
 from fractions import Fraction
 from math import sqrt
@@ -12,33 +14,52 @@ from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.column import Column
 
 NEARLY_ALL = 0.9
-"""A column is taken for one that is not read if so large a part of its values could not be, or a larger one."""
+"""A column is taken for one that is not read if so large a part of its values could not be, or a
+larger one.
+"""
 
 BEYOND_DOUBT = 5.0
-"""And more of them than could be, by so many standard deviations: where there is neither, noise says so once in three
-million columns, and of a column that is read it never does."""
+"""And more of them than could be, by so many standard deviations: where there is neither, noise
+says so once in three million columns, and of a column that is read it never does.
+"""
 
 EMPTY = 0.1
-"""A column may be one if for each record without a number or date there is no more than this part of one with it."""
+"""A column may be one if for each record without a number or date there is no more than this part
+of one with it.
+"""
 
 
 def may_be_unread(learnt: Learnt) -> bool:
-    """Whether a column of numbers or dates has so few of them that its values may all be unreadable."""
+    """Whether a column of numbers or dates has so few of them that its values may all be
+    unreadable.
+    """
     is_empty = not learnt.stands_out or learnt.present < EMPTY * learnt.missing
     return is_empty and learnt.missing > BEYOND_DOUBT * learnt.missing_stddev
 
 
-def ask_reading(values: PrivateValues, column: str, *, rho: Fraction, n_ways: int = 1) -> NoisyHistogram:
-    """Spend ``rho`` on how many values are missing, cannot be read (``below``), and are read, each way apart."""
-    return values.histogram(Grid(column=column, of="reading"), np.arange(READ, READ + n_ways), rho=rho)
+def ask_reading(
+    values: PrivateValues, column: str, *, rho: Fraction, n_ways: int = 1
+) -> NoisyHistogram:
+    """Spend ``rho`` on how many values are missing, cannot be read (``below``), and are read, each
+    way apart.
+    """
+    return values.histogram(
+        Grid(column=column, of="reading"), np.arange(READ, READ + n_ways), rho=rho
+    )
 
 
 def unread_share(found: NoisyHistogram) -> float:
-    """The share of the values of a column that cannot be read if nearly all cannot, beyond doubt; else 0."""
+    """The share of the values of a column that cannot be read if nearly all cannot, beyond doubt;
+    else 0.
+    """
     unread, read = found.below, max(float(found.counts.sum()), 0.0)
     noise = sqrt(1 + found.counts.size) * found.stddev
     is_beyond_doubt = unread - float(found.counts.sum()) > BEYOND_DOUBT * noise
-    return unread / (unread + read) if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read) else 0.0
+    return (
+        unread / (unread + read)
+        if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read)
+        else 0.0
+    )
 
 
 def is_empty(missing: float, present: float, stddev: float) -> bool:
@@ -52,9 +73,11 @@ EMPTY_COLUMN = "its values are missing, or nearly all of them are; ignore it if 
 
 
 def spelling_found(column: Column, found: NoisyHistogram) -> tuple[str, str] | None:
-    """How most truth values are spelt, as far as noise can tell and the column may write; None for no more than that.
+    """How most truth values are spelt, as far as noise can tell and the column may write; None for
+    no more than that.
 
-    A few records do not decide it, for the way must stand out from noise and be commoner than all others.
+    A few records do not decide it, for the way must stand out from noise and be commoner than all
+    others.
     """
     assert isinstance(column, BooleanColumn)
     commonest = int(found.counts.argmax())

@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 
 
 def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
-    """Two looks or more, from the widest cells to the narrowest, and the counts of single points, as one density."""
+    """Two looks or more, from the widest cells to the narrowest, and the counts of single points,
+    as one density.
+    """
     points = np.array(sorted(spikes), dtype=np.int64)
     heights = np.array([spikes[point] for point in points.tolist()])
     mass = _told_from_noise(looks, points, heights)
@@ -30,18 +32,28 @@ def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
 
 
 def _told_from_noise(looks: Sequence[Look], points: Ints, heights: Floats) -> Floats:
-    """Records of the widest cells, by what two looks say; neighbours that stand out only together share alike."""
+    """Records of the widest cells, by what two looks say; neighbours that stand out only together
+    share alike.
+    """
     outer, inner = looks[:2]
     firsts = np.searchsorted(inner.starts, outer.starts)
     finer = np.add.reduceat(_without(inner, points, heights)[0], firsts[:-1])
-    coarse, own, other = _without(outer, points, heights)[0], outer.stddev**-2.0, inner.stddev**-2.0 / np.diff(firsts)
+    coarse, own, other = (
+        _without(outer, points, heights)[0],
+        outer.stddev**-2.0,
+        inner.stddev**-2.0 / np.diff(firsts),
+    )
     weight = own + other
     mass: Floats = (coarse * own + finer * other) / weight
     is_plain = mass > PROBABLE * weight**-0.5
     for run in np.split(np.arange(len(mass)), np.flatnonzero(np.diff(is_plain)) + 1):
         if not is_plain[run[0]]:
             total = float(mass[run].sum())
-            mass[run] = total / len(run) if total > PROBABLE * float((1 / weight[run]).sum()) ** 0.5 else 0.0
+            mass[run] = (
+                total / len(run)
+                if total > PROBABLE * float((1 / weight[run]).sum()) ** 0.5
+                else 0.0
+            )
     return mass
 
 
@@ -55,7 +67,12 @@ def _without(look: Look, points: Ints, heights: Floats) -> tuple[Floats, Floats]
 
 
 def _refined(
-    outer: Look, mass: Floats, inner: Look, counts: Floats, widths: Floats, is_news: NDArray[np.bool_]
+    outer: Look,
+    mass: Floats,
+    inner: Look,
+    counts: Floats,
+    widths: Floats,
+    is_news: NDArray[np.bool_],
 ) -> Floats:
     """The records of each outer cell, given to the inner cells that it consists of.
 
@@ -68,7 +85,9 @@ def _refined(
             result[start:stop] = max(mass[index], 0.0) / (stop - start)
             continue
         weights = (outer.stddev**-2, inner.stddev**-2 / (stop - start))
-        total = (mass[index] * weights[0] + float(counts[start:stop].sum()) * weights[1]) / sum(weights)
+        total = (mass[index] * weights[0] + float(counts[start:stop].sum()) * weights[1]) / sum(
+            weights
+        )
         result[start:stop] = smoothed(counts[start:stop], widths[start:stop], total, inner.stddev)
     return result
 

@@ -1,9 +1,11 @@
-"""What noisy counts say of values that were not read: cautions, for nothing in a cell is ever an error.
+"""What noisy counts say of values that were not read: cautions, for nothing in a cell is ever an
+error.
 
-A value that a column cannot read goes to the column's place for unread values, or becomes ``other``, and nobody may be
-told of a record. What is told is what was released and paid for anyhow: the noisy share of all records that
-ended there, where it stands clear of noise. Whether it should be is for people to say who know the table.
-Counts that came from elsewhere have no such place: there unread values are "missing", or in the first level.
+A value that a column cannot read goes to the column's place for unread values, or becomes
+``other``, and nobody may be told of a record. What is told is what was released and paid for
+anyhow: the noisy share of all records that ended there, where it stands clear of noise. Whether it
+should be is for people to say who know the table. Counts that came from elsewhere have no such
+place: there unread values are "missing", or in the first level.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,11 +32,15 @@ MOST = 0.5
 """So are more than this part of all that have none of the levels that a column has."""
 
 NEARLY_ALL, SURELY = 0.99, 0.98
-"""So is all but everything in the one level that unread values of a required column become, this much beyond doubt:
-a second level that has a fiftieth of the records, or more, is not taken for none."""
+"""So is all but everything in the one level that unread values of a required column become, this
+much beyond doubt: a second level that has a fiftieth of the records, or more, is not taken for
+none.
+"""
 
 HIDDEN = 0.1
-"""Where noise could hide more than this part of the records at a level, nobody can say that it has none."""
+"""Where noise could hide more than this part of the records at a level, nobody can say that it has
+none.
+"""
 
 SOME = 0.005
 """From this part of all records on unread values are worth a word, if they stand clear of noise."""
@@ -64,14 +70,16 @@ _MORE_WAYS: Mapping[str, str] = {
 }
 
 _COUNTS_ARE_NO_DATES = (
-    "; counts of seconds since 1970 are no dates: convert them, in pandas by pandas.to_datetime(.., unit='s')"
+    "; counts of seconds since 1970 are no dates: convert them, "
+    "in pandas by pandas.to_datetime(.., unit='s')"
 )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Suspect:
-    """A level in which unread values end, and the share of records from which on that is worth a word.
+    """A level in which unread values end, and the share of records from which on that is worth a
+    word.
 
     Parameters
     ----------
@@ -89,16 +97,26 @@ class _Suspect:
     words: str
 
     def caution(self, column: Column, count: float, total: float, noise: float) -> list[str]:
-        """A caution if too many records of all are at the level; ``noise`` is what passes for nothing."""
+        """A caution if too many records of all are at the level; ``noise`` is what passes for
+        nothing.
+        """
         if total <= 0 or count - self.surely * total <= noise or count < self.share * total - noise:
             return []
-        return [f"column {column.name!r}: about {100 * min(count / total, 1.0):.0f} % of the records {self.words}"]
+        return [
+            f"column {column.name!r}: about {100 * min(count / total, 1.0):.0f} % of the records {self.words}"
+        ]
 
 
 def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
-    """What a certificate says of unread values of each column with a place for them: noisy numbers, paid for anyhow."""
+    """What a certificate says of unread values of each column with a place for them: noisy numbers,
+    paid for anyhow.
+    """
     found = {
-        name: {"share": round(each.share, 6), "records": round(each.count, 1), "stddev": round(each.stddev, 1)}
+        name: {
+            "share": round(each.share, 6),
+            "records": round(each.count, 1),
+            "stddev": round(each.stddev, 1),
+        }
         for name, each in unread.items()
     }
     return {"unread": found} if found else {}
@@ -109,7 +127,8 @@ def unread_cautions(
     measurements: Sequence[LinearMeasurement],
     unread: Mapping[str, UnreadCount] = MappingProxyType({}),
 ) -> list[str]:
-    """What users should know of columns of which much was not read, from released measurements only.
+    """What users should know of columns of which much was not read, from released measurements
+    only.
 
     Parameters
     ----------
@@ -118,8 +137,9 @@ def unread_cautions(
     measurements
         Noisy marginals over its codes. Of those that hold a column the least noisy one speaks.
     unread
-        Of columns with a place for unread values how many there are. Of those each is told of which the share stands
-        clear of noise, by `CLEAR` standard deviations and by as many more as so many columns ask for, and is `SOME`.
+        Of columns with a place for unread values how many there are. Of those each is told of which
+        the share stands clear of noise, by `CLEAR` standard deviations and by as many more as so
+        many columns ask for, and is `SOME`.
     """
     limit = significance(2 * len(schema.columns))
     found = []
@@ -127,13 +147,18 @@ def unread_cautions(
         told = []
         about = [measurement for measurement in measurements if column.name in measurement.clique]
         for suspect in _suspects(column, has_place=column.name in unread):
-            counts = filter(None, (_counts(measurement, column, suspect.code) for measurement in about))
+            counts = filter(
+                None, (_counts(measurement, column, suspect.code) for measurement in about)
+            )
             answers = ((_noise(variances, suspect), values) for values, variances in counts)
             if best := min(answers, key=lambda answer: answer[0], default=None):
                 noise, values = best
                 told += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
         if column.name in unread:  # of its suspects there is one: nearly all others are missing
-            told = _unread_caution(column, unread[column.name], max(CLEAR, limit), is_bare=bool(told)) or told
+            told = (
+                _unread_caution(column, unread[column.name], max(CLEAR, limit), is_bare=bool(told))
+                or told
+            )
         found += told
     return found
 
@@ -141,18 +166,25 @@ def unread_cautions(
 def levels_without_records(
     schema: Schema, measurements: Sequence[LinearMeasurement], names: Collection[str]
 ) -> dict[str, int]:
-    """The codes of ``other`` in some columns where all measurements together leave nothing for it but noise.
+    """The codes of ``other`` in some columns where all measurements together leave nothing for it
+    but noise.
 
-    A level of its own in ``enum`` is not among them, nor one that a rule may need, nor one in which noise
-    would hide many records.
+    A level of its own in ``enum`` is not among them, nor one that a rule may need, nor one in which
+    noise would hide many records.
     """
     ruled = {name for constraint in schema.constraints for name in constraint.clique}
     found = {}
     for column in schema.table_columns:
-        if column.name not in names or column.name in ruled or not isinstance(column, CategoricalColumn):
+        if (
+            column.name not in names
+            or column.name in ruled
+            or not isinstance(column, CategoricalColumn)
+        ):
             continue
         code = column.unknown_code
-        is_all = column.levels == (column.other,) and not column.required  # no level was found, or there is none
+        is_all = (
+            column.levels == (column.other,) and not column.required
+        )  # no level was found, or there is none
         if column.other is None or (column.other in column.levels and not is_all):
             continue
         answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
@@ -167,8 +199,11 @@ def levels_without_records(
     return found
 
 
-def missing_caution(column: Column, missing: float, present: float, stddevs: tuple[float, float]) -> str:
-    """A caution if too many records of a column were without a value when it was learnt; empty if not.
+def missing_caution(
+    column: Column, missing: float, present: float, stddevs: tuple[float, float]
+) -> str:
+    """A caution if too many records of a column were without a value when it was learnt; empty if
+    not.
 
     Parameters
     ----------
@@ -185,7 +220,9 @@ def missing_caution(column: Column, missing: float, present: float, stddevs: tup
 
 
 def unread_problem(column: Column, share: float) -> str:
-    """What to say of a column of which so large a part of the values could not be read when it was learnt."""
+    """What to say of a column of which so large a part of the values could not be read when it was
+    learnt.
+    """
     what, fits = reading_of(column).what, reading_of(column).fits
     what = what if fits in what else f"{what} such as {fits!r}"
     return (
@@ -194,16 +231,28 @@ def unread_problem(column: Column, share: float) -> str:
     )
 
 
-def _unread_caution(column: Column, unread: UnreadCount, limit: float, *, is_bare: bool) -> list[str]:
+def _unread_caution(
+    column: Column, unread: UnreadCount, limit: float, *, is_bare: bool
+) -> list[str]:
     """What is said of unread values; ``is_bare`` of a column of which nearly all else is missing."""
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
     share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
     kind = str(column.field()["type"])
-    what = _NOT_READ.get(kind, "is none of its levels") if not isinstance(column, CategoricalColumn) else _NO_LEVEL
+    what = (
+        _NOT_READ.get(kind, "is none of its levels")
+        if not isinstance(column, CategoricalColumn)
+        else _NO_LEVEL
+    )
     none = "no value, or one that" if column.required else "a value that"
-    may_be_missing = ", or leave out constraints.required if values may be missing" if column.required else ""
-    place = "no value in its place, as nearly all others have none" if is_bare else "values of the others in its place"
+    may_be_missing = (
+        ", or leave out constraints.required if values may be missing" if column.required else ""
+    )
+    place = (
+        "no value in its place, as nearly all others have none"
+        if is_bare
+        else "values of the others in its place"
+    )
     return [
         f"column {column.name!r}: about {share} % of the records have {none} {what}; drawn rows have {place}; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}{may_be_missing}"
@@ -211,7 +260,9 @@ def _unread_caution(column: Column, unread: UnreadCount, limit: float, *, is_bar
 
 
 def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:
-    """Where values of a column end that are not read, or missing; with ``other`` only what is missing is missing."""
+    """Where values of a column end that are not read, or missing; with ``other`` only what is
+    missing is missing.
+    """
     has_other = isinstance(column, CategoricalColumn) and column.other is not None
     if not column.required and not has_other:
         yield _missing(column, has_place=has_place)
@@ -220,7 +271,8 @@ def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:
     if isinstance(column, CategoricalColumn) and has_other:
         spelling = "list the levels as they are spelt there: constraints.enum"
         words = (
-            f"have none of its other levels and became {column.other!r}; if that is not so in your table, {spelling}"
+            f"have none of its other levels and became {column.other!r}; "
+            f"if that is not so in your table, {spelling}"
         )
         yield _Suspect(code=column.unknown_code, share=MOST, surely=MOST, words=words)
     elif column.required:
@@ -232,7 +284,9 @@ def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:
 
 
 def _missing(column: Column, *, has_place: bool) -> _Suspect:
-    """Missing values: where unread ones have a place of their own only nearly all of them are a surprise."""
+    """Missing values: where unread ones have a place of their own only nearly all of them are a
+    surprise.
+    """
     words = (
         "have no value, or none that could be read; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}"
@@ -248,13 +302,17 @@ def _ways(column: Column) -> str:
         return ", ".join(["constraints.enum", "synthdp.other", *numbers, "missingValues"])
     kind = str(column.field()["type"])
     more = _MORE_WAYS.get(kind, "")
-    return f"{_WAYS_OF_WRITING[kind]}{more}, missingValues" + (_COUNTS_ARE_NO_DATES if kind == "datetime" else "")
+    return f"{_WAYS_OF_WRITING[kind]}{more}, missingValues" + (
+        _COUNTS_ARE_NO_DATES if kind == "datetime" else ""
+    )
 
 
 def _counts(
     measurement: LinearMeasurement, column: Column, code: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Noisy counts of the levels of a column, and their variances; None if they do not tell a level apart."""
+    """Noisy counts of the levels of a column, and their variances; None if they do not tell a level
+    apart.
+    """
     if column.name not in measurement.clique:
         return None
     axis = measurement.clique.index(column.name)

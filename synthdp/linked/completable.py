@@ -22,8 +22,9 @@ _N_ROOTS = 200
 def check_completable(package: Package, views: Mapping[str, View]) -> None:
     """Draw some families of which nothing is known but the rules, always the same ones.
 
-    A row that rules leave nothing stops a run when families are drawn for the next view, and all draws after it: then
-    most of the budget is spent. Orders alone, and least children, leave every row something.
+    A row that rules leave nothing stops a run when families are drawn for the next view, and all
+    draws after it: then most of the budget is spent. Orders alone, and least children, leave every
+    row something.
 
     Parameters
     ----------
@@ -37,24 +38,37 @@ def check_completable(package: Package, views: Mapping[str, View]) -> None:
     ParameterError
         If a row is left nothing, given what is above and beside it; it names the table.
     """
-    if package.rules or any(table.limits or (table.schema and table.schema.rules) for table in package.tables):
-        with suppress(ModelTooLargeError):  # of rules on very many levels, which are met as families are drawn
-            _draw(package, {label: FittedView(view, _knowing_rules(view)) for label, view in views.items()})
+    if package.rules or any(
+        table.limits or (table.schema and table.schema.rules) for table in package.tables
+    ):
+        with suppress(
+            ModelTooLargeError
+        ):  # of rules on very many levels, which are met as families are drawn
+            _draw(
+                package,
+                {label: FittedView(view, _knowing_rules(view)) for label, view in views.items()},
+            )
 
 
 def _draw(package: Package, fitted: Mapping[str, FittedView]) -> None:
     seeds = iter(np.random.SeedSequence(0).spawn(len(package.tables)))
-    checked = checked_names([each.view.schema for each in fitted.values() if each.view.schema is not None])
+    checked = checked_names(
+        [each.view.schema for each in fitted.values() if each.view.schema is not None]
+    )
     drawn: dict[str, DrawnRows] = {}
     for table in package.tables:
         own = [each for each in fitted.values() if each.view.name == table.name]
         view, seed = own[0].view if own else View(package, table), next(seeds)
         if table.parent is None:
             model = own[0].model
-            drawn[table.name] = drawn_roots(view, model, _N_ROOTS, seed=seed, text=False, given=None, checked=checked)
+            drawn[table.name] = drawn_roots(
+                view, model, _N_ROOTS, seed=seed, text=False, given=None, checked=checked
+            )
         else:
             parents = drawn[table.parent]
-            drawn[table.name] = drawn_children(view, own, parents, seed=seed, text=False, checked=checked)
+            drawn[table.name] = drawn_children(
+                view, own, parents, seed=seed, text=False, checked=checked
+            )
 
 
 def _knowing_rules(view: View) -> Synthesis:
@@ -62,5 +76,7 @@ def _knowing_rules(view: View) -> Synthesis:
     schema = view.schema
     assert schema is not None
     total = LinearMeasurement((), np.array(float(_N_ROOTS * view.grid)), 1.0)
-    model: Model = engine_named("graphical-model").estimate(schema.domain, [total], constraints=schema.constraints)
+    model: Model = engine_named("graphical-model").estimate(
+        schema.domain, [total], constraints=schema.constraints
+    )
     return Synthesis(schema=schema, measurements=[total], model=model, certificate={})

@@ -13,7 +13,8 @@ from synthdp.inference.model import Model, Progress
 
 @final
 class Informed(Estimator):
-    """Fits measurements, and marginals that are known from released values or public ones, as if all were measured.
+    """Fits measurements, and marginals that are known from released values or public ones, as if
+    all were measured.
 
     Parameters
     ----------

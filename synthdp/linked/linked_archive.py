@@ -1,4 +1,6 @@
-"""What a linked synthesis is made of, in one file: those of its views beside each other; see docs/release-file.md."""
+"""What a linked synthesis is made of, in one file: those of its views beside each other; see
+docs/release-file.md.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,7 +32,9 @@ def write(
     *,
     force: bool,
 ) -> None:
-    """Write the pieces of a linked synthesis; raises `DataFileError` if the file exists or cannot be written."""
+    """Write the pieces of a linked synthesis; raises `DataFileError` if the file exists or cannot
+    be written.
+    """
     write_members(path, _members_of(content, parts, certificate), force=force)
 
 
@@ -51,7 +55,9 @@ def _members_of(
 
 
 def is_linked(path: str | PathLike[str]) -> bool:
-    """Whether a file is one of these, and no synthesis of one table; False if it is neither, or cannot be read."""
+    """Whether a file is one of these, and no synthesis of one table; False if it is neither, or
+    cannot be read.
+    """
     try:
         with open_members(path, max_bytes=None) as (members, _):
             return archive.LINKED_MANIFEST in members.names
@@ -62,23 +68,31 @@ def is_linked(path: str | PathLike[str]) -> bool:
 def read(
     path: str | PathLike[str], *, max_bytes: int | None = None
 ) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
-    """Package, releases of views and certificate that `write` wrote; nothing in the file is trusted.
+    """Package, releases of views and certificate that `write` wrote; nothing in the file is
+    trusted.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
+        If the file cannot be read, is not such a file or of a newer format, or is larger than it
+        may be.
     """
     with archive.opened_members(path, max_bytes) as (members, size):
         return _read(members, size, max_bytes)
 
 
-def _read(members: Members, size: int, max_bytes: int | None) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
-    manifest = parse_json(members.read(archive.LINKED_MANIFEST, most=_MAX_MANIFEST).decode(), archive.LINKED_MANIFEST)
+def _read(
+    members: Members, size: int, max_bytes: int | None
+) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
+    manifest = parse_json(
+        members.read(archive.LINKED_MANIFEST, most=_MAX_MANIFEST).decode(), archive.LINKED_MANIFEST
+    )
     archive.version_in(manifest["format"], last=FORMAT)
     members.check_sums()
     package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()
     views = views_of(package)
     for number, name in enumerate(manifest["views"]):
-        parts[views[name].label] = restored(archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes))
+        parts[views[name].label] = restored(
+            archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes)
+        )
     return package, parts, checked_certificate(manifest["certificate"])

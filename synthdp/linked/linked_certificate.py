@@ -52,7 +52,11 @@ def linked_certificate(
     for name, text in unlinked(views, parts):
         found.setdefault(text, []).append(name)
     findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
-    n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
+    n_roots = (
+        clear_total(parts[root].measurements)
+        if root in parts and parts[root].measurements
+        else None
+    )
     workloads = [part.certificate["workload"] for part in parts.values()]
     asked: dict[str, object] = {
         "workload": {
@@ -60,10 +64,14 @@ def linked_certificate(
             "columns_at_most": max(each["columns_at_most"] for each in workloads),
         },
         "engine": {"name": engine.name},
-        "package": {"root": root, "tables": [_view_facts(views[name], part) for name, part in parts.items()]},
+        "package": {
+            "root": root,
+            "tables": [_view_facts(views[name], part) for name, part in parts.items()],
+        },
         "unprotected": _unprotected(package),
         "software": f"synthdp {__version__}",
-        "complete": parts.keys() == views.keys() and all(part.fitted is not None for part in parts.values()),
+        "complete": parts.keys() == views.keys()
+        and all(part.fitted is not None for part in parts.values()),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
@@ -78,10 +86,14 @@ def linked_certificate(
 
 
 def _unit_in_words(package: Package) -> str:
-    """What is protected as one; rows of a root with nothing but a key are known by those that hang on them."""
+    """What is protected as one; rows of a root with nothing but a key are known by those that hang
+    on them.
+    """
     root = package.root
     keys = ", ".join(map(repr, root.key))
-    whose = "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
+    whose = (
+        "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
+    )
     what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
     shared = ""
     if any(table.parent is not None and table.is_above for table in package.tables):
@@ -90,7 +102,9 @@ def _unit_in_words(package: Package) -> str:
 
 
 def _of_part(part: Synthesis, view: View) -> list[str]:
-    """What users should know of one view; what is said of the guarantee, and of columns above, is said elsewhere."""
+    """What users should know of one view; what is said of the guarantee, and of columns above, is
+    said elsewhere.
+    """
     known = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
     n_rows = clear_total(part.measurements) if part.measurements else None
     stated = part.certificate
@@ -111,7 +125,8 @@ def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
         "order": table.order,
         "units_of_weight": view.grid,
         "weight_of_a_row": [
-            {"parts": size, "units": units} for size, units in zip(view.sizes, view.weights, strict=True)
+            {"parts": size, "units": units}
+            for size, units in zip(view.sizes, view.weights, strict=True)
         ],
         "rho_spent": stated["accounting"]["rho_spent"],
     }
@@ -127,6 +142,10 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         "budget, recipe, and engine": "settings of the run",
     }
     if package.lookups:
-        found[f"public tables: {', '.join(package.lookups)}"] = "declared public in the package; released as they are"
-    found["rows whose parent is not there, and those beyond the most children"] = "left out, and not counted"
+        found[f"public tables: {', '.join(package.lookups)}"] = (
+            "declared public in the package; released as they are"
+        )
+    found["rows whose parent is not there, and those beyond the most children"] = (
+        "left out, and not counted"
+    )
     return [{"quantity": quantity, "source": source} for quantity, source in found.items()]

@@ -23,17 +23,23 @@ from synthdp.schema.open_schema import OpenSchema
 
 
 def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthesis:
-    """What the answers about linked tables make; all that is in the file is held against its package.
+    """What the answers about linked tables make; all that is in the file is held against its
+    package.
 
-    Each view of which a marginal was measured is fitted by itself when it is needed, and not told what the views before
-    it say of the rows that its own hang on. Raises `DataFileError` if there is no marginal, or it is no such journal.
+    Each view of which a marginal was measured is fitted by itself when it is needed, and not told
+    what the views before it say of the rows that its own hang on. Raises `DataFileError` if there
+    is no marginal, or it is no such journal.
     """
     facts = kept.header["facts"]
     try:
         package, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
-        views = {label: view for label, view in views_of(package).items() if view.schema is not None}
+        views = {
+            label: view for label, view in views_of(package).items() if view.schema is not None
+        }
         read = {
-            label: _part(views[label], answers, ledger, facts["views"][label], facts["public"], identity)
+            label: _part(
+                views[label], answers, ledger, facts["views"][label], facts["public"], identity
+            )
             for label, answers in kept.by_view().items()
         }
         parts = {label: part for label, part in read.items() if part.measurements}
@@ -53,7 +59,9 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
         kept.refuse(NO_RUN)
     if not parts:
         kept.refuse("it holds no marginal yet: nothing can be made of it")
-    return LinkedSynthesis(package=package, parts=parts, certificate={**certificate, "complete": kept.has_ended})
+    return LinkedSynthesis(
+        package=package, parts=parts, certificate={**certificate, "complete": kept.has_ended}
+    )
 
 
 def _part(
@@ -66,7 +74,10 @@ def _part(
 ) -> Synthesis:
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None
-    schema, own = OpenSchema.of(view.schema), ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"])
+    schema, own = (
+        OpenSchema.of(view.schema),
+        ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"]),
+    )
     for event, _, _ in kept.answers:
         own.charge(event)
     assert view.reading_schema is not None

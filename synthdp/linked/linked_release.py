@@ -40,7 +40,9 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
 
 LATER_ROWS = Fraction(3, 2)
-"""What a view of later rows gets more than one of first rows: noise of one parent's is that of several rows."""
+"""What a view of later rows gets more than one of first rows: noise of one parent's is that of
+several rows.
+"""
 
 Sources = Callable[[], Mapping[str, CountSource]]
 """Reads the tables when it is called, and gives exact counts of each view."""
@@ -48,10 +50,11 @@ Sources = Callable[[], Mapping[str, CountSource]]
 
 @final
 class LinkedRelease:
-    """A run over the tables of a package, with everything public settled before the records are there.
+    """A run over the tables of a package, with everything public settled before the records are
+    there.
 
-    Parameters are those of `synthesize_tables`; ``stated`` are further public facts for the certificate, ``randomness``
-    is for tests.
+    Parameters are those of `synthesize_tables`; ``stated`` are further public facts for the
+    certificate, ``randomness`` is for tests.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class LinkedRelease:
         self._package, self._stated, self._randomness = package, dict(stated), randomness
         check_matching(package)
         self._all_views = views_of(package)
-        self._views = {name: view for name, view in self._all_views.items() if view.schema is not None}
+        self._views = {
+            name: view for name, view in self._all_views.items() if view.schema is not None
+        }
         self._mechanism = as_mechanism(mechanism)
         self._ledger = PrivacyLedger(
             epsilon=epsilon,
@@ -79,7 +84,9 @@ class LinkedRelease:
             unit_column=self.unit,
         )
         if package.root.name not in self._views:
-            raise ParameterError(f"package: the root {package.root.name!r} has neither columns nor children; add some")
+            raise ParameterError(
+                f"package: the root {package.root.name!r} has neither columns nor children; add some"
+            )
         check_completable(package, self._views)
         shares = shares_of(self._views)
         self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
@@ -88,7 +95,9 @@ class LinkedRelease:
             for label, view in self._views.items()
         }
         self._kept = KeptRun()
-        self._asked = {label: self._release(label).facts.public["workload"] for label in self._views}
+        self._asked = {
+            label: self._release(label).facts.public["workload"] for label in self._views
+        }
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -107,7 +116,9 @@ class LinkedRelease:
 
     @property
     def unit(self) -> str:
-        """What tells units of privacy apart: the key of the root, as a column that tells persons apart of one table."""
+        """What tells units of privacy apart: the key of the root, as a column that tells persons
+        apart of one table.
+        """
         return "+".join(self._package.root.key)
 
     @property
@@ -124,11 +135,17 @@ class LinkedRelease:
         *,
         ended: str | None = None,
     ) -> Iterator[Self]:
-        """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does; one for all tables.
+        """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does;
+        one for all tables.
 
-        To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        To be entered before records are read. Raises as
+        `synthdp.release.keeping.kept_run.kept_run`.
         """
-        schemas = {label: view.schema.to_dict() for label, view in self._views.items() if view.schema is not None}
+        schemas = {
+            label: view.schema.to_dict()
+            for label, view in self._views.items()
+            if view.schema is not None
+        }
         workloads = {label: self._workload(label) for label in self._views}
         settings = run_settings(
             ledger=self._ledger,
@@ -150,9 +167,15 @@ class LinkedRelease:
             yield self
 
     def _facts(self) -> dict[str, Any]:
-        """What is public of the run besides its settings: all that a release of its answers needs without it."""
+        """What is public of the run besides its settings: all that a release of its answers needs
+        without it.
+        """
         views = {
-            label: {"budget": str(part.budget), "max_rows": part.unit.max_rows, "workload": self._asked[label]}
+            label: {
+                "budget": str(part.budget),
+                "max_rows": part.unit.max_rows,
+                "workload": self._asked[label],
+            }
             for label, part in self._parts.items()
         }
         package = {"package": dict(self._package.content), "views": views, "public": self._public}
@@ -174,7 +197,9 @@ class LinkedRelease:
         return workload_of(view, view.schema.domain)
 
     def _release(self, label: str, known: Sequence[LinearMeasurement] = ()) -> Release:
-        """The release of one view, which a part of the budget pays for, and whose engine is told what is known."""
+        """The release of one view, which a part of the budget pays for, and whose engine is told
+        what is known.
+        """
         view = self._views[label]
         assert view.schema is not None
         return Release(
@@ -259,8 +284,12 @@ class LinkedRelease:
 
 
 def shares_of(views: Mapping[str, View]) -> dict[str, Fraction]:
-    """What share of the budget each view gets: by the number of columns that are drawn from it, and later rows more."""
-    weights = {name: len(view.own) * (LATER_ROWS if view.is_later else 1) for name, view in views.items()}
+    """What share of the budget each view gets: by the number of columns that are drawn from it, and
+    later rows more.
+    """
+    weights = {
+        name: len(view.own) * (LATER_ROWS if view.is_later else 1) for name, view in views.items()
+    }
     total = sum(weights.values())
     return {name: Fraction(weight) / total for name, weight in weights.items()}
 

@@ -37,7 +37,8 @@ from synthdp.schema.words.headers import listed
 
 @final
 class LinkedSynthesis:
-    """A fitted release of several tables: a package, a `Synthesis` of each view, one certificate. It holds no records.
+    """A fitted release of several tables: a package, a `Synthesis` of each view, one certificate.
+    It holds no records.
 
     All it does is post-processing, and costs no privacy however often.
 
@@ -46,17 +47,24 @@ class LinkedSynthesis:
     package
         What is public of the tables.
     parts
-        The release of each view by what that is called; counts of rows below the root are in units of weight, of which
-        a whole family has as many as `synthdp.linked.package.view.View.grid`.
+        The release of each view by what that is called; counts of rows below the root are in units
+        of weight, of which a whole family has as many as `synthdp.linked.package.view.View.grid`.
     certificate
         What the release says about its guarantee, as plain JSON values.
     """
 
-    def __init__(self, *, package: Package, parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]) -> None:
+    def __init__(
+        self, *, package: Package, parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]
+    ) -> None:
         self._package, self._parts, self._certificate = package, dict(parts), dict(certificate)
         self._views = views_of(package)
-        self._views |= {label: self._views[label].as_released(part.schema) for label, part in self._parts.items()}
-        self._fitted = {label: FittedView(self._views[label], part) for label, part in self._parts.items()}
+        self._views |= {
+            label: self._views[label].as_released(part.schema)
+            for label, part in self._parts.items()
+        }
+        self._fitted = {
+            label: FittedView(self._views[label], part) for label, part in self._parts.items()
+        }
 
     @property
     def package(self) -> Package:
@@ -80,8 +88,13 @@ class LinkedSynthesis:
 
     @property
     def knows_roots(self) -> bool:
-        """Whether the number of roots can be told from its noise; if not, `sample` is to be told how many to draw."""
-        return self._package.root.name in self._parts and self._parts[self._package.root.name].knows_rows
+        """Whether the number of roots can be told from its noise; if not, `sample` is to be told
+        how many to draw.
+        """
+        return (
+            self._package.root.name in self._parts
+            and self._parts[self._package.root.name].knows_rows
+        )
 
     @property
     def n_measured(self) -> int:
@@ -94,44 +107,57 @@ class LinkedSynthesis:
         return not self._lacking
 
     def sample(
-        self, n_roots: int | None = None, *, seed: int | None = None, text: bool = False, given: Any = None
+        self,
+        n_roots: int | None = None,
+        *,
+        seed: int | None = None,
+        text: bool = False,
+        given: Any = None,
     ) -> dict[str, pd.DataFrame]:
         """Draw synthetic tables that are linked as the package says.
 
         Parameters
         ----------
         n_roots
-            Rows of the root; by default the (noisy) estimate of the sensitive table's, unless noise hides it.
+            Rows of the root; by default the (noisy) estimate of the sensitive table's, unless noise
+            hides it.
         seed
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
             Values as texts in the formats of the schemas, as CSV files hold them.
         given
-            Complete these families: rows of the root, by some of its columns, as a data frame, a dict of lists or a
-            list of dicts, and by its key if fresh ones will not do; or such rows by table, those below the root whole
-            and with the keys of their parents. They are used as they are and are not protected. Of a table that is
-            given no further rows are drawn.
+            Complete these families: rows of the root, by some of its columns, as a data frame, a
+            dict of lists or a list of dicts, and by its key if fresh ones will not do; or such rows
+            by table, those below the root whole and with the keys of their parents. They are used
+            as they are and are not protected. Of a table that is given no further rows are drawn.
 
         Returns
         -------
         dict of pandas.DataFrame
-            The protected tables by name, with keys that are fresh. Rows of one parent stand together.
+            The protected tables by name, with keys that are fresh. Rows of one parent stand
+            together.
 
         Raises
         ------
         ParameterError
-            If ``n_roots`` is missing and the estimate is hidden by noise, or not a number of rows; both it and
-            ``given`` are there; rows that are given do not belong together; one contradicts the rules; or the run was
-            stopped before its end.
+            If ``n_roots`` is missing and the estimate is hidden by noise, or not a number of rows;
+            both it and ``given`` are there; rows that are given do not belong together; one
+            contradicts the rules; or the run was stopped before its end.
         SchemaError
             If ``given`` does not fit the schema.
 
         >>> import numpy as np
         >>> from synthdp import synthesize_tables
-        >>> number, yes = {"name": "id", "type": "integer"}, {"type": "boolean", "constraints": {"required": True}}
+        >>> number, yes = (
+        ...     {"name": "id", "type": "integer"},
+        ...     {"type": "boolean", "constraints": {"required": True}},
+        ... )
         >>> homes = {"fields": [number, {"name": "rents", **yes}], "primaryKey": "id"}
         >>> link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
-        >>> people = {"fields": [{"name": "home"}, {"name": "smokes", **yes}], "foreignKeys": [link]}
+        >>> people = {
+        ...     "fields": [{"name": "home"}, {"name": "smokes", **yes}],
+        ...     "foreignKeys": [link],
+        ... }
         >>> package = {
         ...     "resources": [
         ...         {"name": "homes", "schema": homes},
@@ -145,7 +171,11 @@ class LinkedSynthesis:
         ... }
         >>> synthesis = synthesize_tables(tables, package, epsilon=1, delta=1e-6)
         >>> drawn = synthesis.sample(3, seed=0)
-        >>> drawn["homes"].columns.tolist(), drawn["people"].columns.tolist(), drawn["homes"]["id"].tolist()
+        >>> (
+        ...     drawn["homes"].columns.tolist(),
+        ...     drawn["people"].columns.tolist(),
+        ...     drawn["homes"]["id"].tolist(),
+        ... )
         (['id', 'rents'], ['home', 'smokes'], [1, 2, 3])
         """
         check_seed(seed)
@@ -153,27 +183,41 @@ class LinkedSynthesis:
         rows = {} if given is None else given_tables(self._package, given)
         if rows and n_roots is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_roots")
-        if n_roots is not None and (not isinstance(n_roots, int) or isinstance(n_roots, bool) or n_roots < 0):
+        if n_roots is not None and (
+            not isinstance(n_roots, int) or isinstance(n_roots, bool) or n_roots < 0
+        ):
             raise ParameterError(f"n_roots is {n_roots!r}; give a whole number of 0 or more")
         if not rows and n_roots is None and not self.knows_roots:
             raise ParameterError(f"n_roots: {UNKNOWN_ROWS}; say how many rows of the root you want")
-        checked = checked_names([view.schema for view in self._views.values() if view.schema is not None])
+        checked = checked_names(
+            [view.schema for view in self._views.values() if view.schema is not None]
+        )
         drawn: dict[str, DrawnRows] = {}
         tables: dict[str, pd.DataFrame] = {}
         keys: dict[str, dict[str, pd.Series]] = {}
         for table, own_seed in zip(
-            self._package.tables, np.random.SeedSequence(seed).spawn(len(self._package.tables)), strict=True
+            self._package.tables,
+            np.random.SeedSequence(seed).spawn(len(self._package.tables)),
+            strict=True,
         ):
             view, name = self._views[table.name], table.name
             if table.parent is None:
                 named = given_roots(self._package, rows) if rows else None
                 found = drawn_roots(
-                    view, self._parts[name].model, n_roots, seed=own_seed, text=text, given=named, checked=checked
+                    view,
+                    self._parts[name].model,
+                    n_roots,
+                    seed=own_seed,
+                    text=text,
+                    given=named,
+                    checked=checked,
                 )
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
                 draw = partial(completed_children, rows) if name in rows else drawn_children
-                found = draw(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
+                found = draw(
+                    view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked
+                )
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows[name].frame if name in rows else None
             drawn[name] = found
@@ -182,45 +226,57 @@ class LinkedSynthesis:
         return tables
 
     def marginal(self, columns: Sequence[str]) -> pd.Series:
-        """Expected numbers of rows with all combinations of levels of some columns, of one table or several.
+        """Expected numbers of rows with all combinations of levels of some columns, of one table or
+        several.
 
         Parameters
         ----------
         columns
-            Names as ``table.column``, or ``number of table``, each once: of one table, of tables above it, and of
-            public tables to which these refer. Before the name of a column of the lowest table ``other`` stands for
-            another row of the same parent: the row before, or the first one.
+            Names as ``table.column``, or ``number of table``, each once: of one table, of tables
+            above it, and of public tables to which these refer. Before the name of a column of the
+            lowest table ``other`` stands for another row of the same parent: the row before, or the
+            first one.
 
         Returns
         -------
         pandas.Series
-            One float a combination, indexed by the levels' labels: rows of the lowest table that is named.
+            One float a combination, indexed by the levels' labels: rows of the lowest table that is
+            named.
 
         Raises
         ------
         ParameterError
-            If a column is unknown or repeats, or the columns are of tables of which none hangs on all others.
+            If a column is unknown or repeats, or the columns are of tables of which none hangs on
+            all others.
         ModelTooLargeError
             If there are too many combinations.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names or len(set(names)) < len(names):
-            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
+            raise ParameterError(
+                "columns: there is none, or one repeats; name at least one, each once"
+            )
         joined = self._package.joined
-        asked = list(dict.fromkeys(joined[name].source if name in joined else name for name in names))
+        asked = list(
+            dict.fromkeys(joined[name].source if name in joined else name for name in names)
+        )
         views = self._views_with(asked)
         counts = np.sum([self._rows_expected(view, asked) for view in views], axis=0)
         schema = views[0].schema
         assert schema is not None
         wanted = {name: joined[name].column if name in joined else schema[name] for name in names}
-        check_cells(prod(column.size for column in wanted.values()), f"the marginal of {listed(names)}")
+        check_cells(
+            prod(column.size for column in wanted.values()), f"the marginal of {listed(names)}"
+        )
         found = regrouped(counts, asked, wanted, joined)
         return pd.Series(found.ravel(), index=cell_labels(wanted, names), name="count")
 
     def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
         """Expected numbers of rows of a view by some columns."""
         if view.label not in self._parts:
-            raise ParameterError(f"columns: the run was stopped before it came to {view.label!r}; ask for others")
+            raise ParameterError(
+                f"columns: the run was stopped before it came to {view.label!r}; ask for others"
+            )
         return expected_rows(view, self._parts[view.label].model, [tuple(names)])[0]
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
@@ -231,7 +287,9 @@ class LinkedSynthesis:
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        linked_archive.write(self._package.content, self._parts, self.certificate, path, force=force)
+        linked_archive.write(
+            self._package.content, self._parts, self.certificate, path, force=force
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
@@ -245,24 +303,36 @@ class LinkedSynthesis:
         return [label for label, view in found if view.name == name and view.schema is not None]
 
     def _views_with(self, names: Sequence[str]) -> list[View]:
-        """The views whose rows are counted by some columns: those of the lowest table that has one of them."""
+        """The views whose rows are counted by some columns: those of the lowest table that has one
+        of them.
+        """
         known: set[str] = set()
         for table in self._package.tables:
             views = [self._views[label] for label in self._of_table(table.name)]
-            fitting = [view for view in views if view.schema is not None and set(names) <= set(view.schema.names)]
+            fitting = [
+                view
+                for view in views
+                if view.schema is not None and set(names) <= set(view.schema.names)
+            ]
             if fitting and not {*fitting[-1].own, *fitting[-1].beside}.isdisjoint(names):
                 return fitting
-            known |= {name for view in views if view.schema is not None for name in view.schema.names}
+            known |= {
+                name for view in views if view.schema is not None for name in view.schema.names
+            }
         if unknown := [name for name in names if name not in known]:
             raise ParameterError(
                 f"columns: there is no {unknown[0]!r}; there are {', '.join(map(repr, sorted(known)))}"
             )
-        raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
+        raise ParameterError(
+            f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer"
+        )
 
     @property
     def _lacking(self) -> list[str]:
         """Views of which nothing was released."""
-        return [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
+        return [
+            n for n, view in self._views.items() if view.schema is not None and n not in self._parts
+        ]
 
     def _check_whole(self) -> None:
         if lacking := self._lacking:
@@ -275,10 +345,17 @@ class LinkedSynthesis:
 
 
 def _put_together(
-    table: LinkedTable, frame: pd.DataFrame, keys: Mapping[str, pd.Series], *, seed: np.random.SeedSequence, text: bool
+    table: LinkedTable,
+    frame: pd.DataFrame,
+    keys: Mapping[str, pd.Series],
+    *,
+    seed: np.random.SeedSequence,
+    text: bool,
 ) -> pd.DataFrame:
     """Keys and columns in the order of the table's fields, generated ones among them."""
     if table.schema is not None and table.schema.generated.columns:
-        frame = table.schema.generated.completed(frame, seed=int(seed.generate_state(1)[0]), stated={}, text=text)
+        frame = table.schema.generated.completed(
+            frame, seed=int(seed.generate_state(1)[0]), stated={}, text=text
+        )
     every = {**{str(name): values for name, values in frame.items()}, **keys}
     return pd.DataFrame({name: every[name] for name in table.fields if name in every})

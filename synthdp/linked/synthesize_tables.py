@@ -54,34 +54,37 @@ def synthesize_tables(
     Parameters
     ----------
     tables
-        Each table by its name in the package, as a table of any kind that `synthesize` takes but one in an engine, or
-        the path of a file; None takes the files that the package names. Of public tables those whose keys are levels
-        of columns.
+        Each table by its name in the package, as a table of any kind that `synthesize` takes but
+        one in an engine, or the path of a file; None takes the files that the package names. Of
+        public tables those whose keys are levels of columns.
     package
         A Data Package (``datapackage.json``) as a mapping or a file.
     epsilon, delta
-        The guarantee for all tables together: epsilon above 0; delta above 0 and far below 1 / (rows of the root).
+        The guarantee for all tables together: epsilon above 0; delta above 0 and far below 1 /
+        (rows of the root).
     mechanism, engine, accounting, about
         As in `synthesize`; the same recipe is used for each table.
     journal, budget, budget_note
-        As in `synthesize`: one journal for all tables, and one charge. The budget's ``unit`` is the key of the root.
+        As in `synthesize`: one journal for all tables, and one charge. The budget's ``unit`` is the
+        key of the root.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
-        Called with what was released so far if the run fails or is interrupted after something was paid for; save it,
-        or the budget is lost.
+        Called with what was released so far if the run fails or is interrupted after something was
+        paid for; save it, or the budget is lost.
 
     Warns
     -----
     CautionWarning
-        Once for each thing that users should know of the result; they are on `LinkedSynthesis.cautions`, too. One is
-        not: that the journal's run was complete, so that this is its release again.
+        Once for each thing that users should know of the result; they are on
+        `LinkedSynthesis.cautions`, too. One is not: that the journal's run was complete, so that
+        this is its release again.
 
     Raises
     ------
     SchemaError
-        If the package contradicts itself or the tables' headers, or keys are declared such that no row can hang on
-        another, before any row is read.
+        If the package contradicts itself or the tables' headers, or keys are declared such that no
+        row can hang on another, before any row is read.
     ParameterError
         If a table is missing, or another argument is out of range.
     PrivacyError, BudgetExceededError, DataFileError, MissingExtraError, SourceError
@@ -117,28 +120,39 @@ def package_of(
 
     def lookup(name: str) -> pd.DataFrame:
         if tables is None or name not in tables:
-            raise ParameterError(f"tables: there is no {name!r}, a public table to which others refer; give it")
+            raise ParameterError(
+                f"tables: there is no {name!r}, a public table to which others refer; give it"
+            )
         return whole_frame(tables[name], name=f"tables[{name!r}]")
 
     return Package.from_dict(package, lookup), None
 
 
-def opened_tables(package: Package, tables: Tables | None, folder: Path | None, stack: ExitStack) -> Opened:
+def opened_tables(
+    package: Package, tables: Tables | None, folder: Path | None, stack: ExitStack
+) -> Opened:
     """The protected tables, open for reading, their headers checked.
 
     Raises
     ------
     ParameterError, DataFileError, SchemaError
-        If one is missing, cannot be opened, or has other columns than the package says; no row is read.
+        If one is missing, cannot be opened, or has other columns than the package says; no row is
+        read.
     """
     names = [table.name for table in package.tables]
-    if tables is not None and (unknown := [name for name in tables if name not in {*names, *package.lookups}]):
-        raise ParameterError(f"tables: {unknown[0]!r} is no table of the package; there are {listed(names)}")
+    if tables is not None and (
+        unknown := [name for name in tables if name not in {*names, *package.lookups}]
+    ):
+        raise ParameterError(
+            f"tables: {unknown[0]!r} is no table of the package; there are {listed(names)}"
+        )
     found: dict[str, Here] = {}
     for table in package.tables:
         given = None if tables is None else tables.get(table.name)
         if given is None and (folder is None or tables is not None or not table.path):
-            raise ParameterError(f"tables: there is no {table.name!r}, which the package has; give it")
+            raise ParameterError(
+                f"tables: there is no {table.name!r}, which the package has; give it"
+            )
         if engine_frame(given) is not None:
             raise ParameterError(
                 f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files"
@@ -150,7 +164,9 @@ def opened_tables(package: Package, tables: Tables | None, folder: Path | None, 
     return found
 
 
-def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) -> dict[str, CountSource]:
+def read_sources(
+    run: LinkedRelease, tables: Opened, report: Report = silent
+) -> dict[str, CountSource]:
     """Read all tables, and link their rows."""
     readers: dict[str, LinkedTableReader] = {}
     with finishing(report) as told:

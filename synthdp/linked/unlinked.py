@@ -1,4 +1,6 @@
-"""Whether rows were found to hang on others at all, by noisy counts: keys written differently match nowhere."""
+"""Whether rows were found to hang on others at all, by noisy counts: keys written differently match
+nowhere.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,14 +9,20 @@ from synthdp.linked.package.view import View
 from synthdp.release.synthesis import Synthesis
 
 FEW = 0.05
-"""Share of parents: where no more of them can have rows, and noise hides whether any has, it is said."""
+"""Share of parents: where no more of them can have rows, and noise hides whether any has, it is
+said.
+"""
 
 
-def unlinked(views: Mapping[str, View], parts: Mapping[str, Synthesis]) -> Iterator[tuple[str, str]]:
-    """The view and a sentence for each table of which no row was found to hang on the table above, which has rows.
+def unlinked(
+    views: Mapping[str, View], parts: Mapping[str, Synthesis]
+) -> Iterator[tuple[str, str]]:
+    """The view and a sentence for each table of which no row was found to hang on the table above,
+    which has rows.
 
-    The rows of its first view weigh what their parents do, and those of all parents what the first view of the table
-    above does, in units of a family: so of the two totals, which are released, one is a share of the other.
+    The rows of its first view weigh what their parents do, and those of all parents what the first
+    view of the table above does, in units of a family: so of the two totals, which are released,
+    one is a share of the other.
     """
     for label, part in parts.items():
         view, above = views[label], views[label].table.parent

@@ -8,15 +8,25 @@ from synthdp.linked.package.view import View
 
 
 def workload_of(view: View, domain: Domain) -> Workload:
-    """All pairs with a column that is drawn, and all triples of such columns, which together matter as much.
+    """All pairs with a column that is drawn, and all triples of such columns, which together matter
+    as much.
 
-    What is above a row, or beside it, is there already when the row is drawn: how these depend on each other need not
-    be measured; see `synthdp.linked.known_above`.
+    What is above a row, or beside it, is there already when the row is drawn: how these depend on
+    each other need not be measured; see `synthdp.linked.known_above`.
     """
     own = set(view.own)
-    cliques = [c for k in (2, 3) for c in combinations(domain.attributes, k) if len(own.intersection(c)) >= k - 1]
+    cliques = [
+        c
+        for k in (2, 3)
+        for c in combinations(domain.attributes, k)
+        if len(own.intersection(c)) >= k - 1
+    ]
     fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
     n_triples = max(sum(len(clique) == 3 for clique in fitting), 1)
     n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)
     weights = [1.0 if len(clique) == 2 else n_pairs / n_triples for clique in fitting]
-    return Workload.of(domain, fitting, weights) if fitting else Workload.of(domain, [(name,) for name in view.own])
+    return (
+        Workload.of(domain, fitting, weights)
+        if fitting
+        else Workload.of(domain, [(name,) for name in view.own])
+    )

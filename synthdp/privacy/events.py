@@ -25,7 +25,9 @@ _GRID_BITS = 80
 
 
 def exact_fraction(number: Fraction | float) -> Fraction:
-    """The same number as a fraction of Python integers, which never round or overflow as numpy's do; -1 if infinite."""
+    """The same number as a fraction of Python integers, which never round or overflow as numpy's
+    do; -1 if infinite.
+    """
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
     return Fraction(float(number)) if isfinite(number) else Fraction(-1)
@@ -62,10 +64,11 @@ class Event(ABC):
         return Fraction(0)
 
     is_gaussian: ClassVar[bool] = False
-    """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks for [DRS19].
+    """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks
+    for [DRS19].
 
-    Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because counts
-    are integers.
+    Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because
+    counts are integers.
     """
 
     @abstractmethod
@@ -75,10 +78,12 @@ class Event(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class CountsEvent(Event):
-    """Gaussian noise of variance ``sigma_squared``, rounded to whole numbers, on each of some counts.
+    """Gaussian noise of variance ``sigma_squared``, rounded to whole numbers, on each of some
+    counts.
 
     A unit changes the counts by at most ``sensitivity_squared`` in squared L2 norm. Costs
-    ``sensitivity_squared / (2 sigma_squared)`` by [BS16, Prop. 1.6], rounding being post-processing.
+    ``sensitivity_squared / (2 sigma_squared)`` by [BS16, Prop. 1.6], rounding being
+    post-processing.
     """
 
     is_gaussian: ClassVar[bool] = True
@@ -95,9 +100,14 @@ class CountsEvent(Event):
         """Standard deviation of the noise on each count, in records, rounding included."""
         return stddev_of_noise(self.sigma_squared)
 
-    def _described(self, event: str, *, of: Mapping[str, object], mechanism: str = GAUSSIAN) -> dict[str, object]:
+    def _described(
+        self, event: str, *, of: Mapping[str, object], mechanism: str = GAUSSIAN
+    ) -> dict[str, object]:
         """The event for a certificate, with what it counts."""
-        noise = {"sigma": float(self.sigma_squared) ** 0.5, "sensitivity_l2_squared": self.sensitivity_squared}
+        noise = {
+            "sigma": float(self.sigma_squared) ** 0.5,
+            "sensitivity_l2_squared": self.sensitivity_squared,
+        }
         return {"event": event, "mechanism": mechanism, **of, **noise, "rho": float(self.rho)}
 
 
@@ -112,7 +122,9 @@ class MarginalEvent(CountsEvent):
     def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit) -> "MarginalEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
-        return cls(clique=clique, sigma_squared=unit.sigma_squared(rho), sensitivity_squared=squared)
+        return cls(
+            clique=clique, sigma_squared=unit.sigma_squared(rho), sensitivity_squared=squared
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
@@ -133,9 +145,13 @@ class SelectionEvent(Event):
     sensitivity: Fraction
 
     @classmethod
-    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: Fraction) -> "SelectionEvent":
+    def costing(
+        cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: Fraction
+    ) -> "SelectionEvent":
         """The event with the largest epsilon on a 2^-80 grid that costs at most ``rho``."""
-        root = Fraction(isqrt((8 * rho.numerator << 2 * _GRID_BITS) // rho.denominator), 1 << _GRID_BITS)
+        root = Fraction(
+            isqrt((8 * rho.numerator << 2 * _GRID_BITS) // rho.denominator), 1 << _GRID_BITS
+        )
         if root == 0:
             raise ParameterError(f"rho is {float(rho)}; that is too little for a selection")
         return cls(score=score, n_candidates=n_candidates, epsilon=root, sensitivity=sensitivity)
@@ -148,7 +164,11 @@ class SelectionEvent(Event):
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         scored = {"score": self.score, "n_candidates": self.n_candidates}
-        costs = {"epsilon": float(self.epsilon), "sensitivity": float(self.sensitivity), "rho": float(self.rho)}
+        costs = {
+            "epsilon": float(self.epsilon),
+            "sensitivity": float(self.sensitivity),
+            "rho": float(self.rho),
+        }
         return {"event": "selection", "mechanism": "exponential", **scored, **costs}
 
 
@@ -158,9 +178,9 @@ class ScoresEvent(CountsEvent):
     """The integer scores of all candidates.
 
     A unit changes each of ``n_candidates`` scores by at most ``sensitivity``, hence their vector by
-    at most ``sqrt(n_candidates) sensitivity``; this is tight. Charging for ``2 sensitivity`` because
-    only the largest is looked at would be wrong: the maximum over many candidates varies less than
-    each of them does.
+    at most ``sqrt(n_candidates) sensitivity``; this is tight. Charging for ``2 sensitivity``
+    because only the largest is looked at would be wrong: the maximum over many candidates varies
+    less than each of them does.
     """
 
     score: str
@@ -168,7 +188,9 @@ class ScoresEvent(CountsEvent):
     sensitivity: int
 
     @classmethod
-    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int) -> "ScoresEvent":
+    def costing(
+        cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int
+    ) -> "ScoresEvent":
         """The event that costs exactly ``rho``."""
         squared = n_candidates * sensitivity**2
         return cls(
@@ -181,5 +203,9 @@ class ScoresEvent(CountsEvent):
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
-        scored = {"score": self.score, "n_candidates": self.n_candidates, "sensitivity": self.sensitivity}
+        scored = {
+            "score": self.score,
+            "n_candidates": self.n_candidates,
+            "sensitivity": self.sensitivity,
+        }
         return self._described("scores", of=scored)

@@ -75,13 +75,21 @@ class PrivacyLedger:
     ) -> None:
         check_budget(epsilon=epsilon, delta=delta)
         self._epsilon, self._delta = float(epsilon), float(delta)
-        self._unit = PrivacyUnit(adjacency=adjacency, max_rows=max_rows_per_unit, column=unit_column)
+        self._unit = PrivacyUnit(
+            adjacency=adjacency, max_rows=max_rows_per_unit, column=unit_column
+        )
         self._accounting = accounting
         if not 0 <= float(failure_delta) < self._delta:
-            raise ParameterError(f"failure_delta is {failure_delta}; give 0 or more, and less than delta {delta}")
+            raise ParameterError(
+                f"failure_delta is {failure_delta}; give 0 or more, and less than delta {delta}"
+            )
         self._failure_delta = Fraction(float(failure_delta))
         # Rounded down: the parts must not add up to more than delta.
-        rest = nextafter(self._delta - float(failure_delta), 0.0) if self._failure_delta else self._delta
+        rest = (
+            nextafter(self._delta - float(failure_delta), 0.0)
+            if self._failure_delta
+            else self._delta
+        )
         self._budget = accounting.rho(epsilon=self._epsilon, delta=rest)
         self._whole: PrivacyLedger | None = None
         self._begin()
@@ -92,21 +100,28 @@ class PrivacyLedger:
         self._lock = Lock()
 
     def part(self, budget: Fraction, *, max_rows: int) -> "PrivacyLedger":
-        """A ledger that may spend some of this one's budget, on records of which one unit has ``max_rows``.
+        """A ledger that may spend some of this one's budget, on records of which one unit has
+        ``max_rows``.
 
-        All that it charges this one pays first, whose budget is the limit of all parts together: the guarantee is
-        that of the whole. What is asked through a part is about records of its own, such as the rows of one of several
-        tables: a unit of the whole has at most ``max_rows`` of these, so that each sensitivity is that many times the
-        one of a record, and costs are costs of the whole's unit. They add up as any others do.
+        All that it charges this one pays first, whose budget is the limit of all parts together:
+        the guarantee is that of the whole. What is asked through a part is about records of its
+        own, such as the rows of one of several tables: a unit of the whole has at most ``max_rows``
+        of these, so that each sensitivity is that many times the one of a record, and costs are
+        costs of the whole's unit. They add up as any others do.
 
         Raises
         ------
         ParameterError
-            If the budget is not above 0, or ``max_rows`` no number of rows that `PrivacyUnit` takes.
+            If the budget is not above 0, or ``max_rows`` no number of rows that `PrivacyUnit`
+            takes.
         """
         part = copy(self)
         part._begin()
-        part._unit, part._budget, part._whole = replace(self._unit, max_rows=max_rows), exact_rho(budget), self
+        part._unit, part._budget, part._whole = (
+            replace(self._unit, max_rows=max_rows),
+            exact_rho(budget),
+            self,
+        )
         return part
 
     @property
@@ -184,7 +199,10 @@ class PrivacyLedger:
         cost, failure = exact_rho(event.rho), exact_delta(event.delta)
         with self._lock:
             left_to_fail = self._failure_delta - self._failed
-            for what, price, left in (("rho", cost, self.remaining), ("delta", failure, left_to_fail)):
+            for what, price, left in (
+                ("rho", cost, self.remaining),
+                ("delta", failure, left_to_fail),
+            ):
                 if price > left:
                     raise BudgetExceededError(
                         f"privacy budget: {type(event).__name__} costs {what} {float(price):.6g} but only "
@@ -193,5 +211,7 @@ class PrivacyLedger:
             if self._whole is not None:
                 self._whole.charge(event)
             self._failed += failure
-            self._spent += cost  # first, so that an interrupt between these lines never leaves too much
+            self._spent += (
+                cost  # first, so that an interrupt between these lines never leaves too much
+            )
             self._events.append(event)

@@ -20,7 +20,9 @@ from synthdp.privacy.queryable import Answer, Memory, Queryable
 from synthdp.privacy.scores import MarginalL1Error
 
 MAX_CELLS = 1 << 27
-"""Most cells of a marginal: counts and noise of more (1 GiB each) would not fit beside each other into memory."""
+"""Most cells of a marginal: counts and noise of more (1 GiB each) would not fit beside each other
+into memory.
+"""
 
 
 class CountSource(Protocol):
@@ -38,11 +40,11 @@ class CountSource(Protocol):
 class PrivateTable(Queryable[CountSource]):
     """A sensitive table behind a ledger.
 
-    It has no length, no iteration and no way to a record or a count: it answers `measure`,
-    `select` and `scores`, and each pays the ledger before the records are touched. Sensitivity: all counts of
-    one marginal together change by at most the ledger's ``unit.marginal_l2_squared``
-    (squared L2) between neighbours, because each record falls into exactly one cell, merged
-    levels or not, and a unit has at most ``unit.max_rows`` records.
+    It has no length, no iteration and no way to a record or a count: it answers `measure`, `select`
+    and `scores`, and each pays the ledger before the records are touched. Sensitivity: all counts
+    of one marginal together change by at most the ledger's ``unit.marginal_l2_squared`` (squared
+    L2) between neighbours, because each record falls into exactly one cell, merged levels or not,
+    and a unit has at most ``unit.max_rows`` records.
 
     Parameters
     ----------
@@ -91,14 +93,16 @@ class PrivateTable(Queryable[CountSource]):
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
     ) -> LinearMeasurement:
-        """Release one marginal with Gaussian noise, rounded to whole numbers, at a cost of exactly ``rho``.
+        """Release one marginal with Gaussian noise, rounded to whole numbers, at a cost of exactly
+        ``rho``.
 
         Parameters
         ----------
         clique
             Attributes, each once; the empty clique asks for the total.
         rho
-            Cost, above 0; the noise has variance ``sensitivity^2 / (2 rho)``, and 1/12 more from rounding.
+            Cost, above 0; the noise has variance ``sensitivity^2 / (2 rho)``, and 1/12 more from
+            rounding.
         coarsening
             Public merging of levels before counting.
 
@@ -123,8 +127,11 @@ class PrivateTable(Queryable[CountSource]):
         self._released.append(measurement)
         return measurement
 
-    def select(self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float) -> Clique:
-        """Choose a candidate of high score by the exponential mechanism, at a cost of at most ``rho``.
+    def select(
+        self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
+    ) -> Clique:
+        """Choose a candidate of high score by the exponential mechanism, at a cost of at most
+        ``rho``.
 
         Parameters
         ----------
@@ -152,9 +159,17 @@ class PrivateTable(Queryable[CountSource]):
         )
 
         def chosen() -> Answer:
-            units = [score.weighted(*each) for each in zip(names, self._errors(names, score), strict=True)]
-            per_unit, best = event.epsilon / (2 * event.sensitivity * score.units_per_record), max(units)
-            place = exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)
+            units = [
+                score.weighted(*each)
+                for each in zip(names, self._errors(names, score), strict=True)
+            ]
+            per_unit, best = (
+                event.epsilon / (2 * event.sensitivity * score.units_per_record),
+                max(units),
+            )
+            place = exponential_mechanism(
+                [best - unit for unit in units], per_unit, self._randomness
+            )
             return Answer(np.array([place], dtype=np.int64))
 
         return names[int(self._answer(event, chosen, 1, names, score).numbers[0])]
@@ -162,7 +177,8 @@ class PrivateTable(Queryable[CountSource]):
     def scores(
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
     ) -> dict[Clique, float]:
-        """Release the L1 errors of all candidates with Gaussian noise, at a cost of exactly ``rho``.
+        """Release the L1 errors of all candidates with Gaussian noise, at a cost of exactly
+        ``rho``.
 
         The errors are rounded down to whole records first. Weights and penalties of the score are
         public and applied to the noisy errors afterwards.
@@ -185,7 +201,10 @@ class PrivateTable(Queryable[CountSource]):
         if len(set(names)) < len(names):
             raise ParameterError("candidates: one repeats; name each once")
         event = ScoresEvent.costing(
-            exact_rho(rho), score=score.name, n_candidates=len(names), sensitivity=self._ledger.unit.marginal_l1
+            exact_rho(rho),
+            score=score.name,
+            n_candidates=len(names),
+            sensitivity=self._ledger.unit.marginal_l1,
         )
 
         def noisy() -> Answer:
@@ -193,17 +212,25 @@ class PrivateTable(Queryable[CountSource]):
             return Answer(self._noisy(event, np.array(errors, dtype=np.int64)))
 
         errors = self._answer(event, noisy, len(names), names, score).numbers.tolist()
-        return {clique: score.noisy(clique, error) for clique, error in zip(names, errors, strict=True)}
+        return {
+            clique: score.noisy(clique, error) for clique, error in zip(names, errors, strict=True)
+        }
 
     def _candidates(self, candidates: Sequence[Clique], score: MarginalL1Error) -> list[Clique]:
         """The candidates, checked together with their score."""
         if type(score) is not MarginalL1Error:
-            raise ParameterError(f"score: {type(score).__name__} has no proven sensitivity; use MarginalL1Error")
+            raise ParameterError(
+                f"score: {type(score).__name__} has no proven sensitivity; use MarginalL1Error"
+            )
         names = [self._checked(candidate) for candidate in candidates]
         if not names:
-            raise ParameterError("candidates: there is none to select from; give at least one clique")
+            raise ParameterError(
+                "candidates: there is none to select from; give at least one clique"
+            )
         if score.coarsening:
-            Coarsening(score.coarsening.groups)  # checks it anew: a gap made since would repeat a cell
+            Coarsening(
+                score.coarsening.groups
+            )  # checks it anew: a gap made since would repeat a cell
         merged = self._merged(score.coarsening)
         for clique in names:
             if score.shape(clique) != merged.project(clique).shape:
@@ -220,7 +247,9 @@ class PrivateTable(Queryable[CountSource]):
             known[clique] = score.error(clique, counts)
         return [known[clique] for clique in cliques]
 
-    def _counts(self, cliques: Sequence[Clique], coarsening: Coarsening | None) -> Iterator[NDArray[np.int64]]:
+    def _counts(
+        self, cliques: Sequence[Clique], coarsening: Coarsening | None
+    ) -> Iterator[NDArray[np.int64]]:
         for clique, counts in zip(cliques, self._source.counts_of(cliques), strict=True):
             if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
                 raise PrivacyError(
@@ -231,11 +260,15 @@ class PrivateTable(Queryable[CountSource]):
     def _checked(self, clique: Sequence[str]) -> Clique:
         names = tuple(clique)
         if isinstance(clique, str):
-            raise ParameterError(f"clique {clique!r}: give a tuple of attribute names, not one string")
+            raise ParameterError(
+                f"clique {clique!r}: give a tuple of attribute names, not one string"
+            )
         if len(set(names)) != len(names):
             raise ParameterError(f"clique {names}: an attribute repeats; name each attribute once")
         if (n_cells := self._domain.size(names)) > MAX_CELLS:
-            raise ParameterError(f"clique {names}: {n_cells} cells are too many to count; the limit is {MAX_CELLS}")
+            raise ParameterError(
+                f"clique {names}: {n_cells} cells are too many to count; the limit is {MAX_CELLS}"
+            )
         return names
 
     def _merged(self, coarsening: Coarsening | None) -> Domain:

@@ -1,4 +1,6 @@
-"""What private objects share: a source that is asked only after the ledger was charged, and let go in the end."""
+"""What private objects share: a source that is asked only after the ledger was charged, and let go
+in the end.
+"""
 
 from abc import ABC
 from collections.abc import Callable
@@ -20,27 +22,36 @@ IntArray = NDArray[np.int64]
 
 
 class Answer(NamedTuple):
-    """What one event releases: noisy numbers, and texts if it releases any. It holds nothing that was not paid for."""
+    """What one event releases: noisy numbers, and texts if it releases any. It holds nothing that
+    was not paid for.
+    """
 
     numbers: IntArray
     texts: tuple[str, ...] = ()
 
 
 class Memory(Protocol):
-    """Answers that were released before a run was stopped, in their order. It sees questions and noisy answers only."""
+    """Answers that were released before a run was stopped, in their order. It sees questions and
+    noisy answers only.
+    """
 
     def recalled(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
-        """The next answer that is remembered, if it answers that question, with so many numbers unless that is None.
+        """The next answer that is remembered, if it answers that question, with so many numbers
+        unless that is None.
 
-        None if there is none, an error if it is another one. A question is an event and what was asked besides.
+        None if there is none, an error if it is another one. A question is an event and what was
+        asked besides.
         """
 
     def keep(self, question: tuple[object, ...], answer: Answer) -> None:
-        """Keep an answer, which cannot be changed, before anybody sees it; if that fails, nobody will."""
+        """Keep an answer, which cannot be changed, before anybody sees it; if that fails, nobody
+        will.
+        """
 
 
 class Queryable(ABC, Generic[Source]):
-    """Records behind a ledger: it shows nothing of them but what an event paid for, and cannot be copied.
+    """Records behind a ledger: it shows nothing of them but what an event paid for, and cannot be
+    copied.
 
     Parameters
     ----------
@@ -51,7 +62,8 @@ class Queryable(ABC, Generic[Source]):
     randomness
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
     memory
-        What a run that was stopped had released before, and where answers are kept; nowhere by default.
+        What a run that was stopped had released before, and where answers are kept; nowhere by
+        default.
     """
 
     __slots__ = ("_ledger", "_memory", "_open_source", "_randomness")
@@ -81,7 +93,9 @@ class Queryable(ABC, Generic[Source]):
         return self._randomness
 
     def close(self) -> None:
-        """Let go of the source: whoever still holds this object cannot reach records or exact counts any more."""
+        """Let go of the source: whoever still holds this object cannot reach records or exact
+        counts any more.
+        """
         self._open_source = None
 
     @property
@@ -90,13 +104,17 @@ class Queryable(ABC, Generic[Source]):
             raise PrivacyError(f"{self!r}: its run is over; start a new release")
         return self._open_source
 
-    def _answer(self, event: Event, make: Callable[[], Answer], n_numbers: int | None, *asked: object) -> Answer:
-        """The answer to an event: paid for, then remembered, or else made and kept before it is returned.
+    def _answer(
+        self, event: Event, make: Callable[[], Answer], n_numbers: int | None, *asked: object
+    ) -> Answer:
+        """The answer to an event: paid for, then remembered, or else made and kept before it is
+        returned.
 
-        The one place where answers come from. Costs nothing if the noise does not fit into int64, or the run is
-        over. A remembered answer was released before: to give it again is post-processing, whatever was asked, and
-        needs neither records nor noise. ``asked`` is all that is public of the question and not in its event;
-        an answer has ``n_numbers`` numbers, or as many as it happens to have.
+        The one place where answers come from. Costs nothing if the noise does not fit into int64,
+        or the run is over. A remembered answer was released before: to give it again is
+        post-processing, whatever was asked, and needs neither records nor noise. ``asked`` is all
+        that is public of the question and not in its event; an answer has ``n_numbers`` numbers, or
+        as many as it happens to have.
         """
         _ = self._source
         if isinstance(event, CountsEvent):
@@ -104,12 +122,16 @@ class Queryable(ABC, Generic[Source]):
         self._ledger.charge(event)
         answer = None if self._memory is None else self._memory.recalled((event, *asked), n_numbers)
         # Nothing was asked yet, so what is logged depends on released values at most.
-        log_charge(event.to_dict(), share_spent=self._ledger.share_spent, is_kept=answer is not None)
+        log_charge(
+            event.to_dict(), share_spent=self._ledger.share_spent, is_kept=answer is not None
+        )
         if answer is not None:
             return answer
         answer = make()
         if self._memory is not None:
-            answer.numbers.setflags(write=False)  # the memory keeps what is answered, whatever is done with either
+            answer.numbers.setflags(
+                write=False
+            )  # the memory keeps what is answered, whatever is done with either
             self._memory.keep((event, *asked), answer)
         return answer
 
@@ -119,8 +141,12 @@ class Queryable(ABC, Generic[Source]):
 
     def _noisy(self, event: CountsEvent, counts: IntArray) -> IntArray:
         """Counts of an event that was paid for, each with noise of its own."""
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=counts.size, randomness=self._randomness)
+        noise = gaussian_noise(
+            sigma_squared=event.sigma_squared, size=counts.size, randomness=self._randomness
+        )
         return add_noise(counts, noise.reshape(counts.shape))
 
     def __reduce__(self) -> NoReturn:
-        raise PrivacyError(f"{self!r} cannot be copied or pickled: a copy would have a budget of its own")
+        raise PrivacyError(
+            f"{self!r} cannot be copied or pickled: a copy would have a budget of its own"
+        )

@@ -25,15 +25,16 @@ _LARGEST_WEIGHT = 2.0**40
 @final
 @dataclass(frozen=True, eq=False)
 class MarginalL1Error:
-    """``weight (sum over cells |count - estimate| - penalty)`` of each candidate: where a model is worst.
+    """``weight (sum over cells |count - estimate| - penalty)`` of each candidate: where a model is
+    worst.
 
-    Sensitivity of the sum: one more or one less record changes one count by 1, hence the sum by at most
-    1; a replaced record changes two counts, hence 2. This holds exactly, not just up to
-    rounding, because estimates are first put on a grid of 2^-10 and all sums are integers; with
-    at most 2^40 records on either side they stay far below the end of int64. A penalty is public
-    and changes nothing; a weight multiplies: weights are put on a grid of 2^-16, products are
-    Python integers, and the sensitivity of all candidates' scores is the largest weight times
-    that of the sum.
+    Sensitivity of the sum: one more or one less record changes one count by 1, hence the sum by at
+    most 1; a replaced record changes two counts, hence 2. This holds exactly, not just up to
+    rounding, because estimates are first put on a grid of 2^-10 and all sums are integers; with at
+    most 2^40 records on either side they stay far below the end of int64. A penalty is public and
+    changes nothing; a weight multiplies: weights are put on a grid of 2^-16, products are Python
+    integers, and the sensitivity of all candidates' scores is the largest weight times that of the
+    sum.
 
     Parameters
     ----------
@@ -61,16 +62,24 @@ class MarginalL1Error:
         for clique, values in self.estimates.items():
             estimate = np.asarray(values, dtype=np.float64)
             if not np.abs(estimate).sum() <= _LARGEST_TOTAL:
-                raise ParameterError(f"estimate of {clique}: it must be finite, with at most 2^40 records in all")
+                raise ParameterError(
+                    f"estimate of {clique}: it must be finite, with at most 2^40 records in all"
+                )
             grid[clique] = np.rint(estimate * 2.0**_GRID_BITS).astype(np.int64)
         object.__setattr__(self, "_grid", grid)
-        object.__setattr__(self, "_weights", _on_grid(self.weights, grid, "weight", _WEIGHT_BITS, default=1.0))
-        object.__setattr__(self, "_penalties", _on_grid(self.penalties, grid, "penalty", _GRID_BITS, default=0.0))
+        object.__setattr__(
+            self, "_weights", _on_grid(self.weights, grid, "weight", _WEIGHT_BITS, default=1.0)
+        )
+        object.__setattr__(
+            self, "_penalties", _on_grid(self.penalties, grid, "penalty", _GRID_BITS, default=0.0)
+        )
         if min(self._weights.values(), default=1) <= 0:
             raise ParameterError("weights: one is 0 or less; give numbers of at least 2^-16")
 
     def sensitivity(self, candidates: Collection[Clique], unit: PrivacyUnit) -> Fraction:
-        """Largest change of any of the candidates' scores, in records times weight, between neighbouring tables."""
+        """Largest change of any of the candidates' scores, in records times weight, between
+        neighbouring tables.
+        """
         largest = max(self._weights[clique] for clique in candidates)
         return Fraction(largest * unit.marginal_l1, 1 << _WEIGHT_BITS)
 
@@ -83,7 +92,9 @@ class MarginalL1Error:
         return int(np.abs((counts << _GRID_BITS) - self._grid[clique]).sum())
 
     def whole_records(self, error: int) -> int:
-        """An error rounded down to whole records; that changes by no more than the error does, rounded up."""
+        """An error rounded down to whole records; that changes by no more than the error does,
+        rounded up.
+        """
         return error >> _GRID_BITS
 
     def weighted(self, clique: Clique, error: int) -> int:
@@ -101,7 +112,12 @@ class MarginalL1Error:
 
 
 def _on_grid(
-    values: Mapping[Clique, float] | None, cliques: Collection[Clique], what: str, bits: int, *, default: float
+    values: Mapping[Clique, float] | None,
+    cliques: Collection[Clique],
+    what: str,
+    bits: int,
+    *,
+    default: float,
 ) -> dict[Clique, int]:
     """One integer multiple of 2^-bits for each clique."""
     known = dict.fromkeys(cliques, default) if values is None else values

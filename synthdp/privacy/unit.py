@@ -32,7 +32,9 @@ class Adjacency(Enum):
 
 
 def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:
-    """Variance parameter of Gaussian noise that costs exactly ``rho``, by squared L2 sensitivity [BS16, Prop. 1.6]."""
+    """Variance parameter of Gaussian noise that costs exactly ``rho``, by squared L2 sensitivity
+    [BS16, Prop. 1.6].
+    """
     return sensitivity_squared / (2 * rho)
 
 
@@ -64,14 +66,22 @@ class PrivacyUnit:
     column: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or not 1 <= self.max_rows <= MAX_ROWS:
+        if (
+            isinstance(self.max_rows, bool)
+            or not isinstance(self.max_rows, int)
+            or not 1 <= self.max_rows <= MAX_ROWS
+        ):
             raise ParameterError(
                 f"max_rows_per_unit is {self.max_rows}; give a whole number of at least 1 and at most {MAX_ROWS}"
             )
         if self.column is None and self.max_rows > 1:
-            raise ParameterError(f"max_rows_per_unit is {self.max_rows} but there is no unit; name the person's column")
+            raise ParameterError(
+                f"max_rows_per_unit is {self.max_rows} but there is no unit; name the person's column"
+            )
         if self.column is not None and self.adjacency is not Adjacency.ADD_REMOVE:
-            raise ParameterError("adjacency is 'replace-one', which is for records; with a unit give 'add-remove'")
+            raise ParameterError(
+                "adjacency is 'replace-one', which is for records; with a unit give 'add-remove'"
+            )
 
     @property
     def marginal_l2_squared(self) -> int:
@@ -84,9 +94,10 @@ class PrivacyUnit:
         return self.adjacency.marginal_l1 * self.max_rows
 
     def sigma_squared(self, rho: Fraction, n: int = 1) -> Fraction:
-        """Variance parameter of the Gaussian noise on each count of ``n`` marginals that cost ``rho`` together.
+        """Variance parameter of the Gaussian noise on each count of ``n`` marginals that cost
+        ``rho`` together.
 
-        In records squared: together they move by at most ``n marginal_l2_squared`` (squared L2), so this
-        is ``n marginal_l2_squared / (2 rho)``, exactly.
+        In records squared: together they move by at most ``n marginal_l2_squared`` (squared L2), so
+        this is ``n marginal_l2_squared / (2 rho)``, exactly.
         """
         return gaussian_sigma_squared(rho, n * self.marginal_l2_squared)

@@ -1,4 +1,6 @@
-"""What a release answers about its table besides rows: counts with intervals, replicates, its structure."""
+"""What a release answers about its table besides rows: counts with intervals, replicates, its
+structure.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -33,13 +35,17 @@ MAX_REPLICATES = 1000
 
 
 def check_number_of_replicates(m: object, name: str = "m") -> None:
-    """Raise `ParameterError` unless ``m`` is a number of replicates; ``name`` is how the error calls it."""
+    """Raise `ParameterError` unless ``m`` is a number of replicates; ``name`` is how the error
+    calls it.
+    """
     if not isinstance(m, int) or isinstance(m, bool) or not 2 <= m <= MAX_REPLICATES:
         raise ParameterError(f"{name} is {m!r}; give a number of tables from 2 to {MAX_REPLICATES}")
 
 
 class Answers(ABC):
-    """What can be asked of released measurements and the model that explains them; it costs no privacy."""
+    """What can be asked of released measurements and the model that explains them; it costs no
+    privacy.
+    """
 
     @property
     @abstractmethod
@@ -81,7 +87,9 @@ class Answers(ABC):
     @overload
     def marginal(self, columns: Sequence[str], *, interval: float) -> pd.DataFrame: ...
 
-    def marginal(self, columns: Sequence[str], *, interval: float | None = None) -> pd.Series | pd.DataFrame:
+    def marginal(
+        self, columns: Sequence[str], *, interval: float | None = None
+    ) -> pd.Series | pd.DataFrame:
         """Expected counts of all combinations of levels of some columns.
 
         Parameters
@@ -89,32 +97,36 @@ class Answers(ABC):
         columns
             Names, each once.
         interval
-            Also limits between which each count of the sensitive table lies with this probability, such as 0.95, over
-            the noise.
+            Also limits between which each count of the sensitive table lies with this probability,
+            such as 0.95, over the noise.
 
         Returns
         -------
         pandas.Series
             One float a combination, indexed by the levels' labels (bins as intervals).
         pandas.DataFrame
-            With ``interval``: ``count``, ``low`` and ``high``, from 0, and ``basis``. It is "measured" where the
-            measurements alone tell the count, without a model. Else it is "model": the count is the model's, and the
-            limits are those that hold whatever nobody measured; docs/inference.md has both.
+            With ``interval``: ``count``, ``low`` and ``high``, from 0, and ``basis``. It is
+            "measured" where the measurements alone tell the count, without a model. Else it is
+            "model": the count is the model's, and the limits are those that hold whatever nobody
+            measured; docs/inference.md has both.
 
         Raises
         ------
         ParameterError
-            If a column is unknown or repeats, there is none, there are more than 32, or ``interval`` is none.
+            If a column is unknown or repeats, there is none, there are more than 32, or
+            ``interval`` is none.
         ModelTooLargeError
-            If there are more than 2^27 combinations, 2^24 with ``interval``, or the model needs a table of so many to
-            tell.
+            If there are more than 2^27 combinations, 2^24 with ``interval``, or the model needs a
+            table of so many to tell.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
         if interval is not None:
             return with_intervals(self.schema, self.measurements, names, interval, self._expected)
-        return pd.Series(self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count")
+        return pd.Series(
+            self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count"
+        )
 
     def replicates(
         self,
@@ -125,10 +137,11 @@ class Answers(ABC):
         engine: str | Estimator | None = None,
         report: Report = silent,
     ) -> Replicates:
-        """Tables that differ as much as the noise left open, for analyses whose intervals allow for it.
+        """Tables that differ as much as the noise left open, for analyses whose intervals allow for
+        it.
 
-        Noise of the recorded scales is added to what the fit says of each measurement, the engine fits again, and a
-        table is drawn: m times.
+        Noise of the recorded scales is added to what the fit says of each measurement, the engine
+        fits again, and a table is drawn: m times.
 
         Parameters
         ----------
@@ -139,7 +152,8 @@ class Answers(ABC):
         seed
             Makes them repeatable.
         engine
-            What fits; by default the engine that the certificate names, with its default parameters.
+            What fits; by default the engine that the certificate names, with its default
+            parameters.
         report
             Called with what is going on, steps done, and steps at most.
 
@@ -162,7 +176,14 @@ class Answers(ABC):
         def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
             models = []
             schema, start = self.schema, self.model
-            for model in refits(schema.domain, self.measurements, schema.constraints, fitter, generators, start=start):
+            for model in refits(
+                schema.domain,
+                self.measurements,
+                schema.constraints,
+                fitter,
+                generators,
+                start=start,
+            ):
                 models.append(model)
                 report("fitting replicates", len(models), m + 1)
             return models
@@ -190,9 +211,10 @@ class Answers(ABC):
             records, of the measurements of it alone.
 
             An edge for each two attributes that were measured together, or that the model holds in
-            one table (a clique of its junction tree). ``cliques`` are the measured cliques that hold
-            both and ``stddevs`` their scales of noise in records, empty if none does; ``cramers_v``, 0 to 1,
-            and ``mutual_information``, in nats, are how strongly the two depend on each other in the model.
+            one table (a clique of its junction tree). ``cliques`` are the measured cliques that
+            hold both and ``stddevs`` their scales of noise in records, empty if none does;
+            ``cramers_v``, 0 to 1, and ``mutual_information``, in nats, are how strongly the two
+            depend on each other in the model.
 
             The graph's own ``n_rows`` is the estimated number of records.
 
@@ -200,7 +222,10 @@ class Answers(ABC):
         >>> from synthdp import Domain, from_measurements
         >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))
         >>> together, alone = np.array([[60.0, 10.0], [5.0, 25.0]]), np.array([20.0, 50.0, 30.0])
-        >>> counts = [LinearMeasurement(("smoker", "cough"), together, 1.5), LinearMeasurement(("town",), alone, 1.0)]
+        >>> counts = [
+        ...     LinearMeasurement(("smoker", "cough"), together, 1.5),
+        ...     LinearMeasurement(("town",), alone, 1.0),
+        ... ]
         >>> graph = from_measurements(domain, counts).graph()
         >>> sorted(graph.nodes), list(graph.edges), graph.nodes["town"]["stddevs"]
         (['cough', 'smoker', 'town'], [('smoker', 'cough')], [1.0])
@@ -225,8 +250,12 @@ class Answers(ABC):
             else "hidden by noise",
         }
         rows = "".join(
-            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items() if value
+            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>"
+            for name, value in facts.items()
+            if value
         )
-        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in grouped(stated.get("cautions", [])))
+        cautions = "".join(
+            f"<li>{escape(caution)}</li>" for caution in grouped(stated.get("cautions", []))
+        )
         said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
         return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"

@@ -31,7 +31,9 @@ Measurement: TypeAlias = LinearMeasurement | tuple[pd.DataFrame | pd.Series, flo
 COUNT = "count"
 """The column of a table of counts that holds them."""
 
-GUARANTEE = "not stated here: the measurements were released by another system, under its own guarantee"
+GUARANTEE = (
+    "not stated here: the measurements were released by another system, under its own guarantee"
+)
 
 NOT_COVERED = (
     "whether the measurements protect anybody, and how much: ask the system that released them",
@@ -41,7 +43,10 @@ NOT_COVERED = (
 )
 
 
-UNPROTECTED = {"quantity": "names, types, levels, bounds, bins and rules of the columns", "source": "the schema"}
+UNPROTECTED = {
+    "quantity": "names, types, levels, bounds, bins and rules of the columns",
+    "source": "the schema",
+}
 
 
 def from_measurements(
@@ -89,7 +94,9 @@ def from_measurements(
     fitter.check_domain(public.domain)
     check_possible(public.domain, public.constraints)
     if not isinstance(measurements, Sequence) or isinstance(measurements, str):
-        raise ParameterError(f"measurements is a {type(measurements).__name__}; give a list of them")
+        raise ParameterError(
+            f"measurements is a {type(measurements).__name__}; give a list of them"
+        )
     released = [_measurement(given, number, public) for number, given in enumerate(measurements)]
     model = fitted_model(fitter, public, released)
     certificate = _certificate(released, model, fit_facts(public, fitter, model))
@@ -112,17 +119,23 @@ def _measurement(given: object, number: int, schema: Schema) -> LinearMeasuremen
         case (pd.DataFrame() | pd.Series() as counts, stddev):
             pass
         case _:
-            way_out = "give a LinearMeasurement or a pair (counts, stddev), counts a DataFrame or Series"
+            way_out = (
+                "give a LinearMeasurement or a pair (counts, stddev), counts a DataFrame or Series"
+            )
             raise ParameterError(f"{name} is a {type(given).__name__} of another kind; {way_out}")
     scale = float(stddev) if isinstance(stddev, Real) and not isinstance(stddev, bool) else np.nan
     if not MIN_STDDEV <= scale <= MAX_COUNT:
-        raise ParameterError(f"{name}: stddev is {stddev!r}; give the scale of its noise in records, above 0")
+        raise ParameterError(
+            f"{name}: stddev is {stddev!r}; give the scale of its noise in records, above 0"
+        )
     levels, values = _split(counts, name)
     codes = {column: _codes(level, name, schema) for column, level in levels.items()}
     return LinearMeasurement(tuple(codes), _cells(codes, values, name, schema.domain), scale)
 
 
-def _split(counts: pd.DataFrame | pd.Series, name: str) -> tuple[dict[str, pd.Series], NDArray[np.float64]]:
+def _split(
+    counts: pd.DataFrame | pd.Series, name: str
+) -> tuple[dict[str, pd.Series], NDArray[np.float64]]:
     """The columns of a table of counts, and its counts."""
     if isinstance(counts, pd.Series):
         names = list(counts.index.names)
@@ -131,7 +144,9 @@ def _split(counts: pd.DataFrame | pd.Series, name: str) -> tuple[dict[str, pd.Se
     else:
         names = [column for column in counts.columns if column != COUNT]
         if list(counts.columns).count(COUNT) != 1:
-            raise SchemaError(f"{name}: it needs one column {COUNT!r} with the noisy counts; name it so")
+            raise SchemaError(
+                f"{name}: it needs one column {COUNT!r} with the noisy counts; name it so"
+            )
         levels = [counts.iloc[:, i] for i, column in enumerate(counts.columns) if column != COUNT]
         column = counts[COUNT]
     if len(set(names)) != len(names):
@@ -139,7 +154,9 @@ def _split(counts: pd.DataFrame | pd.Series, name: str) -> tuple[dict[str, pd.Se
     try:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}: some counts are not numbers; give one finite noisy count a row") from None
+        raise ParameterError(
+            f"{name}: some counts are not numbers; give one finite noisy count a row"
+        ) from None
     return dict(zip(names, levels, strict=True)), values
 
 
@@ -147,26 +164,37 @@ def _codes(levels: pd.Series, name: str, schema: Schema) -> NDArray[np.integer[A
     """Level codes of one column of a table of counts."""
     if levels.name not in schema.names:
         schema_names = ", ".join(map(repr, schema.names))
-        raise SchemaError(f"{name}: the schema has no column {levels.name!r}; name one of {schema_names}")
+        raise SchemaError(
+            f"{name}: the schema has no column {levels.name!r}; name one of {schema_names}"
+        )
     column = schema[str(levels.name)]
     if isinstance(column, PartColumn):
         column = column.by_level
     if isinstance(column, CategoricalColumn) and column.merged is not None:
         label, level = column.merged_label, column.merged.levels[0]
-        named = [level if isinstance(value, str) and value == label else value for value in levels.astype(object)]
+        named = [
+            level if isinstance(value, str) and value == label else value
+            for value in levels.astype(object)
+        ]
         levels = pd.Series(named, dtype=object)
-    is_interval = np.array([isinstance(value, pd.Interval) for value in levels.astype(object)], dtype=np.bool_)
+    is_interval = np.array(
+        [isinstance(value, pd.Interval) for value in levels.astype(object)], dtype=np.bool_
+    )
     values = _left_ends(levels, name) if is_interval.any() else levels
     unknown = np.flatnonzero(~column.knows(values))
     if unknown.size:
-        problem = f"column {column.name!r}: the value in row {unknown[0]} (from 0) is not in the schema"
+        problem = (
+            f"column {column.name!r}: the value in row {unknown[0]} (from 0) is not in the schema"
+        )
         raise SchemaError(f"{name}: {problem}; correct the value, or the column's levels or bounds")
     codes = column.encode(values)
     begins = [getattr(label, "left", label) for label in column.labels] if is_interval.any() else []
     for row in np.flatnonzero(is_interval):
         if values.iloc[row] != begins[codes[row]]:
             problem = f"column {column.name!r}: the interval in row {row} (from 0) begins inside a bin of the schema"
-            raise SchemaError(f"{name}: {problem}; give the column these intervals as bins or edges")
+            raise SchemaError(
+                f"{name}: {problem}; give the column these intervals as bins or edges"
+            )
     return codes
 
 
@@ -177,21 +205,32 @@ def _left_ends(levels: pd.Series, name: str) -> pd.Series:
         raise SchemaError(
             f"{name}: the intervals of {levels.name!r} are open on the left; close them there, as bins are"
         )
-    return pd.Series([value.left if isinstance(value, pd.Interval) else value for value in objects], dtype=object)
+    return pd.Series(
+        [value.left if isinstance(value, pd.Interval) else value for value in objects], dtype=object
+    )
 
 
 def _cells(
-    codes: Mapping[str, NDArray[np.integer[Any]]], values: NDArray[np.float64], name: str, domain: Domain
+    codes: Mapping[str, NDArray[np.integer[Any]]],
+    values: NDArray[np.float64],
+    name: str,
+    domain: Domain,
 ) -> NDArray[np.float64]:
     """Counts as an array with one axis a column, of which each cell must have been given once."""
     size = domain.size(codes)
-    rows = pd.DataFrame({"": 0, **codes}, index=range(len(values)))  # with "" even if there is no column
+    rows = pd.DataFrame(
+        {"": 0, **codes}, index=range(len(values))
+    )  # with "" even if there is no column
     repeated = np.flatnonzero(rows.duplicated())
     if repeated.size:
-        raise ParameterError(f"{name}: row {repeated[0]} (from 0) repeats a combination of levels; give each one once")
+        raise ParameterError(
+            f"{name}: row {repeated[0]} (from 0) repeats a combination of levels; give each one once"
+        )
     if len(values) < size:
         problem = f"{size - len(values)} of the {size} combinations of {', '.join(map(repr, codes))} are not there"
-        raise ParameterError(f'{name}: {problem}; give each one once, "missing" levels (None) and empty cells too')
+        raise ParameterError(
+            f'{name}: {problem}; give each one once, "missing" levels (None) and empty cells too'
+        )
     cells = np.empty(domain.project(codes).shape)
     cells[tuple(codes.values())] = values if codes else values[0]
     return cells
@@ -202,7 +241,16 @@ def _certificate(
 ) -> dict[str, object]:
     """What can be said without knowing how the measurements were made, as plain JSON values."""
     unit = ("adjacency", "unit_of_privacy", "max_rows_per_unit")
-    unknown = ("is_private", "epsilon", "delta", *unit, "meaning", "accounting", "noise", "mechanism")
+    unknown = (
+        "is_private",
+        "epsilon",
+        "delta",
+        *unit,
+        "meaning",
+        "accounting",
+        "noise",
+        "mechanism",
+    )
     return {
         "format": FORMAT,
         "guarantee": GUARANTEE,

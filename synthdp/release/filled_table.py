@@ -1,4 +1,6 @@
-"""The private table as recipes see it: unread values are counted by themselves, and filled in what is answered."""
+"""The private table as recipes see it: unread values are counted by themselves, and filled in what
+is answered.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,11 +18,12 @@ from synthdp.privacy.scores import MarginalL1Error
 
 @final
 class FilledTable:
-    """Stands in for a `PrivateTable` whose domain has places for unread values, over the domain without.
+    """Stands in for a `PrivateTable` whose domain has places for unread values, over the domain
+    without.
 
-    It holds nothing but the table, and asks it nothing but what a recipe asks: of the same marginals at the same cost.
-    A record has one code in each column, be it that place, so the sensitivity of each question is what it is without.
-    What it makes of answers is post-processing.
+    It holds nothing but the table, and asks it nothing but what a recipe asks: of the same
+    marginals at the same cost. A record has one code in each column, be it that place, so the
+    sensitivity of each question is what it is without. What it makes of answers is post-processing.
 
     Parameters
     ----------
@@ -67,7 +70,9 @@ class FilledTable:
         self._released.append(measurement)
         return measurement
 
-    def select(self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float) -> Clique:
+    def select(
+        self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
+    ) -> Clique:
         """See `PrivateTable.select`."""
         return self._table.select(candidates, score=self._placed(score), rho=rho)
 
@@ -83,15 +88,21 @@ class FilledTable:
         return names if names is not None and self._attributes.issuperset(names) else None
 
     def _placed(self, score: MarginalL1Error) -> MarginalL1Error:
-        """The score with places; the same one each time, for the kernel keeps what it worked out for a score."""
-        if type(score) is not MarginalL1Error or any(self._known(clique) is None for clique in score.estimates):
+        """The score with places; the same one each time, for the kernel keeps what it worked out
+        for a score.
+        """
+        if type(score) is not MarginalL1Error or any(
+            self._known(clique) is None for clique in score.estimates
+        ):
             return score  # the kernel refuses it
         if score not in self._scores:
             self._scores[score] = self._filling.score(score)
         return self._scores[score]
 
     def __getattr__(self, name: str) -> Any:
-        """Whoever looks for what is no question looks for it in the table: an audit that stands there sees that."""
+        """Whoever looks for what is no question looks for it in the table: an audit that stands
+        there sees that.
+        """
         if name == "_table":
             raise AttributeError(name)
         return getattr(self._table, name)

@@ -12,11 +12,19 @@ from synthdp.schema.schema import Schema
 
 
 def fitted_model(
-    engine: Estimator, schema: Schema, measurements: Sequence[LinearMeasurement], *, report: Report = silent
+    engine: Estimator,
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    *,
+    report: Report = silent,
 ) -> Model:
-    """The model of an engine for measurements of a schema's columns, under its rules; raises as engines do."""
+    """The model of an engine for measurements of a schema's columns, under its rules; raises as
+    engines do.
+    """
     engine.check_domain(schema.domain)
     with finishing(report) as told:
         progress = partial(told, FITTING)
         progress(0, 1)  # a fit that is right from its start takes no step that tells
-        return estimate_refined(engine, schema.domain, measurements, constraints=schema.constraints, progress=progress)
+        return estimate_refined(
+            engine, schema.domain, measurements, constraints=schema.constraints, progress=progress
+        )

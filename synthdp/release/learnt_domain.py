@@ -15,7 +15,8 @@ from synthdp.schema.schema import Schema
 
 @final
 class LearntDomain:
-    """A schema in which the columns that were learnt are declared, with the certificate of what that cost.
+    """A schema in which the columns that were learnt are declared, with the certificate of what
+    that cost.
 
     Parameters
     ----------
@@ -49,7 +50,10 @@ class LearntDomain:
         """
         content = self._schema.to_dict()
         own = content.get("synthdp", {})
-        content["synthdp"] = {**(own if isinstance(own, Mapping) else {}), "certificate": self.certificate}
+        content["synthdp"] = {
+            **(own if isinstance(own, Mapping) else {}),
+            "certificate": self.certificate,
+        }
         write_json(path, content, force=force)
 
     def __repr__(self) -> str:
@@ -65,7 +69,9 @@ def closed_so_far(schema: OpenSchema, found: Mapping[str, Column]) -> OpenSchema
 
 
 def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str, Any]:
-    """A column that was learnt, and what was found out, as plain JSON values: by itself, so that it can be read so."""
+    """A column that was learnt, and what was found out, as plain JSON values: by itself, so that it
+    can be read so.
+    """
     alone = OpenSchema((column,), schema.missing_values, dialect=schema.dialect)
     return {"learnt": alone.to_dict(), "caution": caution}
 

@@ -24,23 +24,26 @@ Released = TypeVar("Released")
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesis:
-    """Restore a synthesis that `Synthesis.save`, of this version or an earlier one, wrote. Opens no private data.
+    """Restore a synthesis that `Synthesis.save`, of this version or an earlier one, wrote. Opens no
+    private data.
 
-    The file may come from anybody: it runs no code, and takes no more memory than a file of its size should. That
-    its checksums hold does not say who wrote it.
+    The file may come from anybody: it runs no code, and takes no more memory than a file of its
+    size should. That its checksums hold does not say who wrote it.
 
     Parameters
     ----------
     path
         The file.
     max_bytes
-        Most bytes that it may unpack to, and that tables of its model may take. By default it may unpack to 1,000
-        times its size (16 MiB at least, 4 GiB at most), and tables may take 512 MiB, or 1,000 times its size.
+        Most bytes that it may unpack to, and that tables of its model may take. By default it may
+        unpack to 1,000 times its size (16 MiB at least, 4 GiB at most), and tables may take 512
+        MiB, or 1,000 times its size.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
+        If the file cannot be read, is not such a file or of a newer format, or is larger than it
+        may be.
     ParameterError
         If ``path`` is no path.
     """
@@ -66,33 +69,35 @@ def from_journal(
 ) -> Synthesis | LearntDomain:
     """Make a release of the answers in a journal, without its run and without records.
 
-    For a journal that no run can go on from any more, as the software has changed since, or the records are gone. All
-    of it was paid for, so this is post-processing.
+    For a journal that no run can go on from any more, as the software has changed since, or the
+    records are gone. All of it was paid for, so this is post-processing.
 
     Parameters
     ----------
     path
         The journal; it stays as it is.
     budget
-        The budget that its run was charged to, where it is not any more where the journal says. It is asked whether
-        another copy of the journal became another release, and notes that this one does.
+        The budget that its run was charged to, where it is not any more where the journal says. It
+        is asked whether another copy of the journal became another release, and notes that this one
+        does.
     unchecked
         Do without asking it. The certificate then says what both releases would mean together.
 
     Returns
     -------
     Synthesis, or LearntDomain
-        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate of all that was
-        charged for; its ``complete`` says whether the run came to its end. If none was measured yet, the columns
-        that were learnt.
+        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate
+        of all that was charged for; its ``complete`` says whether the run came to its end. If none
+        was measured yet, the columns that were learnt.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no marginal and no
-        column that was learnt to its end.
+        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no
+        marginal and no column that was learnt to its end.
     PrivacyError
-        If its noise can be predicted, other answers of its run were released, or its budget is not there to be asked.
+        If its noise can be predicted, other answers of its run were released, or its budget is not
+        there to be asked.
     """
     return rescued(private_answers(path), release_of, budget=budget, unchecked=unchecked)
 
@@ -104,14 +109,17 @@ def rescued(
     budget: Budget | str | PathLike[str] | None,
     unchecked: bool,
 ) -> Released:
-    """What is made of the answers in a journal, if the budgets that its run is charged to allow for it.
+    """What is made of the answers in a journal, if the budgets that its run is charged to allow for
+    it.
 
     Raises as `from_journal`.
     """
     given = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     asked = [] if unchecked else [_budget_of(kept, each, given) for each in kept.budgets]
     asked += [given] if given is not None and not asked else []
-    identity = RunIdentity(run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked))
+    identity = RunIdentity(
+        run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked)
+    )
     found = make(kept, identity)  # before the budget is told: of some journals nothing can be made
     for each in asked:
         each.rescue(kept.run, kept.hashes, kept.path)
@@ -119,7 +127,9 @@ def rescued(
 
 
 def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None) -> Budget:
-    """A budget that a journal names: the one that was given if it is that, else where the journal says."""
+    """A budget that a journal names: the one that was given if it is that, else where the journal
+    says.
+    """
     if given is not None and given.first == named["first"]:
         return given
     way_out = "name it with --budget (in Python budget=), or do without it by --unchecked (unchecked=True)"
@@ -139,17 +149,24 @@ def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None
 
 
 def private_answers(path: str | PathLike[str]) -> KeptAnswers:
-    """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be predicted."""
+    """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be
+    predicted.
+    """
     kept = KeptAnswers.of(path)
     if kept.header["settings"].get("randomness") != SystemRandomness().description:
-        raise PrivacyError(f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it")
+        raise PrivacyError(
+            f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it"
+        )
     return kept
 
 
 def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDomain:
     """What `from_journal` makes of the answers about one table; raises as it does."""
     try:
-        facts, ledger = RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload), kept.ledger()
+        facts, ledger = (
+            RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload),
+            kept.ledger(),
+        )
         learnt = [learnt_in(note) for note in kept.notes]
         found = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
@@ -176,5 +193,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         certificate |= {"complete": kept.has_ended}
         return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
     if not found:
-        kept.refuse("it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it")
+        kept.refuse(
+            "it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it"
+        )
     return LearntDomain(closed, certificate)

@@ -1,4 +1,6 @@
-"""Names of recipes and engines. What they name is loaded when it is asked for, so that anybody may read the names."""
+"""Names of recipes and engines. What they name is loaded when it is asked for, so that anybody may
+read the names.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -49,7 +51,9 @@ def mechanism_named(name: str) -> "Mechanism":
 
 
 def engine_named(name: str) -> "Estimator":
-    """The engine of that name with its default parameters; raises `ParameterError` if there is none."""
+    """The engine of that name with its default parameters; raises `ParameterError` if there is
+    none.
+    """
     engine: Estimator = _load(name, ENGINES, "engine")()
     return engine
 
@@ -59,7 +63,9 @@ def as_mechanism(mechanism: "str | Mechanism") -> "Mechanism":
     if isinstance(mechanism, str):
         return mechanism_named(mechanism)
     if not callable(getattr(mechanism, "release", None)):
-        raise ParameterError(f"mechanism is {mechanism!r}; give the name of a recipe, or a Mechanism")
+        raise ParameterError(
+            f"mechanism is {mechanism!r}; give the name of a recipe, or a Mechanism"
+        )
     return mechanism
 
 
@@ -74,7 +80,9 @@ def as_engine(engine: "str | Estimator") -> "Estimator":
 
 def _load(name: str, table: dict[str, str], what: str) -> type:
     if name not in table:
-        raise ParameterError(f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}")
+        raise ParameterError(
+            f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}"
+        )
     module, _, attribute = table[name].partition(":")
     try:
         found: type = getattr(import_module(module), attribute)

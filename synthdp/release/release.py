@@ -57,11 +57,11 @@ from synthdp.schema.schema import Schema
 class Release:
     """One run of a mechanism, with everything public settled before the records are there.
 
-    Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate, as
-    plain JSON values; ``randomness`` is for tests, and anything but the default makes the result say
-    NOT PRIVATE. With ``anyway`` a run goes on where nearly no value of a column could be read. A ``ledger`` pays in
-    place of a new one, and answers are ``kept`` where another run's are: those are parts of a run over several
-    tables.
+    Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate,
+    as plain JSON values; ``randomness`` is for tests, and anything but the default makes the result
+    say NOT PRIVATE. With ``anyway`` a run goes on where nearly no value of a column could be read.
+    A ``ledger`` pays in place of a new one, and answers are ``kept`` where another run's are: those
+    are parts of a run over several tables.
     """
 
     def __init__(
@@ -101,7 +101,9 @@ class Release:
             epsilon=epsilon,
             delta=delta,
             adjacency=as_adjacency(adjacency),
-            accounting=settled_accounting(self._mechanism, accounting, not is_gaussian(self._schema)),
+            accounting=settled_accounting(
+                self._mechanism, accounting, not is_gaussian(self._schema)
+            ),
             max_rows_per_unit=max_rows_per_unit,
             unit_column=unit,
             failure_delta=delta * domain_share if takes_thresholds(self._schema) else 0.0,
@@ -135,7 +137,9 @@ class Release:
 
     def _check_questions(self) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
-        for budget in column_budgets(self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
+        for budget in column_budgets(
+            self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta
+        ):
             questions(budget, unit=self._ledger.unit)
 
     @contextmanager
@@ -147,10 +151,11 @@ class Release:
         *,
         ended: str | None = None,
     ) -> Iterator[Self]:
-        """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to the end of the block.
+        """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to
+        the end of the block.
 
-        To be entered before records are read. The journal gets the name ``ended``, if there is one, at the end of the
-        block. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        To be entered before records are read. The journal gets the name ``ended``, if there is one,
+        at the end of the block. Raises as `synthdp.release.keeping.kept_run.kept_run`.
         """
         others = {"target": self._target, "domain_share": self._domain_share}
         settings = run_settings(
@@ -162,7 +167,14 @@ class Release:
         )
         facts = self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
         with kept_run(
-            journal, budget, ended=ended, note=note, ledger=self._ledger, settings=settings, of="schema", facts=facts
+            journal,
+            budget,
+            ended=ended,
+            note=note,
+            ledger=self._ledger,
+            settings=settings,
+            of="schema",
+            facts=facts,
         ) as self._kept:
             yield self
 
@@ -180,8 +192,8 @@ class Release:
         Parameters
         ----------
         source
-            The rows, held or in an engine until their domain is known; or exact counts of the domain that the schema
-            declares, wherever they come from.
+            The rows, held or in an engine until their domain is known; or exact counts of the
+            domain that the schema declares, wherever they come from.
         report, rescue
             As in `synthesize`.
         witness
@@ -190,21 +202,31 @@ class Release:
         Raises
         ------
         UnreadColumnError
-            If nearly no value of a column that was learnt could be read, unless the run is to go on ``anyway``.
+            If nearly no value of a column that was learnt could be read, unless the run is to go on
+            ``anyway``.
         ParameterError
             If the rows were not read for the unit of privacy that the ledger claims, or counts come
-            for a schema that is open or has another domain; its columns may have places for unread values.
+            for a schema that is open or has another domain; its columns may have places for unread
+            values.
         """
         self._check_source(source)
         report, ledger = logged(in_notebook(report)), self._ledger
-        log(INFO, "release by %s: epsilon %s, delta %s", self._mechanism.name, ledger.epsilon, ledger.delta)
+        log(
+            INFO,
+            "release by %s: epsilon %s, delta %s",
+            self._mechanism.name,
+            ledger.epsilon,
+            ledger.delta,
+        )
         schema: Schema | None = None
         table: FilledTable | None = None
         try:
             schema = self._learnt(source, report, witness)
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if isinstance(source, Rows) else source
-            asked = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
+            asked = PrivateTable(
+                counts, self._ledger, randomness=self._randomness, memory=self._kept.journal
+            )
             asked = asked if witness is None else witness.table(asked, placed)
             table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
@@ -228,7 +250,9 @@ class Release:
                 table.close()
 
     def _check_source(self, source: CountSource | Rows) -> None:
-        """Refuse rows that were read for another unit of privacy, and counts that do not fit the schema."""
+        """Refuse rows that were read for another unit of privacy, and counts that do not fit the
+        schema.
+        """
         bound = (getattr(source, "unit", None), getattr(source, "max_rows", 1))
         if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
             raise ParameterError(
@@ -239,26 +263,36 @@ class Release:
         if self._schema.is_open:
             raise ParameterError("source: it counts codes, but the schema is open; give rows")
         if source.domain not in (self._schema.largest_domain, self._placed_domain(source)):
-            raise ParameterError("source: its domain is not that of the schema; count the columns that the schema has")
+            raise ParameterError(
+                "source: its domain is not that of the schema; count the columns that the schema has"
+            )
 
     def _placed_domain(self, source: CountSource) -> Domain:
         schema = self._schema.closed({})
         return schema.with_unread_places(self._placed(source, schema)).domain
 
     def _placed(self, source: CountSource | Rows, schema: Schema) -> list[str]:
-        """The attributes of which unread values have a place: all where rows are read, else those that have one."""
+        """The attributes of which unread values have a place: all where rows are read, else those
+        that have one.
+        """
         if isinstance(source, Rows):
             return list(schema.names)
         sizes = dict(zip(source.domain.attributes, source.domain.shape, strict=True))
-        return [column.name for column in schema.columns if sizes.get(column.name) == column.size + 1]
+        return [
+            column.name for column in schema.columns if sizes.get(column.name) == column.size + 1
+        ]
 
-    def _learnt(self, source: CountSource | Rows, report: Report, witness: Witness | None) -> Schema:
+    def _learnt(
+        self, source: CountSource | Rows, report: Report, witness: Witness | None
+    ) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
         if not isinstance(source, Rows) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
-        values = PrivateValues(source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal)
+        values = PrivateValues(
+            source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal
+        )
         values = values if witness is None else witness.values(values)
         learning = learn_columns(
             schema,
@@ -295,17 +329,23 @@ class Release:
         if self._schema.is_open:
             self._kept.note({"workload": workload_facts(self._workload)})
 
-    def _paid_for(self, schema: Schema | None, table: FilledTable | None) -> Synthesis | LearntDomain | None:
+    def _paid_for(
+        self, schema: Schema | None, table: FilledTable | None
+    ) -> Synthesis | LearntDomain | None:
         """What there is to keep of a run that failed: measurements, else columns that were learnt."""
         if schema is not None and table is not None and table.released:
             return self._synthesis(schema, table, None)
         if not self._schema.is_open:
             return None
-        return LearntDomain(closed_so_far(self._schema, self._found), self._certificate(schema, None))
+        return LearntDomain(
+            closed_so_far(self._schema, self._found), self._certificate(schema, None)
+        )
 
     def _synthesis(self, schema: Schema, table: FilledTable, model: Model | None) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread)
-        return Synthesis(schema=schema, measurements=table.released, model=model, certificate=statement)
+        return Synthesis(
+            schema=schema, measurements=table.released, model=model, certificate=statement
+        )
 
     def _certificate(
         self,
@@ -330,10 +370,14 @@ class Release:
     @property
     def facts(self) -> RunFacts:
         """What is public of the run."""
-        public = unprotected_quantities(self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated)
+        public = unprotected_quantities(
+            self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated
+        )
         asked = {
             "mechanism": mechanism_facts(self._mechanism),
             "workload": workload_facts(self._workload),
             "unprotected": public,
         }
-        return RunFacts(schema=self._schema, domain_share=self._domain_share, public=self._stated | asked)
+        return RunFacts(
+            schema=self._schema, domain_share=self._domain_share, public=self._stated | asked
+        )

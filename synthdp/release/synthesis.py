@@ -1,4 +1,6 @@
-"""A fitted release: what `synthesize` returns and `load` restores, to be sampled from as often as wanted."""
+"""A fitted release: what `synthesize` returns and `load` restores, to be sampled from as often as
+wanted.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -29,7 +31,8 @@ from synthdp.schema.schema import Schema
 class Synthesis(Answers):
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
-    `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy however often.
+    `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy
+    however often.
 
     Parameters
     ----------
@@ -42,7 +45,8 @@ class Synthesis(Answers):
     certificate
         What the release says about its guarantee, as plain JSON values.
     form
-        What drawn tables look like: by default they are data frames of pandas with dtypes by the schema.
+        What drawn tables look like: by default they are data frames of pandas with dtypes by the
+        schema.
     """
 
     def __init__(
@@ -72,14 +76,18 @@ class Synthesis(Answers):
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What the release says about its guarantee, and about a fit made since; also written beside every table."""
+        """What the release says about its guarantee, and about a fit made since; also written
+        beside every table.
+        """
         known = self._certificate.get("cautions", [])
         late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
         return sealed(self._certificate | ({"cautions": [*known, *late]} if late else {}))
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What users should know of the release: columns of which little was read or found, fits that fell short."""
+        """What users should know of the release: columns of which little was read or found, fits
+        that fell short.
+        """
         return tuple(self.certificate.get("cautions", ()))
 
     @cached_property
@@ -91,12 +99,16 @@ class Synthesis(Answers):
 
     @cached_property
     def unused(self) -> Unused:
-        """Levels without records, by attribute: columns were learnt to have them, and noise is all that is left."""
+        """Levels without records, by attribute: columns were learnt to have them, and noise is all
+        that is left.
+        """
         return unused_levels(self._schema, self._measurements, self._certificate)
 
     @property
     def knows_rows(self) -> bool:
-        """Whether the number of records can be told from its noise; if not, `sample` is to be told how many to draw."""
+        """Whether the number of records can be told from its noise; if not, `sample` is to be told
+        how many to draw.
+        """
         return not self._measurements or clear_total(self._measurements) is not None
 
     def sample(
@@ -116,39 +128,43 @@ class Synthesis(Answers):
         Parameters
         ----------
         n_rows
-            Number of rows; by default the (noisy) estimate of the sensitive table's, unless noise hides it.
+            Number of rows; by default the (noisy) estimate of the sensitive table's, unless noise
+            hides it.
         seed
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
             Values as texts in the schema's formats, as a CSV file holds them.
         where
-            Draw from a slice only: a condition for each of some columns, such as ``{"sex": ["F"], "age":
-            {"minimum": 18, "maximum": 64}}``. Levels are read as the column reads values of a table, so 1 is the level
-            "1"; None is "missing". Where a limit cuts a bin, what lies inside is drawn as often as it weighs there.
+            Draw from a slice only: a condition for each of some columns, such as ``{"sex": ["F"],
+            "age": {"minimum": 18, "maximum": 64}}``. Levels are read as the column reads values of
+            a table, so 1 is the level "1"; None is "missing". Where a limit cuts a bin, what lies
+            inside is drawn as often as it weighs there.
         given
-            Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
-            one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
-            as it is and is not protected, so it must not be sensitive. Empty cells (None, NaN, blank texts)
-            are completed; a text of ``missingValues``, such as ``"NA"``, says that a value is missing. A value
-            that the schema does not know is refused, unless its column has an ``other`` level: then the rest
-            is drawn as for ``other``, and the value stays.
-            With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
+            Complete these records: some of the columns, as a table of any kind that `synthesize`
+            takes, one column as a Series of pandas, a dict of lists or a list of dicts. What it
+            holds is used as it is and is not protected, so it must not be sensitive. Empty cells
+            (None, NaN, blank texts) are completed; a text of ``missingValues``, such as ``"NA"``,
+            says that a value is missing. A value that the schema does not know is refused, unless
+            its column has an ``other`` level: then the rest is drawn as for ``other``, and the
+            value stays. With ``where`` the rest is drawn inside the slice. Given values of a
+            generated column stay, too.
 
         Returns
         -------
         pandas.DataFrame, or the kind of table that was given to `synthesize`
             With an index from 0. Its dtypes follow from the schema, or are those that were declared
-            public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data frames of
-            pandas, with the same dtypes.
+            public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data
+            frames of pandas, with the same dtypes.
 
         Raises
         ------
         ParameterError
-            If ``n_rows`` is missing and the estimate is hidden by its noise,
-            ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than 64 GiB (see
-            `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there, ``where`` or ``given``
-            is of no form that is taken, or both name a column, or a slice or record is impossible under the model,
-            a slice is under the schema's checks, or ``where`` names a generated column.
+            If ``n_rows`` is missing and the estimate is hidden by its noise, ``n_rows`` or ``seed``
+            is no whole number of at least 0, the rows would take more than 64 GiB (see
+            `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
+            ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
+            record is impossible under the model, a slice is under the schema's checks, or ``where``
+            names a generated column.
         SchemaError
             If ``where`` or ``given`` does not fit the schema, or a given record breaks a check.
         MissingExtraError
@@ -162,7 +178,14 @@ class Synthesis(Answers):
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         table, kept = drawn_table(
-            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self.unused
+            self.model,
+            self._schema,
+            n_rows,
+            seed=seed,
+            text=text,
+            where=where,
+            given=given,
+            unused=self.unused,
         )
         return self._form.filled(table, text=text, kept=kept)
 
@@ -175,12 +198,13 @@ class Synthesis(Answers):
         offset: int = 0,
         where: Mapping[str, object] | None = None,
     ) -> Any:
-        """Draw a synthetic table of any length as a stream of Arrow, in bounded memory; needs pyarrow.
+        """Draw a synthetic table of any length as a stream of Arrow, in bounded memory; needs
+        pyarrow.
 
         Rows are drawn in blocks of 131,072, each for itself: rows 0 to 9 of a seed are the same in
-        every stream, but not those of `sample`, which rounds the whole table at once. So counts of a long
-        table differ from the model's by about the square root of the number of blocks; independent
-        draws differ by that of the number of rows. Ids go on from batch to batch.
+        every stream, but not those of `sample`, which rounds the whole table at once. So counts of
+        a long table differ from the model's by about the square root of the number of blocks;
+        independent draws differ by that of the number of rows. Ids go on from batch to batch.
 
         Parameters
         ----------
@@ -191,7 +215,8 @@ class Synthesis(Answers):
         seed, where
             As for `sample`.
         offset
-            Row of the seed's endless table to begin with: what was drawn before need not be drawn again.
+            Row of the seed's endless table to begin with: what was drawn before need not be drawn
+            again.
 
         Returns
         -------
@@ -201,14 +226,21 @@ class Synthesis(Answers):
         Raises
         ------
         ParameterError
-            If a number is none, there is an ``offset`` without a seed, ids are numbered within other columns
-            (``synthdp.per``), or as `sample` does of ``where``.
+            If a number is none, there is an ``offset`` without a seed, ids are numbered within
+            other columns (``synthdp.per``), or as `sample` does of ``where``.
         MissingExtraError
             If pyarrow is not installed, or the schema has fakes generated and faker is not.
         """
         check_batches(self._schema, n_rows, offset=offset, seed=seed)
         blocks = drawn_blocks(
-            self.model, self._schema, n_rows, offset=offset, seed=seed, text=False, where=where, unused=self.unused
+            self.model,
+            self._schema,
+            n_rows,
+            offset=offset,
+            seed=seed,
+            text=False,
+            where=where,
+            unused=self.unused,
         )
         return arrow_reader(blocks, batch_rows)
 
@@ -218,8 +250,9 @@ class Synthesis(Answers):
         Parameters
         ----------
         dialect
-            A name or properties, as ``"dialect"`` of a schema; what it leaves out stays as it is. Texts of
-            numbers (``sample(text=True)``) then have its decimal mark, also in fields that name one.
+            A name or properties, as ``"dialect"`` of a schema; what it leaves out stays as it is.
+            Texts of numbers (``sample(text=True)``) then have its decimal mark, also in fields that
+            name one.
 
         Raises
         ------
@@ -250,9 +283,11 @@ class Synthesis(Answers):
         )
 
     def refit(self, engine: str | Estimator, *, report: Report = silent) -> Self:
-        """The same release with another engine's model of what was measured, which costs no privacy.
+        """The same release with another engine's model of what was measured, which costs no
+        privacy.
 
-        The certificate keeps guarantee and events, and names the engine, and the software that fitted.
+        The certificate keeps guarantee and events, and names the engine, and the software that
+        fitted.
 
         Parameters
         ----------
@@ -285,8 +320,14 @@ class Synthesis(Answers):
         return self._with(form=form)
 
     def _with(self, **changes: Any) -> Self:
-        pieces: dict[str, Any] = {"schema": self._schema, "measurements": self._measurements, "model": self.fitted}
-        return type(self)(**(pieces | {"certificate": self._certificate, "form": self._form} | changes))
+        pieces: dict[str, Any] = {
+            "schema": self._schema,
+            "measurements": self._measurements,
+            "model": self.fitted,
+        }
+        return type(self)(
+            **(pieces | {"certificate": self._certificate, "form": self._form} | changes)
+        )
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"

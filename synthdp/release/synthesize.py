@@ -70,26 +70,29 @@ def synthesize(
     Parameters
     ----------
     data
-        The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), of a folder of files, or a
-        pattern (``"part-*.csv"``), a `pandas.DataFrame`, a `polars.DataFrame`, a `pyarrow.Table`, or of another
-        library of tables in memory that narwhals knows. An index is never read. Or a table in an engine, where its
-        rows stay: a relation of DuckDB, a table of Ibis, a data frame of PySpark, a `polars.LazyFrame`. Or a data
-        frame of Dask or a dataset of Arrow, which are read here, partition by partition. See ``docs/sources.md``. A
-        file is read value by value; of a table in memory, or a partition, the data types may have been chosen in view
-        of all rows.
+        The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), of a folder of
+        files, or a pattern (``"part-*.csv"``), a `pandas.DataFrame`, a `polars.DataFrame`, a
+        `pyarrow.Table`, or of another library of tables in memory that narwhals knows. An index is
+        never read. Or a table in an engine, where its rows stay: a relation of DuckDB, a table of
+        Ibis, a data frame of PySpark, a `polars.LazyFrame`. Or a data frame of Dask or a dataset of
+        Arrow, which are read here, partition by partition. See ``docs/sources.md``. A file is read
+        value by value; of a table in memory, or a partition, the data types may have been chosen in
+        view of all rows.
     schema
-        What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
-        it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.
+        What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file.
+        What it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same
+        budget.
     kinds
-        In place of a schema: the kind of each column, as `OpenSchema.from_kinds` reads it; all else is
-        derived. ``"dtypes"`` takes the table's dtypes for public knowledge and reads kinds off them, and
-        the certificate says so; what is drawn has the same dtypes. See ``docs/frames.md``.
+        In place of a schema: the kind of each column, as `OpenSchema.from_kinds` reads it; all else
+        is derived. ``"dtypes"`` takes the table's dtypes for public knowledge and reads kinds off
+        them, and the certificate says so; what is drawn has the same dtypes. See
+        ``docs/frames.md``.
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
     dialect
-        How the file is written, and numbers unless a field says it itself: ``"excel-semicolon"``, or properties
-        such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They override those of the
-        schema's own ``"dialect"``; see ``docs/files.md``.
+        How the file is written, and numbers unless a field says it itself: ``"excel-semicolon"``,
+        or properties such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They
+        override those of the schema's own ``"dialect"``; see ``docs/files.md``.
     mechanism
         Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/recipes.md``) or a
         `Mechanism`.
@@ -117,17 +120,20 @@ def synthesize(
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
     about
-        What only you know of the release, for its certificate: curators, intended use, how it was tuned, and so on,
-        as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is published as it is.
+        What only you know of the release, for its certificate: curators, intended use, how it was
+        tuned, and so on, as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is
+        published as it is.
     journal
-        A file in which each answer is kept, on the disk, before the next is asked for. A call that was killed is
-        made again with the same arguments and data, and goes on: what was paid for is not paid again.
+        A file in which each answer is kept, on the disk, before the next is asked for. A call that
+        was killed is made again with the same arguments and data, and goes on: what was paid for is
+        not paid again.
     budget, budget_note
-        The budget of a population, or its file: all that this release may spend is charged to it, with the note,
-        before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
+        The budget of a population, or its file: all that this release may spend is charged to it,
+        with the note, before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
     anyway
-        Go on where nearly no value of a column that is learnt can be read, such as dates of another format. Else
-        the run stops there, before the table is measured and the rest of the budget is spent.
+        Go on where nearly no value of a column that is learnt can be read, such as dates of another
+        format. Else the run stops there, before the table is measured and the rest of the budget is
+        spent.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -137,10 +143,10 @@ def synthesize(
     Warns
     -----
     CautionWarning
-        Once for each thing that users should know of the result, such as a column of which little could be
-        read; they are on `Synthesis.cautions`, too. One is about the call only, and not there: that the journal's
-        run was complete, so that this is its release again. A filter that makes errors of them is obeyed last:
-        then ``rescue`` gets the result.
+        Once for each thing that users should know of the result, such as a column of which little
+        could be read; they are on `Synthesis.cautions`, too. One is about the call only, and not
+        there: that the journal's run was complete, so that this is its release again. A filter that
+        makes errors of them is obeyed last: then ``rescue`` gets the result.
 
     Raises
     ------
@@ -149,20 +155,21 @@ def synthesize(
     PrivacyError
         If it does not cover the run, or the run takes another course than its journal.
     DataFileError
-        If the file cannot be read, or is not what its ending and dialect say; or journal or budget cannot be
-        written, are damaged, or held by another run.
+        If the file cannot be read, or is not what its ending and dialect say; or journal or budget
+        cannot be written, are damaged, or held by another run.
     MissingExtraError
         If another library is needed to read the table, or what is said about it.
     SchemaError
         If the schema contradicts itself or the table's columns.
     SourceError
-        If the engine that holds the table fails, or the table is changed while it is counted, or a partition has
-        other columns.
+        If the engine that holds the table fails, or the table is changed while it is counted, or a
+        partition has other columns.
     UnreadColumnError
-        If nearly no value of a column that is learnt can be read, by noisy counts, unless ``anyway`` is set. What was
-        learnt of the others is its ``learnt``, and goes to ``rescue``.
+        If nearly no value of a column that is learnt can be read, by noisy counts, unless
+        ``anyway`` is set. What was learnt of the others is its ``learnt``, and goes to ``rescue``.
     ParameterError
-        If the data are no such table, another argument is out of range, or the journal is of another run.
+        If the data are no such table, another argument is out of range, or the journal is of
+        another run.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
@@ -175,10 +182,16 @@ def synthesize(
     max_rows = checked_rows(unit, max_rows_per_unit)
     said = {} if about is None else {"about": read_about(about)}
     frame = partitioned(data) or engine_frame(data)
-    table = None if isinstance(data, str | PathLike) else opened(data if frame is None else frame.empty)
+    table = (
+        None if isinstance(data, str | PathLike) else opened(data if frame is None else frame.empty)
+    )
     dtypes = None if table is None else table.dtypes
     declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)
-    with open_table(data, declared.dialect) if table is None else nullcontext(frame or table.frame) as source:
+    with (
+        open_table(data, declared.dialect)
+        if table is None
+        else nullcontext(frame or table.frame) as source
+    ):
         public = declared.reordered(header_of(source), unit=unit)
         run = Release(
             schema=public,
@@ -200,8 +213,12 @@ def synthesize(
         with run.kept(journal, budget, budget_note):
             found = run.of(rows(), report=report, rescue=rescue)
     container = table.container if table else PANDAS
-    synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
-    fitting = synthesis.fitted.status.caution if synthesis.fitted is not None else ""  # what a fit says of itself
+    synthesis = found.in_form(
+        TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns))
+    )
+    fitting = (
+        synthesis.fitted.status.caution if synthesis.fitted is not None else ""
+    )  # what a fit says of itself
     warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay, but=fitting)
     return synthesis
 
@@ -214,7 +231,8 @@ def warn_of(
     replay: str = "",
     but: str = "",
 ) -> None:
-    """Warn whoever called a door of each caution once, those of many columns in one; ``but`` was said before.
+    """Warn whoever called a door of each caution once, those of many columns in one; ``but`` was
+    said before.
 
     ``replay`` is a caution of the call only: that all answers came from a journal.
     """

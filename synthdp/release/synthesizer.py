@@ -24,15 +24,15 @@ from synthdp.schema.schema import Schema
 
 @final
 class Synthesizer:
-    """`synthesize` with ``fit`` and ``sample``, as users of SDV, synthcity and scikit-learn expect it.
+    """`synthesize` with ``fit`` and ``sample``, as users of SDV, synthcity and scikit-learn expect
+    it.
 
-    It follows scikit-learn's conventions without needing it: arguments are kept as they are given and looked at
-    by `fit`, ``sklearn.base.clone`` gives an unfitted copy, what `fit` finds ends in an underscore. It holds no
-    records.
+    It follows scikit-learn's conventions without needing it: arguments are kept as they are given
+    and looked at by `fit`, ``sklearn.base.clone`` gives an unfitted copy, what `fit` finds ends in
+    an underscore. It holds no records.
 
-    Parameters
-    ----------
-    schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency, accounting, unit
+    Parameters ---------- schema, kinds, epsilon, delta, dialect, mechanism, workload, target,
+    engine, adjacency, accounting, unit
         As for `synthesize`.
     max_rows_per_unit, domain_share, about, journal, budget, budget_note, anyway
         As for `synthesize`.
@@ -42,7 +42,8 @@ class Synthesizer:
     synthesis_ : Synthesis
         What `fit` released: certificate, marginals, intervals and all else that costs nothing more.
     rescued_ : Synthesis or LearntDomain
-        What a `fit` that failed had released, and paid for, by then. Save it, or the budget is lost.
+        What a `fit` that failed had released, and paid for, by then. Save it, or the budget is
+        lost.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
@@ -101,12 +102,14 @@ class Synthesizer:
 
     @forgetful
     def fit(self, data: Any, y: None = None, *, report: Report = silent) -> Self:
-        """Learn a synthetic version of a sensitive table; it spends the whole epsilon and delta, once.
+        """Learn a synthetic version of a sensitive table; it spends the whole epsilon and delta,
+        once.
 
         Parameters
         ----------
         data
-            The sensitive table, as for `synthesize`: a file, or a table of pandas, polars or pyarrow.
+            The sensitive table, as for `synthesize`: a file, or a table of pandas, polars or
+            pyarrow.
         y
             None. A column that is to be predicted belongs to the table; name it as ``target``.
         report
@@ -115,16 +118,20 @@ class Synthesizer:
         Raises
         ------
         PrivacyError
-            If it has released something already, unless a journal is there to go on with: each fit is a release of
-            its own, and their losses add up.
+            If it has released something already, unless a journal is there to go on with: each fit
+            is a release of its own, and their losses add up.
         SynthdpError
             All that `synthesize` raises.
         """
         if y is not None:
-            raise ParameterError("y is not read; leave it out, and name a column of the table as target= instead")
+            raise ParameterError(
+                "y is not read; leave it out, and name a column of the table as target= instead"
+            )
         if self._is_fitted() or (hasattr(self, "rescued_") and self.journal is None):
             again = "another fit is another release, and pays epsilon and delta again"
-            raise PrivacyError(f"this synthesizer has released already, and {again}; if that is meant, make a new one")
+            raise PrivacyError(
+                f"this synthesizer has released already, and {again}; if that is meant, make a new one"
+            )
         self.synthesis_ = synthesize(data, **self.get_params(), report=report, rescue=self._rescue)
         return self
 
@@ -137,7 +144,8 @@ class Synthesizer:
         where: Mapping[str, object] | None = None,
         given: Any = None,
     ) -> Any:
-        """Draw a synthetic table, a slice of it, or complete partial records, as `Synthesis.sample` does.
+        """Draw a synthetic table, a slice of it, or complete partial records, as `Synthesis.sample`
+        does.
 
         Raises
         ------
@@ -147,7 +155,8 @@ class Synthesizer:
         return self._fitted().sample(n_rows, seed=seed, text=text, where=where, given=given)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write what was released to a file that `synthdp.load` reads as a `Synthesis`; it holds no records.
+        """Write what was released to a file that `synthdp.load` reads as a `Synthesis`; it holds no
+        records.
 
         Raises
         ------
@@ -159,15 +168,21 @@ class Synthesizer:
         self._fitted().save(path, force=force)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (no parameter has parameters)
-        """The arguments that it was made with, by name; ``deep`` is there for scikit-learn and changes nothing."""
+        """The arguments that it was made with, by name; ``deep`` is there for scikit-learn and
+        changes nothing.
+        """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Change arguments by name, for a fit to come; raises `ParameterError` for a name that there is not."""
+        """Change arguments by name, for a fit to come; raises `ParameterError` for a name that
+        there is not.
+        """
         known = self.get_params()
         for name in params:
             if name not in known:
-                raise ParameterError(f"a synthesizer has no parameter {name!r}; choose from {', '.join(known)}")
+                raise ParameterError(
+                    f"a synthesizer has no parameter {name!r}; choose from {', '.join(known)}"
+                )
         for name, value in params.items():
             setattr(self, name, value)
         return self

@@ -10,8 +10,8 @@ from synthdp.schema.schema import Schema
 class Witness(Protocol):
     """Sees the questions of a run and their answers, for an audit (`synthdp.audit`).
 
-    It is given the private objects, not what they hold: neither records nor exact counts, and nothing by
-    which the randomness of a run could be changed.
+    It is given the private objects, not what they hold: neither records nor exact counts, and
+    nothing by which the randomness of a run could be changed.
     """
 
     def values(self, values: PrivateValues) -> PrivateValues:

@@ -38,33 +38,39 @@ def evaluate(
     seed: int = 0,
     report: Report = silent,
 ) -> Evaluation:
-    """NOT PRIVATE. How far synthetic tables are from the real one, between sampling error and noise.
+    """NOT PRIVATE. How far synthetic tables are from the real one, between sampling error and
+    noise.
 
-    The result is read off the real table without noise: no guarantee covers it, and publishing it costs privacy that
-    no certificate counts. See ``docs/evaluation.md`` for each metric.
+    The result is read off the real table without noise: no guarantee covers it, and publishing it
+    costs privacy that no certificate counts. See ``docs/evaluation.md`` for each metric.
 
     Parameters
     ----------
     real
-        The real table: the path of a file (CSV, Parquet, Excel), a `pandas.DataFrame`, a table in memory of another
-        library that narwhals knows, or a data frame of Dask, which must fit into memory if no schema is given.
+        The real table: the path of a file (CSV, Parquet, Excel), a `pandas.DataFrame`, a table in
+        memory of another library that narwhals knows, or a data frame of Dask, which must fit into
+        memory if no schema is given.
     synthetic
-        A synthetic table of the same kinds; or several, as a list or as a mapping from names to tables.
+        A synthetic table of the same kinds; or several, as a list or as a mapping from names to
+        tables.
     schema
-        A `Schema`, its JSON as a mapping, the path of a schema file, or of a saved synthesis (``.synthdp``) whose
-        schema is taken. By default levels and bins are read off the real table.
+        A `Schema`, its JSON as a mapping, the path of a schema file, or of a saved synthesis
+        (``.synthdp``) whose schema is taken. By default levels and bins are read off the real
+        table.
     names
         What to call the tables of a list; by default the names of files.
     targets
-        Columns that models are to predict, or ``"all"`` suitable ones; by default the first three. Needs scikit-learn
-        (``pip install 'synthdp[report]'``); without it, and without ``targets``, predictions are left out.
+        Columns that models are to predict, or ``"all"`` suitable ones; by default the first three.
+        Needs scikit-learn (``pip install 'synthdp[report]'``); without it, and without ``targets``,
+        predictions are left out.
     by
         Columns within whose levels errors are taken.
     queries
-        Questions of your own: a list of ``{"columns": [..], "where": {..}}``, or the path of a JSON file with it.
+        Questions of your own: a list of ``{"columns": [..], "where": {..}}``, or the path of a JSON
+        file with it.
     certificate
-        The release's certificate (a mapping, or the path of its file), or its measurements: they say how large the
-        noise was. For several tables a list or a mapping by name.
+        The release's certificate (a mapping, or the path of its file), or its measurements: they
+        say how large the noise was. For several tables a list or a mapping by name.
     seed
         Draws what is sampled.
     report
@@ -83,7 +89,10 @@ def evaluate(
 
     >>> real = pd.DataFrame({"sex": ["f", "m"] * 50, "pet": ["cat", "dog", "dog", "cat"] * 25})
     >>> found = evaluate(real, real)
-    >>> float(found.marginals["tvd"].max()), float(found.summary.set_index("metric").loc["k-marginal score", "value"])
+    >>> (
+    ...     float(found.marginals["tvd"].max()),
+    ...     float(found.summary.set_index("metric").loc["k-marginal score", "value"]),
+    ... )
     (0.0, 1000.0)
     """
     check_seed(seed)
@@ -104,7 +113,9 @@ def evaluate(
         read = {"": read_table(real, known, "real")}
         for place, (name, data) in enumerate(tables.items()):
             told("reading tables", 1 + place, 1 + len(tables))
-            read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
+            read[name] = read_table(
+                data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
+            )
         unread = {name: table.unread_shares() for name, table in read.items()}
         with_places = {column for shares in unread.values() for column in shares}
         read = {name: table.with_places(with_places) for name, table in read.items()}
@@ -133,21 +144,34 @@ def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
         found = {str(name): table for name, table in synthetic.items()}
     else:
         tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-        given = _default_names(tables) if names is None else [names] if isinstance(names, str) else list(names)
+        given = (
+            _default_names(tables)
+            if names is None
+            else [names]
+            if isinstance(names, str)
+            else list(names)
+        )
         if len(given) != len(tables):
-            raise ParameterError(f"names: {len(given)} for {len(tables)} synthetic tables; give one each")
+            raise ParameterError(
+                f"names: {len(given)} for {len(tables)} synthetic tables; give one each"
+            )
         found = dict(zip(given, tables, strict=True))
         if len(found) < len(tables):
             raise ParameterError("names: one comes twice; give every synthetic table its own name")
     if not found or "" in found:
-        raise ParameterError("synthetic: there is no table, or one has an empty name; give one or more, named")
+        raise ParameterError(
+            "synthetic: there is no table, or one has an empty name; give one or more, named"
+        )
     return found
 
 
 def _default_names(tables: Sequence[Any]) -> list[str]:
     if len(tables) == 1:
         return ["synthetic"]
-    stems = [PurePath(fspath(table)).name if isinstance(table, str | PathLike) else "" for table in tables]
+    stems = [
+        PurePath(fspath(table)).name if isinstance(table, str | PathLike) else ""
+        for table in tables
+    ]
     if all(stems) and len(set(stems)) == len(stems):
         return stems
     return [f"synthetic {place}" for place in range(1, len(tables) + 1)]
@@ -157,7 +181,9 @@ def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) ->
     found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
     for name in found:
         if name not in schema.names:
-            raise ParameterError(f"{what}: there is no column {name!r}; there are {listed(schema.names)}")
+            raise ParameterError(
+                f"{what}: there is no column {name!r}; there are {listed(schema.names)}"
+            )
     return found
 
 

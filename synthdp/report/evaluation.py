@@ -28,18 +28,18 @@ NOT_PRIVATE = (
 class Evaluation:
     """NOT PRIVATE. How far synthetic tables are from the real one; each attribute is a tidy table.
 
-    `evaluate` makes it. It holds the real table's levels, for `drill`: keep it where the real table may be.
-    Every table begins with a column ``table``, the name of the synthetic table. All distances are between 0 and 1
-    unless said otherwise. See ``docs/evaluation.md``.
+    `evaluate` makes it. It holds the real table's levels, for `drill`: keep it where the real table
+    may be. Every table begins with a column ``table``, the name of the synthetic table. All
+    distances are between 0 and 1 unless said otherwise. See ``docs/evaluation.md``.
 
     Parameters
     ----------
     summary
-        ``metric, value, sampling, noise, better, sentence``: one row a metric, ``better`` being ``"lower"``,
-        ``"higher"`` or empty.
+        ``metric, value, sampling, noise, better, sentence``: one row a metric, ``better`` being
+        ``"lower"``, ``"higher"`` or empty.
     columns
-        Each column by itself: total variation, Kolmogorov-Smirnov, Wasserstein (in standard deviations of the real
-        numbers), missing values, levels.
+        Each column by itself: total variation, Kolmogorov-Smirnov, Wasserstein (in standard
+        deviations of the real numbers), missing values, levels.
     marginals
         ``k, columns, tvd, sampling, noise, measured``: the worst first.
     associations
@@ -49,13 +49,15 @@ class Evaluation:
     prediction
         ``target, model, score, real, synthetic, baseline``.
     regression
-        ``target, model, term, real, real_low, real_high, synthetic, synthetic_low, synthetic_high, overlap``.
+        ``target, model, term, real, real_low, real_high, synthetic, synthetic_low, synthetic_high,
+        overlap``.
     rules
         ``rule, broken_real, broken_synthetic, share_real, share_synthetic``.
     groups
         Errors within the levels of the columns ``by``, the worst first.
     matches
-        ``real_row, rows, share, expected, expected_share``: rows that agree with a real one. No privacy score.
+        ``real_row, rows, share, expected, expected_share``: rows that agree with a real one. No
+        privacy score.
     queries
         ``query, kind, real, synthetic, error, sampling``.
     distributions
@@ -65,8 +67,9 @@ class Evaluation:
     notes
         ``section, note``: why a section is empty, and what was sampled.
     facts
-        Shares of values that were not read (``unread``, of the real table's columns that have any; ``unread_synthetic``
-        by table), names, numbers of rows, the epsilons of certificates, seed, software and `NOT_PRIVATE`, plain values.
+        Shares of values that were not read (``unread``, of the real table's columns that have any;
+        ``unread_synthetic`` by table), names, numbers of rows, the epsilons of certificates, seed,
+        software and `NOT_PRIVATE`, plain values.
     tables
         The tables as they were read: the real one under the name ``""``.
     """
@@ -94,7 +97,8 @@ class Evaluation:
         return tuple(name for name in self.tables if name)
 
     def drill(self, columns: Sequence[str], table: str | None = None) -> pd.DataFrame:
-        """The cells of one marginal: levels, and the real and synthetic shares, the largest difference first.
+        """The cells of one marginal: levels, and the real and synthetic shares, the largest
+        difference first.
 
         Parameters
         ----------
@@ -111,29 +115,41 @@ class Evaluation:
         clique = (columns,) if isinstance(columns, str) else tuple(columns)
         name = self.names[0] if table is None else table
         if name not in self.names:
-            raise ParameterError(f"table is {name!r}; give one of {', '.join(map(repr, self.names))}")
+            raise ParameterError(
+                f"table is {name!r}; give one of {', '.join(map(repr, self.names))}"
+            )
         real, synthetic = self.tables[""], self.tables[name]
         if not clique or len(set(clique)) < len(clique) or real.domain.size(clique) > MAX_CELLS:
-            raise ParameterError(f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells")
+            raise ParameterError(
+                f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells"
+            )
         counts = [each.counts(clique) for each in (real, synthetic)]
         places = np.nonzero((counts[0] > 0) | (counts[1] > 0))
         labels = [np.array(level_texts(real.schema[each]), dtype=object) for each in clique]
-        cells = {each: label[place] for each, label, place in zip(clique, labels, places, strict=True)}
+        cells = {
+            each: label[place] for each, label, place in zip(clique, labels, places, strict=True)
+        }
         frame = pd.DataFrame(cells)
-        frame["real share"], frame["synthetic share"] = (count[places] / count.sum() for count in counts)
+        frame["real share"], frame["synthetic share"] = (
+            count[places] / count.sum() for count in counts
+        )
         frame["difference"] = frame["synthetic share"] - frame["real share"]
         order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
         return frame.loc[order].reset_index(drop=True)
 
     def to_dict(self) -> dict[str, Any]:
         """NOT PRIVATE. All sections as plain JSON values, lists of rows; NaN becomes None."""
-        found: dict[str, Any] = {"NOT PRIVATE": NOT_PRIVATE, "unread": dict(self.facts.get("unread", {}))}
+        found: dict[str, Any] = {
+            "NOT PRIVATE": NOT_PRIVATE,
+            "unread": dict(self.facts.get("unread", {})),
+        }
         found["facts"] = dict(self.facts)
         for each in fields(self):
             section = getattr(self, each.name)
             if isinstance(section, pd.DataFrame):
                 found[each.name] = [
-                    {str(key): _plain(value) for key, value in row.items()} for row in section.to_dict("records")
+                    {str(key): _plain(value) for key, value in row.items()}
+                    for row in section.to_dict("records")
                 ]
         return found
 
@@ -160,9 +176,13 @@ class Evaluation:
             If the file exists and ``force`` is not set, or cannot be written.
         """
         sections = {
-            each.name: section for each in fields(self) if isinstance(section := getattr(self, each.name), pd.DataFrame)
+            each.name: section
+            for each in fields(self)
+            if isinstance(section := getattr(self, each.name), pd.DataFrame)
         }
-        return written(lambda: evaluation_page(sections, self.facts, self.tables), path, force=force)
+        return written(
+            lambda: evaluation_page(sections, self.facts, self.tables), path, force=force
+        )
 
     @property
     def summary_text(self) -> str:
@@ -179,11 +199,18 @@ class Evaluation:
     def _repr_html_(self) -> str:
         shown = self.summary.drop(columns=["better"])
         html = shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        said = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in [NOT_PRIVATE, *unread_lines(self.facts)])
+        said = "".join(
+            f"<p><strong>{escape(line)}</strong></p>\n"
+            for line in [NOT_PRIVATE, *unread_lines(self.facts)]
+        )
         return f"{said}{html}\n<p>More in {_SECTIONS}.</p>"
 
 
-_SECTIONS = ", ".join(f".{each.name}" for each in fields(Evaluation) if each.name not in ("summary", "facts", "tables"))
+_SECTIONS = ", ".join(
+    f".{each.name}"
+    for each in fields(Evaluation)
+    if each.name not in ("summary", "facts", "tables")
+)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,6 @@
-"""A schema read off the real table, where none is given. Not private: levels and edges are values of people."""
+"""A schema read off the real table, where none is given. Not private: levels and edges are values
+of people.
+"""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -15,7 +17,9 @@ from synthdp.report.metrics.read_table import check_header
 from synthdp.schema.schema import Schema
 
 MAX_LEVELS, MAX_BINS = 100, 32
-"""Texts get at most so many levels, the most frequent ones; numbers so many bins of about as many rows each."""
+"""Texts get at most so many levels, the most frequent ones; numbers so many bins of about as many
+rows each.
+"""
 
 OTHER = "(other)"
 
@@ -57,7 +61,10 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
         If no column is left.
     """
     check_header(tuple(frame.columns), list(frame.columns), "real")
-    fields, notes = [], ["no schema was given: levels, bounds and bins were read off the real table"]
+    fields, notes = (
+        [],
+        ["no schema was given: levels, bounds and bins were read off the real table"],
+    )
     for name in frame.columns:
         found = _field(name, frame[name])
         if isinstance(found, str):
@@ -65,7 +72,9 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
         else:
             fields.append(found)
     if not fields:
-        raise SchemaError("real: it has no column to compare; give a table with values, or a schema")
+        raise SchemaError(
+            "real: it has no column to compare; give a table with values, or a schema"
+        )
     return Schema.from_dict({"fields": fields, "missingValues": [""]}), notes
 
 
@@ -73,7 +82,11 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
     values = series.dropna()
     if _is_text(values):
         counts = values.map(str).value_counts()  # each text is looked at once
-        counts = counts.groupby(counts.index.str.strip()).sum().sort_values(ascending=False, kind="stable")
+        counts = (
+            counts.groupby(counts.index.str.strip())
+            .sum()
+            .sort_values(ascending=False, kind="stable")
+        )
         counts = counts[counts.index != ""]
         values = _typed(pd.Series(counts.index, dtype=object))
         if values.dtype == object and not values.empty:
@@ -95,16 +108,26 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
 def _text_field(name: str, counts: pd.Series) -> dict[str, Any] | str:
     if len(counts) > MAX_LEVELS and len(counts) > 0.5 * counts.sum():
         return "most of its texts are different in every row"
-    field: dict[str, Any] = {"name": name, "type": "string", "constraints": {"enum": list(counts.index[:MAX_LEVELS])}}
+    field: dict[str, Any] = {
+        "name": name,
+        "type": "string",
+        "constraints": {"enum": list(counts.index[:MAX_LEVELS])},
+    }
     return field | ({"synthdp": {"other": OTHER}} if len(counts) > MAX_LEVELS else {})
 
 
 def _is_text(values: pd.Series) -> bool:
-    return values.dtype == object or isinstance(values.dtype, pd.StringDtype) or "string" in str(values.dtype)
+    return (
+        values.dtype == object
+        or isinstance(values.dtype, pd.StringDtype)
+        or "string" in str(values.dtype)
+    )
 
 
 def _typed(texts: pd.Series) -> pd.Series:
-    """Texts as truth values, numbers or dates if all of them are; those with leading zeros are no numbers but codes."""
+    """Texts as truth values, numbers or dates if all of them are; those with leading zeros are no
+    numbers but codes.
+    """
     if texts.str.lower().isin(["true", "false"]).all():
         return texts.str.lower() == "true"
     if not texts.str.fullmatch(r"[-+]?0\d+").any():
@@ -118,7 +141,9 @@ def _typed(texts: pd.Series) -> pd.Series:
     return texts
 
 
-def _numeric_field(name: str, numbers: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any] | str:
+def _numeric_field(
+    name: str, numbers: np.ndarray[Any, np.dtype[np.float64]]
+) -> dict[str, Any] | str:
     numbers = numbers[np.isfinite(numbers)]
     if not numbers.size:
         return "it has no finite values"
@@ -127,7 +152,11 @@ def _numeric_field(name: str, numbers: np.ndarray[Any, np.dtype[np.float64]]) ->
     kind: dict[str, Any] = {"name": name, "type": "integer" if whole else "number"}
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, MAX_BINS + 1), method="higher"))
     if len(edges) < 3 or (whole and high - low < MAX_BINS):
-        limits = {"minimum": int(low), "maximum": int(high)} if whole else {"minimum": low, "maximum": high}
+        limits = (
+            {"minimum": int(low), "maximum": int(high)}
+            if whole
+            else {"minimum": low, "maximum": high}
+        )
         return kind | {"constraints": limits}
     return kind | {"synthdp": {"edges": [int(edge) if whole else float(edge) for edge in edges]}}
 
@@ -136,6 +165,7 @@ def _date_field(name: str, dates: pd.Series) -> dict[str, Any]:
     moments = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
     kind = "date" if bool((moments == moments.dt.normalize()).all()) else "datetime"
     low, high = (
-        moment.floor("s").isoformat()[: 10 if kind == "date" else 19] for moment in (moments.min(), moments.max())
+        moment.floor("s").isoformat()[: 10 if kind == "date" else 19]
+        for moment in (moments.min(), moments.max())
     )
     return {"name": name, "type": kind, "constraints": {"minimum": low, "maximum": high}}

@@ -14,11 +14,14 @@ from synthdp.report.metrics.references import Measured
 from synthdp.schema.schema import Schema
 
 Certificate: TypeAlias = Mapping[str, Any] | Sequence[LinearMeasurement] | str | PathLike[str]
-Certificates: TypeAlias = Certificate | Sequence[Certificate | None] | Mapping[str, Certificate | None] | None
+Certificates: TypeAlias = (
+    Certificate | Sequence[Certificate | None] | Mapping[str, Certificate | None] | None
+)
 
 
 def stated_by(certificates: Certificates, names: Sequence[str]) -> dict[str, Any]:
-    """What is known of the release of each synthetic table: its certificate or measurements, None for nothing.
+    """What is known of the release of each synthetic table: its certificate or measurements, None
+    for nothing.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ def stated_by(certificates: Certificates, names: Sequence[str]) -> dict[str, Any
 def read_certificate(given: Any) -> Any:
     """A certificate, from its file if that is what is given; anything else as it is.
 
-    Raises `DataFileError` or `SchemaError` if the file cannot be read, and `DataFileError` if a certificate is damaged.
+    Raises `DataFileError` or `SchemaError` if the file cannot be read, and `DataFileError` if a
+    certificate is damaged.
     """
     if not isinstance(given, str | PathLike):
         if isinstance(given, Mapping) and is_damaged(given):
@@ -50,15 +54,25 @@ def read_certificate(given: Any) -> Any:
     try:
         return checked_certificate(load_json(given, "certificate"))
     except DataFileError as error:
-        raise DataFileError(str(error) if str(given) in str(error) else f"{str(given)!r}: {error}") from None
+        raise DataFileError(
+            str(error) if str(given) in str(error) else f"{str(given)!r}: {error}"
+        ) from None
     except ValueError:
-        raise DataFileError(f"certificate {str(given)!r}: it is none that synthdp wrote; give a release's") from None
+        raise DataFileError(
+            f"certificate {str(given)!r}: it is none that synthdp wrote; give a release's"
+        ) from None
 
 
 def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
     """The epsilons that certificates state, by the names of tables; of measurements none is known."""
-    found = {name: each.get("epsilon") for name, each in stated.items() if isinstance(each, Mapping)}
-    return {name: epsilon for name, epsilon in found.items() if isinstance(epsilon, int | float) and 0 < epsilon < inf}
+    found = {
+        name: each.get("epsilon") for name, each in stated.items() if isinstance(each, Mapping)
+    }
+    return {
+        name: epsilon
+        for name, epsilon in found.items()
+        if isinstance(epsilon, int | float) and 0 < epsilon < inf
+    }
 
 
 def measured_in(
@@ -84,7 +98,9 @@ def measured_in(
     if all(certificate is None for certificate in stated.values()):
         return found, ["no certificate was given: what the noise alone would cause is unknown"]
     if is_observed:
-        return found, ["the schema was read off the real table: give the release's own to see what its noise causes"]
+        return found, [
+            "the schema was read off the real table: give the release's own to see what its noise causes"
+        ]
     notes = []
     for name, certificate in stated.items():
         if certificate is None:
@@ -92,9 +108,15 @@ def measured_in(
         if not isinstance(certificate, Mapping):
             found[name] = _of_measurements(certificate, schema)
         elif not isinstance(certificate.get("events"), Sequence):
-            raise ParameterError(f"certificate of {name!r}: it has no events; give a release's certificate")
-        elif (certificate.get("schema") or {}).get("sha256", schema.fingerprint) != schema.fingerprint:
-            notes.append(f"the certificate of {name!r} is of another schema: what its noise causes is unknown")
+            raise ParameterError(
+                f"certificate of {name!r}: it has no events; give a release's certificate"
+            )
+        elif (certificate.get("schema") or {}).get(
+            "sha256", schema.fingerprint
+        ) != schema.fingerprint:
+            notes.append(
+                f"the certificate of {name!r} is of another schema: what its noise causes is unknown"
+            )
         else:
             try:
                 found[name] = Measured.of_events(certificate["events"], schema.domain)
@@ -110,20 +132,28 @@ def measured_in(
 def _by_name(certificates: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(certificates, Mapping) and "events" not in certificates:
         if unknown := [name for name in certificates if name not in names]:
-            raise ParameterError(f"certificate: there is no synthetic table {unknown[0]!r}; give certificates by name")
+            raise ParameterError(
+                f"certificate: there is no synthetic table {unknown[0]!r}; give certificates by name"
+            )
         return dict(certificates)
     is_one = isinstance(certificates, str | PathLike | Mapping) or (
         len(certificates) and all(isinstance(each, LinearMeasurement) for each in certificates)
     )
     listed = [certificates] if is_one else list(certificates)
     if len(listed) != len(names):
-        raise ParameterError(f"certificate: {len(listed)} for {len(names)} synthetic tables; give one each, or None")
+        raise ParameterError(
+            f"certificate: {len(listed)} for {len(names)} synthetic tables; give one each, or None"
+        )
     return dict(zip(names, listed, strict=True))
 
 
 def _of_measurements(measurements: Any, schema: Schema) -> list[Measured]:
-    if not isinstance(measurements, Sequence) or not all(isinstance(each, LinearMeasurement) for each in measurements):
-        raise ParameterError("certificate: it is neither a mapping nor a list of measurements; give one of them")
+    if not isinstance(measurements, Sequence) or not all(
+        isinstance(each, LinearMeasurement) for each in measurements
+    ):
+        raise ParameterError(
+            "certificate: it is neither a mapping nor a list of measurements; give one of them"
+        )
     for measurement in measurements:
         measurement.check_fits(schema.domain)
     return Measured.of_measurements(measurements)

@@ -75,7 +75,9 @@ class Comparison:
         found["groups"] = self._groups(rng)
         found["matches"] = exact_matches(self.real, self.synthetic)
         found["queries"] = answered(self.wanted.queries, self.real, self.synthetic)
-        found["summary"] = summary_of(found, score_k=errors.score_k, subsample=errors.subsample_equivalent())
+        found["summary"] = summary_of(
+            found, score_k=errors.score_k, subsample=errors.subsample_equivalent()
+        )
         self._note_empty(found)
         found["notes"] = pd.DataFrame(self.notes, columns=["section", "note"])
         return found
@@ -86,16 +88,28 @@ class Comparison:
             cliques, n_all = chosen_marginals(self.real.domain, k, rng)
             if len(cliques) < n_all:
                 why = "a random sample, without those of too many cells"
-                self.notes.append(("marginals", f"{len(cliques)} of all {n_all} {k}-way marginals are compared: {why}"))
+                self.notes.append(
+                    (
+                        "marginals",
+                        f"{len(cliques)} of all {n_all} {k}-way marginals are compared: {why}",
+                    )
+                )
             errors.add(k, cliques, self.report)
         return errors
 
     def _values(self, errors: MarginalErrors, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         """What is taken of values rather than levels; of large tables by a sample of rows."""
         one_way = {row["columns"][0]: row for row in errors.rows if row["k"] == 1}  # type: ignore[index]
-        real, synthetic = (fewer_rows(table, MAX_NUMBERS, rng) for table in (self.real, self.synthetic))
+        real, synthetic = (
+            fewer_rows(table, MAX_NUMBERS, rng) for table in (self.real, self.synthetic)
+        )
         if max(self.real.n_rows, self.synthetic.n_rows) > MAX_NUMBERS and self.real.numbers:
-            self.notes.append(("columns", f"distances of numbers are those of {MAX_NUMBERS:,} rows drawn at random"))
+            self.notes.append(
+                (
+                    "columns",
+                    f"distances of numbers are those of {MAX_NUMBERS:,} rows drawn at random",
+                )
+            )
         sample = sampled_rows(self.real, synthetic.n_rows, rng)
         of_levels = [pair for pair in errors.pairs if not set(pair) & self.real.numbers.keys()]
         found = [
@@ -105,25 +119,37 @@ class Comparison:
         sampled = dict(zip(of_levels, map(cramers_v, sample.counts_of(of_levels)), strict=True))
         return {
             "columns": compared_columns(real, synthetic, sample, one_way),  # type: ignore[arg-type]
-            "associations": compared_associations(found[0], found[1], associations(sample, sampled)),
+            "associations": compared_associations(
+                found[0], found[1], associations(sample, sampled)
+            ),
             "distributions": distributions(self.real, self.synthetic),
         }
 
-    def _learning(self, targets: Sequence[Target], rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+    def _learning(
+        self, targets: Sequence[Target], rng: np.random.Generator
+    ) -> dict[str, pd.DataFrame]:
         empty = {"prediction": PREDICTION, "roc": ROC, "regression": REGRESSION}
-        parts: dict[str, list[pd.DataFrame]] = {key: [pd.DataFrame(columns=names)] for key, names in empty.items()}
+        parts: dict[str, list[pd.DataFrame]] = {
+            key: [pd.DataFrame(columns=names)] for key, names in empty.items()
+        }
         for done, target in enumerate(targets):
             self.report("predicting", done, len(targets))
             if min(target.with_value(table).n_rows for table in (self.real, self.synthetic)) < 2:
-                self.notes.append(("prediction", f"{target.name!r} has no values in the synthetic table"))
+                self.notes.append(
+                    ("prediction", f"{target.name!r} has no values in the synthetic table")
+                )
                 continue
-            parts["regression"].append(compared_coefficients(self.real, self.synthetic, target, rng))
+            parts["regression"].append(
+                compared_coefficients(self.real, self.synthetic, target, rng)
+            )
             if self.wanted.predicts:
                 scores, curves = compared_predictions(self.real, self.synthetic, target, rng)
                 parts["prediction"].append(scores)
                 parts["roc"].append(curves)
         if not self.wanted.predicts:
-            self.notes.append(("prediction", "scikit-learn is not installed; run: pip install 'synthdp[report]'"))
+            self.notes.append(
+                ("prediction", "scikit-learn is not installed; run: pip install 'synthdp[report]'")
+            )
         return {key: _joined(frames) for key, frames in parts.items()}
 
     def _groups(self, rng: np.random.Generator) -> pd.DataFrame:

@@ -1,4 +1,6 @@
-"""One row a metric: its value between what sampling and noise would cause, and a sentence to read it by."""
+"""One row a metric: its value between what sampling and noise would cause, and a sentence to read
+it by.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -14,7 +16,9 @@ COLUMNS = ["metric", "value", "sampling", "noise", "better", "sentence"]
 NAN = float("nan")
 
 
-def summary_of(sections: Mapping[str, pd.DataFrame], *, score_k: int, subsample: float) -> pd.DataFrame:
+def summary_of(
+    sections: Mapping[str, pd.DataFrame], *, score_k: int, subsample: float
+) -> pd.DataFrame:
     """The summary of one table's sections.
 
     Parameters
@@ -46,7 +50,14 @@ def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Itera
         yield f"{k}-way marginals, mean TVD", tvd, sampling, noise, "lower", f"{said}."
         worst = of_size.iloc[0]
         said = f"The worst {k}-way marginal is {' x '.join(worst['columns'])}."
-        yield f"{k}-way marginals, worst TVD", worst["tvd"], worst["sampling"], worst["noise"], "lower", said
+        yield (
+            f"{k}-way marginals, worst TVD",
+            worst["tvd"],
+            worst["sampling"],
+            worst["noise"],
+            "lower",
+            said,
+        )
     scored = marginals[marginals["k"] == score_k]
     if len(scored):
         score, sampling = (k_marginal_score(scored[key].tolist()) for key in ("tvd", "sampling"))
@@ -64,24 +75,44 @@ def _percent(share: float) -> str:
 def _values(columns: pd.DataFrame) -> Iterator[Row]:
     for key, name, unit in (
         ("ks", "Kolmogorov-Smirnov", "largest difference of distribution functions"),
-        ("wasserstein", "Wasserstein", "distance that values move, in standard deviations of the real ones"),
+        (
+            "wasserstein",
+            "Wasserstein",
+            "distance that values move, in standard deviations of the real ones",
+        ),
     ):
         if columns[key].notna().any():
             worst = columns.loc[columns[key].idxmax(), "column"]
             said = f"Mean over numbers and dates: {unit}. The worst is {worst}."
-            yield f"{name}, mean", _mean(columns[key]), _mean(columns[f"{key}_sampling"]), NAN, "lower", said
+            yield (
+                f"{name}, mean",
+                _mean(columns[key]),
+                _mean(columns[f"{key}_sampling"]),
+                NAN,
+                "lower",
+                said,
+            )
     covered = float(columns["levels_covered"].mean())
     said = "Which share of a column's levels or bins that real rows have synthetic rows have too, on average."
     yield "levels covered", covered, NAN, NAN, "higher", said
     gap = float((columns["missing_synthetic"] - columns["missing_real"]).abs().mean())
-    yield "missing values, mean difference", gap, NAN, NAN, "lower", "Mean difference of the shares of missing values."
+    yield (
+        "missing values, mean difference",
+        gap,
+        NAN,
+        NAN,
+        "lower",
+        "Mean difference of the shares of missing values.",
+    )
 
 
 def _relations(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     associations = sections["associations"]
     if associations["difference"].notna().any():
         gap, sampling = _mean(associations["difference"].abs()), _mean(associations["sampling"])
-        said = "Mean difference of Cramer's V, correlation ratios and rank correlations of all pairs."
+        said = (
+            "Mean difference of Cramer's V, correlation ratios and rank correlations of all pairs."
+        )
         yield "associations, mean difference", gap, sampling, NAN, "lower", said
     for row in sections["propensity"].to_dict("records"):
         name = f"S_pMSE, {row['model']}"
@@ -93,11 +124,25 @@ def _relations(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
 def _learning(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     for row in sections["prediction"].to_dict("records"):
         said = f"Trained on synthetic rows, tested on real ones; trained on real rows it is {row['real']:.3f}."
-        yield f"{row['target']}: {row['score']}, {row['model']}", row["synthetic"], row["real"], NAN, "higher", said
+        yield (
+            f"{row['target']}: {row['score']}, {row['model']}",
+            row["synthetic"],
+            row["real"],
+            NAN,
+            "higher",
+            said,
+        )
     regression = sections["regression"]
     if len(regression):
         said = "How much of the 95 % confidence intervals of coefficients overlaps, on average."
-        yield "confidence intervals, mean overlap", _mean(regression["overlap"]), NAN, NAN, "higher", said
+        yield (
+            "confidence intervals, mean overlap",
+            _mean(regression["overlap"]),
+            NAN,
+            NAN,
+            "higher",
+            said,
+        )
 
 
 def _rows(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
@@ -111,7 +156,14 @@ def _rows(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
         yield "groups, worst mean TVD", worst["tvd_1"], worst["sampling_1"], NAN, "lower", said
     if len(queries := sections["queries"]):
         said = f"Mean error of your queries; the worst is {queries.iloc[0]['query']}."
-        yield "queries, mean error", _mean(queries["error"]), _mean(queries["sampling"]), NAN, "lower", said
+        yield (
+            "queries, mean error",
+            _mean(queries["error"]),
+            _mean(queries["sampling"]),
+            NAN,
+            "lower",
+            said,
+        )
     match = sections["matches"].iloc[0]
     said = "Share of synthetic rows that agree with a real one; sampling: by chance. It does not measure privacy."
     yield "exact matches", match["share"], match["expected_share"], NAN, "", said

@@ -16,6 +16,11 @@ def grids_asked(column: OpenColumn) -> list[Grid]:
         return []
     if column.type == "number":
         by_decimals = (Grid(column=column.name, decimals=decimals) for decimals in (-2, 0, 2))
-        return [*by_decimals, *(Grid(column=column.name, of=of) for of in ("steps", "decimals", "exponents"))]
-    steps = [Grid(column=column.name, of="steps")] if isinstance(column.template, BinnedColumn) else []
+        return [
+            *by_decimals,
+            *(Grid(column=column.name, of=of) for of in ("steps", "decimals", "exponents")),
+        ]
+    steps = (
+        [Grid(column=column.name, of="steps")] if isinstance(column.template, BinnedColumn) else []
+    )
     return [Grid(column=column.name), *steps]

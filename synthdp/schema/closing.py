@@ -73,16 +73,25 @@ class Completion:
             declared.pop("bins", None)
         known = dict(self.declared.get("constraints") or {})
         if self.open_bounds:  # one of them is a limit, which what was found keeps to
-            known = {key: value for key, value in known.items() if key not in ("minimum", "maximum")}
+            known = {
+                key: value for key, value in known.items() if key not in ("minimum", "maximum")
+            }
         constraints = known | dict(constraints)
-        complete = dict(self.declared) | {"missingValues": list(self.missing_values), "constraints": constraints}
+        complete = dict(self.declared) | {
+            "missingValues": list(self.missing_values),
+            "constraints": constraints,
+        }
         return complete | {"synthdp": declared | dict(own)}
 
     def _attempts(self, constraints: Found, own: Found) -> Iterator[dict[str, Any]]:
         """Fields of the closed column: with what was found as it is, then giving way more and more."""
         decimals = own.get("decimals")
-        grids: list[dict[str, Any]] = [{}] if decimals is None else [{"decimals": d} for d in _nearest(decimals)]
-        if decimals is not None and "heaping" in own:  # steps of a grid that was found fit no coarser one
+        grids: list[dict[str, Any]] = (
+            [{}] if decimals is None else [{"decimals": d} for d in _nearest(decimals)]
+        )
+        if (
+            decimals is not None and "heaping" in own
+        ):  # steps of a grid that was found fit no coarser one
             grids += [grid | {"heaping": None} for grid in grids]
         for grid in grids:
             for bounds, edges in self._with_declared_bounds(constraints, own):
@@ -92,10 +101,16 @@ class Completion:
                 and not {"edges", "bins"} & set(own)
                 and (self.declared.get("synthdp") or {}).get("bins")
             ):
-                yield self.field(constraints, dict(own) | grid | {"bins": self._n_values(constraints, grid)})
+                yield self.field(
+                    constraints, dict(own) | grid | {"bins": self._n_values(constraints, grid)}
+                )
 
-    def _with_declared_bounds(self, constraints: Found, own: Found) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Constraints and own keys whose edges, and shape, run from one declared bound to the other."""
+    def _with_declared_bounds(
+        self, constraints: Found, own: Found
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Constraints and own keys whose edges, and shape, run from one declared bound to the
+        other.
+        """
         yield dict(constraints), dict(own)
         declared = self.declared.get("constraints") or {}
         if self.open_bounds or "edges" not in own or "minimum" not in declared:
@@ -110,7 +125,11 @@ class Completion:
 
     def _n_values(self, constraints: Found, own: Found) -> int:
         """How many values there are between derived bounds."""
-        declared = {key: value for key, value in (self.declared.get("synthdp") or {}).items() if key != "bins"}
+        declared = {
+            key: value
+            for key, value in (self.declared.get("synthdp") or {}).items()
+            if key != "bins"
+        }
         column = parse_field(self.field(constraints, own) | {"synthdp": declared | dict(own)}, ())
         assert isinstance(column, BinnedColumn)
         low, high = bounds_of(column)

@@ -1,4 +1,6 @@
-"""Dialects: how a file is written, declared by whoever gives it and never guessed from what it holds."""
+"""Dialects: how a file is written, declared by whoever gives it and never guessed from what it
+holds.
+"""
 
 import codecs
 import re
@@ -80,11 +82,13 @@ class Dialect:
     delimiter
         One ASCII character between the columns of a CSV file; None: as the file's ending says.
     quote
-        One ASCII character around fields of a CSV file that hold a delimiter, doubled inside; empty for none.
+        One ASCII character around fields of a CSV file that hold a delimiter, doubled inside; empty
+        for none.
     encoding
         Of a CSV file, by its name in Python.
     decimal_char, group_char
-        How numbers are written in fields of the schema that do not say it themselves; None: plainly.
+        How numbers are written in fields of the schema that do not say it themselves; None:
+        plainly.
     sheet
         The sheet of an Excel file; None: its only one.
 
@@ -107,14 +111,22 @@ class Dialect:
         if self.quote:
             _check_mark("quoteChar", self.quote)
         if self.quote and (self.quote.isspace() or self.quote == (self.delimiter or ",")):
-            _refuse("quoteChar", self.quote, "give one that is neither the delimiter nor white space")
+            _refuse(
+                "quoteChar", self.quote, "give one that is neither the delimiter nor white space"
+            )
         for key, mark in (("decimalChar", self.decimal_char), ("groupChar", self.group_char)):
             if mark and (len(mark) > 1 or mark.isalnum()):
                 _refuse(key, mark, "give one character that is no digit or letter")
         if self.decimal_char == "":
             _refuse("decimalChar", "", "give one character")
-        if self.sheet is not None and not re.fullmatch(r"(?!')[^\[\]:*?/\\]{1,31}(?<!')", self.sheet):
-            _refuse("sheetName", self.sheet, "give a name that a sheet can have: up to 31 characters, none of []:*?/\\")
+        if self.sheet is not None and not re.fullmatch(
+            r"(?!')[^\[\]:*?/\\]{1,31}(?<!')", self.sheet
+        ):
+            _refuse(
+                "sheetName",
+                self.sheet,
+                "give a name that a sheet can have: up to 31 characters, none of []:*?/\\",
+            )
         _check_encoding(self.encoding)
 
     @classmethod
@@ -138,7 +150,11 @@ class Dialect:
         """Fields of a schema, with how numbers are written in those that do not say it themselves."""
         marks = {"decimalChar": self.decimal_char, "groupChar": self.group_char}
         marks = {key: mark for key, mark in marks.items() if mark is not None}
-        return [field | marks if _is_to_be_told(field) else field for field in fields] if marks else list(fields)
+        return (
+            [field | marks if _is_to_be_told(field) else field for field in fields]
+            if marks
+            else list(fields)
+        )
 
     @property
     def of_files(self) -> Self:
@@ -146,8 +162,17 @@ class Dialect:
         return replace(self, decimal_char=None, group_char=None)
 
     def as_property(self) -> dict[str, Any]:
-        """What a schema says of it: ``dialect`` with the properties that differ from the usual, if there are any."""
-        given = (self.delimiter, self.quote, self.encoding, self.decimal_char, self.group_char, self.sheet)
+        """What a schema says of it: ``dialect`` with the properties that differ from the usual, if
+        there are any.
+        """
+        given = (
+            self.delimiter,
+            self.quote,
+            self.encoding,
+            self.decimal_char,
+            self.group_char,
+            self.sheet,
+        )
         usual = (None, '"', "utf-8", None, None, None)
         properties = {
             key: value
@@ -174,7 +199,9 @@ def properties_of(dialect: object) -> dict[str, Any]:
         return dict(PRESETS[dialect])
     if not isinstance(dialect, Mapping):
         known = ", ".join(map(repr, PRESETS))
-        raise SchemaError(f'dialect is {dialect!r}; give {known}, or properties such as {{"delimiter": ";"}}')
+        raise SchemaError(
+            f'dialect is {dialect!r}; give {known}, or properties such as {{"delimiter": ";"}}'
+        )
     given = {str(key): value for key, value in dialect.items() if value is not None}
     for key, value in given.items():
         if key not in _MEANT_FOR and not key.startswith(("$", "x-", "_")):
@@ -201,7 +228,9 @@ def _is_to_be_told(field: Any) -> bool:
 def _check_other(key: str, value: object) -> None:
     """Refuse a property that is not read, unless it says what holds anyhow."""
     allowed = _ALLOWED.get(key)
-    if allowed is not None and any(value == each and isinstance(value, type(each)) for each in allowed):
+    if allowed is not None and any(
+        value == each and isinstance(value, type(each)) for each in allowed
+    ):
         return
     if key in _WAYS_OUT:
         raise SchemaError(f"dialect: {key} {value!r} is not supported; {_WAYS_OUT[key]}")
@@ -216,11 +245,17 @@ def _refuse(key: str, value: object, way_out: str) -> NoReturn:
 
 def _check_mark(key: str, mark: str) -> None:
     if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in "\n\r\0":
-        _refuse(key, mark, "give one ASCII character that is no letter, digit or line end; 'tab' for a tab")
+        _refuse(
+            key,
+            mark,
+            "give one ASCII character that is no letter, digit or line end; 'tab' for a tab",
+        )
 
 
 def _check_encoding(encoding: str) -> None:
-    """Refuse what is no encoding of text, or one in which a value can change how later ones are read."""
+    """Refuse what is no encoding of text, or one in which a value can change how later ones are
+    read.
+    """
     name = encoding.lower()
     problem = "is not known in Python; give a name such as 'utf-8', 'cp1252' or 'utf-16'"
     try:

@@ -46,7 +46,10 @@ def draft_from_frame(frame: pd.DataFrame) -> dict[str, Any]:
     >>> draft["fields"]
     [{'name': 'age', 'type': 'integer', 'constraints': {'required': False, 'minimum': None, 'maximum': None}}]
     """
-    fields = [_field(name, _type_of(dtype)) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
+    fields = [
+        _field(name, _type_of(dtype))
+        for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
+    ]
     return {"fields": fields, "missingValues": [""], "synthdp": {"note": NOTE}}
 
 

@@ -2,9 +2,9 @@
 
 Of a field, ``name``, ``type``, ``title``, ``description``, ``format``, ``missingValues``,
 ``categories``, ``trueValues``, ``falseValues``, ``decimalChar``, ``groupChar``, ``bareNumber`` and
-``constraints`` (``enum``, ``minimum``, ``maximum``, ``required``) are read. What binning needs beyond
-the standard lies under one property, ``"synthdp"``, where an unknown key is an error. Elsewhere
-`keys` refuses what could be meant for one of these, and the rest is ignored.
+``constraints`` (``enum``, ``minimum``, ``maximum``, ``required``) are read. What binning needs
+beyond the standard lies under one property, ``"synthdp"``, where an unknown key is an error.
+Elsewhere `keys` refuses what could be meant for one of these, and the rest is ignored.
 """
 
 import re
@@ -52,7 +52,8 @@ DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
 
 def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[str, ...], Dialect]:
-    """Columns, missing values and dialect of a JSON object; raises `SchemaError` if it is no schema.
+    """Columns, missing values and dialect of a JSON object; raises `SchemaError` if it is no
+    schema.
 
     Private-PGM's ``{"column": size}`` is read as well: integers from 0, one level each.
 
@@ -61,7 +62,9 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     [('sex', 2), ('region', 5)]
     """
     if not isinstance(mapping, Mapping):
-        raise SchemaError(f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields")
+        raise SchemaError(
+            f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields"
+        )
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
         columns = (
             IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
@@ -70,12 +73,16 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
         return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
-        raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
+        raise SchemaError(
+            "schema: it has no list 'fields'; list the columns there, each an object with name and type"
+        )
     check_schema_keys(mapping)
     own = mapping.get("synthdp")
     if isinstance(own, Mapping) and own.get("ignore"):
         way_out = "read it as an OpenSchema, or remove it"
-        raise SchemaError(f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}")
+        raise SchemaError(
+            f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}"
+        )
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
     dialect = dialect_of(mapping)
     return (
@@ -92,7 +99,9 @@ def _is_size(size: object) -> bool:
 def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     """One column from one field; ``missing_values`` apply unless the field has its own."""
     if not isinstance(field, Mapping):
-        raise SchemaError(f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}")
+        raise SchemaError(
+            f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}"
+        )
     name = checked_name(field.get("name"))
     check_field_keys(name, field)
     kind = field.get("type")
@@ -125,13 +134,18 @@ def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     own = _own(name, field, BOOLEAN_KEYS)
     true_values, false_values = (
-        None if field.get(key) is None else _texts(name, field, key, ()) for key in ("trueValues", "falseValues")
+        None if field.get(key) is None else _texts(name, field, key, ())
+        for key in ("trueValues", "falseValues")
     )
     spelling = _list(name, own, "spelling", "a text for true and one for false")
-    return BooleanColumn(true_values=true_values, false_values=false_values, spelling=spelling, **shared)
+    return BooleanColumn(
+        true_values=true_values, false_values=false_values, spelling=spelling, **shared
+    )
 
 
-def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any) -> Column:
+def _categorical(
+    kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any
+) -> Column:
     name = shared["name"]
     notation = PLAIN if kind == "string" else _notation(kind, field, name)
     own = _own(name, field, CATEGORICAL_KEYS)
@@ -148,7 +162,9 @@ def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | 
     )
 
 
-def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
+def _numeric(
+    kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Column:
     name = shared["name"]
     own = _own(name, field, NUMBER_KEYS[kind])
     binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind] if key != "width"}
@@ -163,7 +179,11 @@ def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any]
     if own.get("heaping") is not None:
         binning["heaping"] = Heaping.of(name, own["heaping"])
     binning |= {key: constraints.get(key) for key in ("minimum", "maximum")}
-    return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
+    return (
+        NumberColumn(**binning, **shared)
+        if kind == "number"
+        else IntegerColumn(type=kind, **binning, **shared)
+    )
 
 
 def _notation(kind: Any, field: Mapping[str, Any], name: str) -> Notation:
@@ -171,13 +191,25 @@ def _notation(kind: Any, field: Mapping[str, Any], name: str) -> Notation:
     marks = {key: NOTATION[key] if field.get(key) is None else field[key] for key in NOTATION}
     for key, value in marks.items():
         if type(value) is not type(NOTATION[key]):
-            refuse(name, f"{key} is {value!r}; write {'true or false' if key == 'bareNumber' else 'a text'}")
+            refuse(
+                name,
+                f"{key} is {value!r}; write {'true or false' if key == 'bareNumber' else 'a text'}",
+            )
         if kind not in ("integer", "number") and value != NOTATION[key]:
-            refuse(name, f"{key} is for columns of type 'integer' or 'number'; change the type, or remove it")
-    return Notation(decimal_char=marks["decimalChar"], group_char=marks["groupChar"], bare_number=marks["bareNumber"])
+            refuse(
+                name,
+                f"{key} is for columns of type 'integer' or 'number'; change the type, or remove it",
+            )
+    return Notation(
+        decimal_char=marks["decimalChar"],
+        group_char=marks["groupChar"],
+        bare_number=marks["bareNumber"],
+    )
 
 
-def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
+def _date(
+    kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Column:
     name = shared["name"]
     own = _own(name, field, DATE_KEYS)
     pattern = strftime_format(name, field)
@@ -189,13 +221,19 @@ def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], s
     if (edges := _list(name, own, "edges", "increasing dates")) is not None:
         binning["edges"] = moments("edges", edges)
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
-        binning["shape"] = Shape(starts=moments("shape.starts", shape["starts"]), weights=shape["weights"])
+        binning["shape"] = Shape(
+            starts=moments("shape.starts", shape["starts"]), weights=shape["weights"]
+        )
     binning["parts"] = _list(name, own, "parts", "parts of dates") or ()
     for key in ("minimum", "maximum"):
         bound = constraints.get(key)
         if bound is None and edges is None:
-            refuse(name, f"constraints.{key} is not filled in; give the bound that is public knowledge")
-        binning[key] = None if bound is None else _moment(name, f"constraints.{key}", bound, pattern)
+            refuse(
+                name, f"constraints.{key} is not filled in; give the bound that is public knowledge"
+            )
+        binning[key] = (
+            None if bound is None else _moment(name, f"constraints.{key}", bound, pattern)
+        )
     return DateColumn(type=kind, format=pattern, **binning, **shared)
 
 
@@ -208,7 +246,10 @@ def strftime_format(name: str, field: Mapping[str, Any]) -> str | None:
     if pattern in ("default", None):
         return None
     if not isinstance(pattern, str):
-        refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
+        refuse(
+            name,
+            f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'",
+        )
     if "%" in pattern:
         return pattern.removeprefix("fmt:")
     if (said := as_strftime(pattern)) is not None:
@@ -225,14 +266,21 @@ def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:
         readers.insert(0, lambda text: datetime.strptime(text, pattern))  # noqa: DTZ007 (no time zone is meant)
     moment: datetime | None = None
     for read in readers:
-        with suppress(ValueError, TypeError, re.error):  # re.error: a pattern that says the same thing twice
+        with suppress(
+            ValueError, TypeError, re.error
+        ):  # re.error: a pattern that says the same thing twice
             moment = moment or read(text)
     if moment is None:
-        refuse(name, f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format")
+        refuse(
+            name,
+            f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format",
+        )
     return moment
 
 
-def _levels(name: str, field: Mapping[str, Any], constraints: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def _levels(
+    name: str, field: Mapping[str, Any], constraints: Mapping[str, Any]
+) -> tuple[Any, ...] | None:
     """The enumerated levels: ``constraints.enum``, or ``categories`` of version 2."""
     key, levels = "constraints.enum", constraints.get("enum")
     if levels is None and field.get("categories") is not None:
@@ -242,7 +290,9 @@ def _levels(name: str, field: Mapping[str, Any], constraints: Mapping[str, Any])
     if not isinstance(levels, Sequence) or isinstance(levels, str):
         refuse(name, f"{key} is {levels!r}; give a list of levels")
     if key == "categories":
-        return tuple(level.get("value") if isinstance(level, Mapping) else level for level in levels)
+        return tuple(
+            level.get("value") if isinstance(level, Mapping) else level for level in levels
+        )
     return tuple(levels)
 
 
@@ -250,11 +300,17 @@ def _own(name: str, field: Mapping[str, Any], allowed: Sequence[str]) -> Mapping
     """Our own properties of a field; a misspelt one must not pass silently."""
     own = _object(name, field, "synthdp")
     if "derive" in own:
-        refuse(name, "synthdp.derive leaves something open, which a Schema cannot; read it as an OpenSchema")
+        refuse(
+            name,
+            "synthdp.derive leaves something open, which a Schema cannot; read it as an OpenSchema",
+        )
     for key in own:
         if key not in allowed:
             known = ", ".join(allowed) if allowed else "nothing"
-            refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; it may have {known}")
+            refuse(
+                name,
+                f"{f'synthdp.{key}'!r} is not known for this kind of column; it may have {known}",
+            )
     return own
 
 
@@ -268,13 +324,18 @@ def _list(name: str, own: Mapping[str, Any], path: str, things: str) -> tuple[An
     return tuple(entries)
 
 
-def _parts_of(name: str, own: Mapping[str, Any], key: str, lists: tuple[str, str]) -> dict[str, tuple[Any, ...]] | None:
+def _parts_of(
+    name: str, own: Mapping[str, Any], key: str, lists: tuple[str, str]
+) -> dict[str, tuple[Any, ...]] | None:
     """One of our own properties that is an object of two lists; None if it is not there."""
     given = own.get(key)
     if given is None:
         return None
     if not isinstance(given, Mapping) or set(given) != set(lists):
-        refuse(name, f"synthdp.{key} is not an object of {' and '.join(lists)}; write both, each a list")
+        refuse(
+            name,
+            f"synthdp.{key} is not an object of {' and '.join(lists)}; write both, each a list",
+        )
     return {part: _list(name, given, f"{key}.{part}", "values") or () for part in lists}
 
 
@@ -303,10 +364,16 @@ def _text(name: str, field: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _texts(name: str, mapping: Mapping[str, Any], key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+def _texts(
+    name: str, mapping: Mapping[str, Any], key: str, default: tuple[str, ...]
+) -> tuple[str, ...]:
     """A list of texts; ``name`` is empty for a property of the whole schema."""
     values = mapping.get(key, default)
-    if isinstance(values, str) or not isinstance(values, Sequence) or not all(isinstance(text, str) for text in values):
+    if (
+        isinstance(values, str)
+        or not isinstance(values, Sequence)
+        or not all(isinstance(text, str) for text in values)
+    ):
         where = f"column {name!r}: " if name else ""
         raise SchemaError(f"schema: {where}{key} is {values!r}; give a list of texts")
     return tuple(values)

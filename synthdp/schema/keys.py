@@ -1,4 +1,5 @@
-"""Keys of a schema: where each belongs, what is said of one that does not, and limits of what they may ask for.
+"""Keys of a schema: where each belongs, what is said of one that does not, and limits of what they
+may ask for.
 
 A key that is ignored although it was meant for something leaves a column to be learnt, or read, in
 another way than its author thinks. So a key is refused if it is one that is read in another place,
@@ -18,10 +19,14 @@ _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
 
 _HOMES = {
-    **dict.fromkeys(("type", "format", "missingValues", "categories", "trueValues", "falseValues"), _FIELD),
+    **dict.fromkeys(
+        ("type", "format", "missingValues", "categories", "trueValues", "falseValues"), _FIELD
+    ),
     **dict.fromkeys(("decimalChar", "groupChar", "bareNumber", "constraints", "synthdp"), _FIELD),
     **dict.fromkeys(("enum", "minimum", "maximum", "required"), _CONSTRAINTS),
-    **dict.fromkeys(("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN),
+    **dict.fromkeys(
+        ("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN
+    ),
     **dict.fromkeys(("heaping", "decimals", "resolution", "parts"), _OWN),
 }
 """Where each key stands that is read."""
@@ -60,7 +65,8 @@ _NAMES = {_plain(name): key for key in _HOMES for name in (key, *_ALSO_CALLED.ge
 
 
 def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
-    """Refuse keys of a field that could be meant for something, but would not be read where they stand.
+    """Refuse keys of a field that could be meant for something, but would not be read where they
+    stand.
 
     >>> check_field_keys("age", {"type": "integer", "minimum": 0})
     Traceback (most recent call last):
@@ -77,17 +83,27 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
                 _refuse(name, str(key), value, meant, place)
     if field.get("ignore") is True:
         refuse(
-            name, "'ignore' is not known here; give it as the kind, or list the column in the schema's synthdp.ignore"
+            name,
+            "'ignore' is not known here; give it as the kind, or list the column in the schema's synthdp.ignore",
         )
     constraints, own = field.get(_CONSTRAINTS), field.get(_OWN)
     for key, read in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         is_bounded = isinstance(own, Mapping) and own.get("edges") is not None
-        if not is_bounded and isinstance(constraints, Mapping) and {key, read} & set(constraints) == {key}:
-            refuse(name, f"constraints.{key} is not read; give constraints.{read}, which is itself a possible value")
+        if (
+            not is_bounded
+            and isinstance(constraints, Mapping)
+            and {key, read} & set(constraints) == {key}
+        ):
+            refuse(
+                name,
+                f"constraints.{key} is not read; give constraints.{read}, which is itself a possible value",
+            )
 
 
 def _meant(key: str, place: str) -> str:
-    """The key that one was probably meant to be; empty if it stands where it belongs, or is foreign."""
+    """The key that one was probably meant to be; empty if it stands where it belongs, or is
+    foreign.
+    """
     if _HOMES.get(key) == place or key.startswith(("x-", "_")) or set(key) & set(":@$./"):
         return ""
     meant = _NAMES.get(_plain(key), "")
@@ -100,7 +116,11 @@ def _meant(key: str, place: str) -> str:
 def _refuse(name: str, key: str, value: Any, meant: str, place: str) -> NoReturn:
     """Say what a key was meant to be, and where that belongs."""
     home = _HOMES[meant]
-    problem = f"{key!r} is not known here" if key == meant else f"the key {key!r} is not known; did you mean {meant!r}?"
+    problem = (
+        f"{key!r} is not known here"
+        if key == meant
+        else f"the key {key!r} is not known; did you mean {meant!r}?"
+    )
     if home == place:
         refuse(name, problem)
     shown = json.dumps(value, ensure_ascii=False, default=str) if key == meant else ".."
@@ -127,15 +147,23 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
             raise SchemaError(f"schema: the key {key!r} is not known; did you mean {meant!r}?")
         if meant in _OF_ALL_FIELDS:
             places = "each field that it is meant for"
-            places += ", or for all of them under dialect" if meant in ("decimalChar", "groupChar") else ""
+            places += (
+                ", or for all of them under dialect"
+                if meant in ("decimalChar", "groupChar")
+                else ""
+            )
             raise SchemaError(f"schema: {key!r} is not known here; it belongs in {places}")
         if key in _OF_DIALECTS:
-            raise SchemaError(f'schema: {key!r} is not known here; write it under dialect: "dialect": {{"{key}": ..}}')
+            raise SchemaError(
+                f'schema: {key!r} is not known here; write it under dialect: "dialect": {{"{key}": ..}}'
+            )
     own = schema.get("synthdp")
     for key in own if isinstance(own, Mapping) else ():
         if key not in _OF_SCHEMAS:
             where = (
-                "it belongs in the fields that it is meant for" if key in _HOMES else "it may have ignore, constraints"
+                "it belongs in the fields that it is meant for"
+                if key in _HOMES
+                else "it may have ignore, constraints"
             )
             raise SchemaError(f"schema: {f'synthdp.{key}'!r} is not known here; {where}")
 
@@ -160,17 +188,24 @@ _Columns = TypeVar("_Columns", bound=_Sized)
 
 
 def within_levels(columns: Iterable[_Columns]) -> tuple[_Columns, ...]:
-    """The columns, made one by one; raises `SchemaError` at one with which their levels are too many."""
+    """The columns, made one by one; raises `SchemaError` at one with which their levels are too
+    many.
+    """
     kept, n_levels = list[_Columns](), 0
     for column in columns:
         kept.append(column)
         n_levels += column.size
         if n_levels > MAX_ALL_LEVELS:
-            refuse(column.name, f"with it there are more than {MAX_ALL_LEVELS:,} levels in all; use fewer bins")
+            refuse(
+                column.name,
+                f"with it there are more than {MAX_ALL_LEVELS:,} levels in all; use fewer bins",
+            )
     return tuple(kept)
 
 
 def check_format(column: str, pattern: object) -> None:
     """Raise `SchemaError` if the format of a field is longer than any that is meant."""
     if isinstance(pattern, str) and len(pattern) > MAX_FORMAT:
-        refuse(column, f"the format has {len(pattern):,} characters; write one of up to {MAX_FORMAT}")
+        refuse(
+            column, f"the format has {len(pattern):,} characters; write one of up to {MAX_FORMAT}"
+        )

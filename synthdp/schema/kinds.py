@@ -1,4 +1,6 @@
-"""Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
+"""Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived
+under the budget.
+"""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -15,7 +17,9 @@ from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import refuse
 
 KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
-"""What a kinds file can call a column; "categorical" is a string field, the last ones are generated."""
+"""What a kinds file can call a column; "categorical" is a string field, the last ones are
+generated.
+"""
 
 OWN = "synthdp"
 """What a kinds file calls what is no column, but holds for the whole table."""
@@ -34,8 +38,8 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     kinds
         For each column its kind, or an object with the kind as ``type`` and anything else that a
-        field can declare; levels that are an empty list count as not declared. `IGNORE` in place
-        of a kind: the column is left out. A dtype, or a type of Python, says its kind; see `kinds_of`.
+        field can declare; levels that are an empty list count as not declared. `IGNORE` in place of
+        a kind: the column is left out. A dtype, or a type of Python, says its kind; see `kinds_of`.
 
     Raises
     ------
@@ -50,22 +54,32 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     kinds = as_mapping(kinds)
     if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
         way_out = "give a schema as the schema, not as kinds"
-        raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
+        raise SchemaError(
+            f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}'
+        )
     if not kinds:
-        raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
+        raise SchemaError(
+            'kinds: no column is named; list at least one column with its kind, {"age": "integer"}'
+        )
     own, dialect, kinds = _settings(plain_kinds(kinds))
     if not kinds:
-        raise SchemaError("kinds: synthdp says how the table is written, but no column is named; list them beside it")
+        raise SchemaError(
+            "kinds: synthdp says how the table is written, but no column is named; list them beside it"
+        )
     ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
     if len(ignored) == len(kinds):
-        raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
+        raise SchemaError(
+            f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds"
+        )
     fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
     own |= {"ignore": ignored} if ignored else {}
     return {"fields": fields} | dialect | ({"synthdp": own} if own else {})
 
 
 def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
-    """What stands under ``synthdp`` if that is no column: rules, a dialect; and the kinds without it."""
+    """What stands under ``synthdp`` if that is no column: rules, a dialect; and the kinds without
+    it.
+    """
     own = kinds.get(OWN)
     if not isinstance(own, Mapping) or "type" in own or "kind" in own:
         return {}, {}, kinds
@@ -74,7 +88,9 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
             meant = meant_key(str(key), _OF_KINDS)
             hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_OF_KINDS)}"
             hint = f'give each column to leave out the kind "{IGNORE}"' if key == IGNORE else hint
-            raise SchemaError(f"kinds: {f'synthdp.{key}'!r} is not known; {hint} (a column of that name needs a type)")
+            raise SchemaError(
+                f"kinds: {f'synthdp.{key}'!r} is not known; {hint} (a column of that name needs a type)"
+            )
     rules = {"constraints": own["constraints"]} if "constraints" in own else {}
     dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
     return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
@@ -88,7 +104,9 @@ def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[st
         return (), dict(schema)
     if not isinstance(names, Sequence) or isinstance(names, str):
         raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
-    return tuple(names), dict(schema) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}
+    return tuple(names), dict(schema) | {
+        "synthdp": {key: value for key, value in own.items() if key != "ignore"}
+    }
 
 
 def _label(kind: Any) -> Any:
@@ -109,12 +127,18 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     if label not in KINDS:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
         if name == "dialect" and (label in [*PRESETS] or (label is None and given)):
-            refuse(name, 'if it is no column, write it under synthdp: "synthdp": {"dialect": ..}; else give it a kind')
+            refuse(
+                name,
+                'if it is no column, write it under synthdp: "synthdp": {"dialect": ..}; else give it a kind',
+            )
         if label is None and "kind" in given:
             problem = "its object has no 'type', which says the kind, but 'kind'"
         near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)
         meant = f"did you mean {near[0]!r}? If not, " if near else ""
-        refuse(name, f"{problem}; {meant}use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
+        refuse(
+            name,
+            f"{problem}; {meant}use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out",
+        )
     if given.get("name", name) != name:
         refuse(name, f"its object has the name {given['name']!r}; remove it")
     field = {"name": name} | given | {"type": "string" if label == "categorical" else label}
@@ -127,17 +151,25 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
 
 
 def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:
-    """The field without an empty ``enum`` or ``categories``, as drafts write levels that nobody has listed."""
+    """The field without an empty ``enum`` or ``categories``, as drafts write levels that nobody has
+    listed.
+    """
     kept = {key: value for key, value in field.items() if key != "categories" or value != []}
     if isinstance(constraints := kept.get("constraints"), Mapping):
-        kept["constraints"] = {key: value for key, value in constraints.items() if key != "enum" or value != []}
+        kept["constraints"] = {
+            key: value for key, value in constraints.items() if key != "enum" or value != []
+        }
     return kept
 
 
 def are_kinds(content: Any) -> bool:
-    """Whether JSON values look like a kinds file: one kind or null at least, the others sizes in their place.
+    """Whether JSON values look like a kinds file: one kind or null at least, the others sizes in
+    their place.
 
-    >>> [are_kinds(content) for content in ({"age": "integer", "sex": 2}, {"age": None}, {"sex": 2}, {"fields": []})]
+    >>> [
+    ...     are_kinds(content)
+    ...     for content in ({"age": "integer", "sex": 2}, {"age": None}, {"sex": 2}, {"fields": []})
+    ... ]
     [True, True, False, False]
     """
     if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):

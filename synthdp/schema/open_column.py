@@ -44,8 +44,13 @@ DEFAULT_MAX_LEVELS = 512
 FIRST_YEAR, LAST_YEAR = 1, 9999
 """Years that are learnt lie between these, as in Python's dates."""
 
-# all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
-_DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
+# all that Python has; without years that %Y writes with fewer than four digits; what %y can say
+# (POSIX)
+_DATE_RANGES = (
+    ("0001-01-01", "9999-12-31"),
+    ("1000-01-01", "9999-12-31"),
+    ("1969-01-01", "2068-12-31"),
+)
 
 
 @final
@@ -82,7 +87,10 @@ class OpenColumn:
         refused after budget was spent.
 
     >>> column = OpenColumn(
-    ...     name="age", type="integer", open_parts=frozenset({"bounds"}), field={"name": "age", "type": "integer"}
+    ...     name="age",
+    ...     type="integer",
+    ...     open_parts=frozenset({"bounds"}),
+    ...     field={"name": "age", "type": "integer"},
     ... )
     >>> column.closed(minimum=0, maximum=9).size
     11
@@ -103,7 +111,10 @@ class OpenColumn:
         if "levels" in self.open_parts:
             check_text(self.other, self.name, "synthdp.other")
             if plain_text(self.other) in set(map(plain_text, self.missing_values)):
-                refuse(self.name, f"synthdp.other {self.other!r} is one of the missing values; choose another label")
+                refuse(
+                    self.name,
+                    f"synthdp.other {self.other!r} is one of the missing values; choose another label",
+                )
         _ = self.template  # refuses what no finding could close
         if self.limits and (found := self._limits(self.decimals or 0)) and found[0] >= found[1]:
             key, value = next(iter(self.limits.items()))
@@ -116,10 +127,14 @@ class OpenColumn:
 
     @cached_property
     def template(self) -> Column:
-        """The column closed with findings that are made up, open bounds as wide as can be: it reads as it will."""
+        """The column closed with findings that are made up, open bounds as wide as can be: it reads
+        as it will.
+        """
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
-            return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])
+            return self.closed(
+                levels=[next(text for i in count() if (text := f"x{i}") not in taken)]
+            )
         if "bounds" not in self.open_parts:
             return self.closed()
         low, high = self._widest_bounds()
@@ -128,14 +143,23 @@ class OpenColumn:
         for text, number in zip(self.missing_values, numbers.tolist(), strict=True):
             if np.isfinite(number):
                 way_out = "declare constraints.minimum and maximum, or give the column missingValues of its own"
-                refuse(self.name, f"the missing value {text!r} could lie between bounds that are derived; {way_out}")
+                refuse(
+                    self.name,
+                    f"the missing value {text!r} could lie between bounds that are derived; {way_out}",
+                )
         return self.closed(minimum=low, maximum=high)
 
     def _widest_bounds(self) -> tuple[Any, Any]:
-        """The widest bounds that the column can have, as in a field; numbers: so wide that all decimals fit."""
+        """The widest bounds that the column can have, as in a field; numbers: so wide that all
+        decimals fit.
+        """
         if self.type == "number":
             decimals = self._own.get("decimals")
-            limit = 10.0 ** (12 - decimals) if isinstance(decimals, int) and abs(decimals) < 280 else 1e6
+            limit = (
+                10.0 ** (12 - decimals)
+                if isinstance(decimals, int) and abs(decimals) < 280
+                else 1e6
+            )
             limits = [abs(each) for each in self.limits.values() if isinstance(each, int | float)]
             limit = max(limit, *(10.0 * each for each in limits if each < MAX_NUMBER), 0.0)
             return -limit, limit
@@ -155,10 +179,16 @@ class OpenColumn:
         return self.type == "number" and "bounds" in self.open_parts
 
     def example(self, scale: int) -> Column:
-        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if they cannot."""
+        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if
+        they cannot.
+        """
         if not self.is_scaled:
             return self.template
-        limit = max(10.0**scale, *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER), 0.0)
+        limit = max(
+            10.0**scale,
+            *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER),
+            0.0,
+        )
         bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
         return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
 
@@ -173,7 +203,9 @@ class OpenColumn:
 
     @property
     def limits(self) -> Mapping[str, Any]:
-        """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep to it."""
+        """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep
+        to it.
+        """
         constraints = self.field.get("constraints") or {} if "bounds" in self.open_parts else {}
         return {key: value for key, value in constraints.items() if key in ("minimum", "maximum")}
 
@@ -186,7 +218,9 @@ class OpenColumn:
         """How far dates are told apart; None for other columns."""
         if self.type not in DEFAULT_RESOLUTION:
             return None
-        return self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
+        return self._own.get("resolution") or default_resolution(
+            self.type, self.field.get("format")
+        )
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
@@ -279,7 +313,14 @@ class OpenColumn:
         Raises `SchemaError` if the findings do not fit the column otherwise.
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
-        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
+        own = {
+            "merged": merged,
+            "edges": edges,
+            "bins": bins,
+            "shape": shape,
+            "decimals": decimals,
+            "heaping": heaping,
+        }
         own["spelling"] = spelling
         if "levels" in self.open_parts:
             own["other"] = other or self.other
@@ -289,7 +330,9 @@ class OpenColumn:
     @property
     def _completion(self) -> Completion:
         return Completion(
-            declared=self.field, missing_values=self.missing_values, open_bounds="bounds" in self.open_parts
+            declared=self.field,
+            missing_values=self.missing_values,
+            open_bounds="bounds" in self.open_parts,
         )
 
     def _reader(self, low: Any, high: Any) -> BinnedColumn:

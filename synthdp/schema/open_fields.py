@@ -12,10 +12,10 @@ number             bounds, bins, decimals, missing
 date, datetime     bounds, bins, missing
 =================  ===========================================
 
-Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the other is a limit
-that derived bounds keep to. A null in ``constraints`` and an empty
-``enum`` or ``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the most
-bins) where bins are open; ``max_levels`` and ``other`` where levels are.
+Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the
+other is a limit that derived bounds keep to. A null in ``constraints`` and an empty ``enum`` or
+``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the
+most bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,9 +66,15 @@ _DECLARED_AS: dict[Part, str] = {
 
 
 def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColumn:
-    """One column from one field, open if the field says so; raises `SchemaError` if it contradicts itself."""
+    """One column from one field, open if the field says so; raises `SchemaError` if it contradicts
+    itself.
+    """
     own = field.get("synthdp") if isinstance(field, Mapping) else None
-    known = isinstance(field, Mapping) and isinstance(field.get("name"), str) and field.get("type") in SUPPORTED_TYPES
+    known = (
+        isinstance(field, Mapping)
+        and isinstance(field.get("name"), str)
+        and field.get("type") in SUPPORTED_TYPES
+    )
     if not known or not _is_object(own) or not _is_object(field.get("constraints")):
         return parse_field(field, missing_values)  # which refuses it
     check_field_keys(field["name"], field)
@@ -85,7 +91,9 @@ def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
     return frozenset(_possible(field)) - _declared(field)
 
 
-def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_values: tuple[str, ...]) -> OpenColumn:
+def _open_column(
+    field: Mapping[str, Any], own: Mapping[str, Any], missing_values: tuple[str, ...]
+) -> OpenColumn:
     name = field["name"]
     parts = _derived_parts(name, field, own["derive"])
     _refuse_unknown(name, field, own, parts)
@@ -102,14 +110,26 @@ def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_value
     elif isinstance(own.get("bins"), int):
         settings["max_bins"] = own["bins"]
     _refuse_meaningless(name, field, own, parts)
-    if field["type"] in ("date", "datetime") and (pattern := strftime_format(name, field)) is not None:
+    if (
+        field["type"] in ("date", "datetime")
+        and (pattern := strftime_format(name, field)) is not None
+    ):
         field = dict(field) | {"format": pattern}
     texts = field.get("missingValues", missing_values)
-    if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+    if (
+        isinstance(texts, str)
+        or not isinstance(texts, Sequence)
+        or not all(isinstance(text, str) for text in texts)
+    ):
         refuse(name, f"missingValues is {texts!r}; give a list of texts")
     left = _declared_field(field, own, parts)
     return OpenColumn(
-        name=name, type=field["type"], open_parts=parts, field=left, missing_values=tuple(texts), **settings
+        name=name,
+        type=field["type"],
+        open_parts=parts,
+        field=left,
+        missing_values=tuple(texts),
+        **settings,
     )
 
 
@@ -128,17 +148,25 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
     possible, declared = _possible(field), _not_listable(field)
     free = ", ".join(part for part in possible if part not in declared)
     if not isinstance(derive, Sequence) or isinstance(derive, str) or not derive:
-        refuse(name, f"synthdp.derive is {derive!r}; {f'write true, or list {free}' if free else 'remove it'}")
+        refuse(
+            name,
+            f"synthdp.derive is {derive!r}; {f'write true, or list {free}' if free else 'remove it'}",
+        )
     for part in derive:
         if part not in possible:
             known = f"a column of type {field['type']!r}"
             known += " with declared levels" if part in _PARTS_OF[field["type"]] else ""
-            way_out = f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
+            way_out = (
+                f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
+            )
             refuse(name, f"synthdp.derive lists {part!r}, which {known} has not; {way_out}")
     parts: frozenset[Part] = frozenset(derive)
     for part in PARTS:
         if part in parts & declared:
-            refuse(name, f"synthdp.derive lists {part!r}, but {_DECLARED_AS[part]} declares it; remove one of them")
+            refuse(
+                name,
+                f"synthdp.derive lists {part!r}, but {_DECLARED_AS[part]} declares it; remove one of them",
+            )
     return parts
 
 
@@ -160,7 +188,9 @@ def _possible(field: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def _declared(field: Mapping[str, Any]) -> frozenset[Part]:
-    """What of a field is declared; bins also where ``binning`` does not say that their number is the most."""
+    """What of a field is declared; bins also where ``binning`` does not say that their number is
+    the most.
+    """
     constraints, own = _constraints(field), field.get("synthdp") or {}
     given: dict[Part, object] = {
         "levels": constraints.get("enum") or field.get("categories"),
@@ -174,7 +204,9 @@ def _declared(field: Mapping[str, Any]) -> frozenset[Part]:
 
 def _constraints(field: Mapping[str, Any]) -> dict[str, Any]:
     """The constraints that are filled in."""
-    return {key: value for key, value in (field.get("constraints") or {}).items() if value is not None}
+    return {
+        key: value for key, value in (field.get("constraints") or {}).items() if value is not None
+    }
 
 
 def _has_edges(field: Mapping[str, Any]) -> bool:
@@ -190,23 +222,31 @@ def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Par
     known = parts | _declared(field)
     possible = _possible(field)
     if "levels" in possible and "levels" not in known:
-        problem = "is missing" if (field.get("constraints") or {}).get("enum") is None else "is empty"
+        problem = (
+            "is missing" if (field.get("constraints") or {}).get("enum") is None else "is empty"
+        )
         way_out = 'list the levels that the column can have, or derive them: add "levels" to synthdp.derive'
         refuse(name, f"constraints.enum {problem}; {way_out}")
     if "bounds" in possible and "bounds" not in known:
         lacking = next(key for key in ("minimum", "maximum") if key not in _constraints(field))
-        way_out = 'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
+        way_out = (
+            'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
+        )
         refuse(name, f"constraints.{lacking} is not filled in; {way_out}")
 
 
 def _count(name: str, own: Mapping[str, Any], key: str, default: int, least: int) -> int:
     value = default if own.get(key) is None else own[key]
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_LEVELS:
-        refuse(name, f"synthdp.{key} is {value!r}; give a whole number from {least} to {MAX_LEVELS}")
+        refuse(
+            name, f"synthdp.{key} is {value!r}; give a whole number from {least} to {MAX_LEVELS}"
+        )
     return value
 
 
-def _refuse_unknown(name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]) -> None:
+def _refuse_unknown(
+    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+) -> None:
     """Refuse a key that the type does not have; shows those that it can have beside the others."""
     possible = _possible(field)
     keys = [*_closed_keys(field), *(key for key, part in _HOW.items() if part in possible)]
@@ -214,9 +254,13 @@ def _refuse_unknown(name: str, field: Mapping[str, Any], own: Mapping[str, Any],
         gone = {key for key, part in _HOW.items() if part not in parts}
         gone |= {"merged"} if "levels" in parts else set()
         gone |= {"decimals"} if "decimals" in parts else set()
-        gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if _has_edges(field) else set()
+        gone |= (
+            {"edges"} if {"bounds", "bins"} & parts else {"bins"} if _has_edges(field) else set()
+        )
         gone |= {"shape"} if "bounds" in parts else set()
-        shown = [key for key in keys if key not in gone] + ["derive"] * bool(parts or derivable(field))
+        shown = [key for key in keys if key not in gone] + ["derive"] * bool(
+            parts or derivable(field)
+        )
         known = f"it may have {', '.join(shown)}" if shown else "remove it"
         refuse(name, f"{f'synthdp.{unknown[0]}'!r} is not known for this kind of column; {known}")
 
@@ -231,18 +275,28 @@ def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
     return CATEGORICAL_KEYS if has_levels else NUMBER_KEYS[field["type"]]
 
 
-def _refuse_meaningless(name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]) -> None:
+def _refuse_meaningless(
+    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+) -> None:
     for key, part in _HOW.items():
         if part not in parts and own.get(key) is not None:
             way_out = f" or derive {part}" if part in derivable(field) else ""
-            refuse(name, f"synthdp.{key} says how {part} are derived, but they are not; remove it{way_out}")
+            refuse(
+                name,
+                f"synthdp.{key} says how {part} are derived, but they are not; remove it{way_out}",
+            )
     for key, part in (("merged", "levels"), ("shape", "bounds")):
         if part in parts and own.get(key) is not None:
-            refuse(name, f"synthdp.{key} cannot be declared of {part} that are derived; remove one of them")
+            refuse(
+                name,
+                f"synthdp.{key} cannot be declared of {part} that are derived; remove one of them",
+            )
 
 
 def open_field(column: OpenColumn) -> dict[str, Any]:
-    """An open column as a field, every setting written out; `read_field` reads it, but for the missing values."""
+    """An open column as a field, every setting written out; `read_field` reads it, but for the
+    missing values.
+    """
     own: dict[str, Any] = {"derive": [part for part in PARTS if part in column.open_parts]}
     if "levels" in column.open_parts:
         own |= {"other": column.other, "max_levels": column.max_levels}
@@ -251,7 +305,9 @@ def open_field(column: OpenColumn) -> dict[str, Any]:
     return dict(column.field) | {"synthdp": dict(column.field.get("synthdp") or {}) | own}
 
 
-def _declared_field(field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]) -> dict[str, Any]:
+def _declared_field(
+    field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+) -> dict[str, Any]:
     """The field without what says that and how something is derived."""
     gone = {"derive", "binning", "max_levels"} | ({"bins"} if "bins" in parts else set())
     gone |= {"other"} if "levels" in parts else set()

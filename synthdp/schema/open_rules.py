@@ -1,8 +1,9 @@
-"""Rules over columns of which something is still to be learnt: refused before that if nothing could keep to them.
+"""Rules over columns of which something is still to be learnt: refused before that if nothing could
+keep to them.
 
-Before anything is paid for, an example is made: all open columns closed by findings that are made up, so that some row
-keeps to all rules. Whatever is learnt afterwards, bounds are widened until a row is left, and if none are found the
-example is: no answer that was paid for can end a run.
+Before anything is paid for, an example is made: all open columns closed by findings that are made
+up, so that some row keeps to all rules. Whatever is learnt afterwards, bounds are widened until a
+row is left, and if none are found the example is: no answer that was paid for can end a run.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,7 +30,9 @@ Rules = Sequence[Mapping[str, Any]]
 Columns = Sequence[Column | OpenColumn]
 
 SCALES = (6, 3, 9, 12, 15, 0)
-"""Powers of 10 up to which examples of numbers reach: with 15 digits, the wider the bounds the fewer decimals."""
+"""Powers of 10 up to which examples of numbers reach: with 15 digits, the wider the bounds the
+fewer decimals.
+"""
 
 
 def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
@@ -38,12 +41,16 @@ def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
     return texts | {name.rpartition(":")[0] for name in texts.difference(columns)}
 
 
-def check_names(rules: Rules, columns: Columns, *, ignored: Collection[str], generated: Collection[str]) -> None:
+def check_names(
+    rules: Rules, columns: Columns, *, ignored: Collection[str], generated: Collection[str]
+) -> None:
     """Raise `SchemaError` if a rule is no object, or names a column that it cannot."""
     names, opened = [column.name for column in columns], _opened(columns)
     for rule in rules:
         if not isinstance(rule, Mapping):
-            raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
+            raise SchemaError(
+                'schema: constraints: a rule is not an object; write one, like {"forbid": ..}'
+            )
         unknown = {*ignored, *generated} | (set() if is_check(rule) else opened.keys())
         for name in sorted(unknown & names_of(rule, names)):
             what = "which is ignored" if name in ignored else "which is generated"
@@ -65,13 +72,17 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
         try:
             exact = with_exact_decimals(example, relations_in(rules, example))
             system = system_of(parsed_rules(rules, exact), exact)
-        except SchemaError:  # of a rule that does not fit the columns, or of decimals that do not fit these bounds
+        except (
+            SchemaError
+        ):  # of a rule that does not fit the columns, or of decimals that do not fit these bounds
             continue
         if system is None or system.is_possible:
             return tuple(example)
     exact = with_exact_decimals(examples[0], relations_in(rules, examples[0]))
     parse_rules(rules, exact, _limits(columns))
-    raise SchemaError("schema: constraints: no row was found that keeps to the rules; remove one of them")
+    raise SchemaError(
+        "schema: constraints: no row was found that keeps to the rules; remove one of them"
+    )
 
 
 def _examples(columns: Columns) -> Iterator[list[Column]]:
@@ -79,17 +90,23 @@ def _examples(columns: Columns) -> Iterator[list[Column]]:
     yield [column.template if isinstance(column, OpenColumn) else column for column in columns]
     for scale in SCALES if any(column.is_scaled for column in _opened(columns).values()) else ():
         with suppress(SchemaError):  # a declared limit or number of decimals leaves no such bounds
-            yield [column.example(scale) if isinstance(column, OpenColumn) else column for column in columns]
+            yield [
+                column.example(scale) if isinstance(column, OpenColumn) else column
+                for column in columns
+            ]
 
 
 def closed_columns(
     columns: Columns, found: Mapping[str, Column], rules: Rules, example: Sequence[Column]
 ) -> Iterator[Columns]:
-    """The columns with those that were found, as they are, or so that rules can hold; then with the example's.
+    """The columns with those that were found, as they are, or so that rules can hold; then with the
+    example's.
 
     Only columns that checks name are changed. The last ones do for sure.
     """
-    checked = {name for rule in rules for relation in relations_of_check(rule) for name in relation.factors}
+    checked = {
+        name for rule in rules for relation in relations_of_check(rule) for name in relation.factors
+    }
     limits = {name: limits for name, limits in _limits(columns).items() if name in found}
     whole = [found.get(column.name, column) for column in example]
     with suppress(SchemaError):

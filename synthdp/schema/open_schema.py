@@ -1,4 +1,6 @@
-"""Open schemas: what is declared of a table of which something is still to be learnt under the budget."""
+"""Open schemas: what is declared of a table of which something is still to be learnt under the
+budget.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -74,7 +76,9 @@ class OpenSchema:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_ignored()
         self.generated.check(self.names, ignored=self.ignored)
-        check_rule_names(self.rules, self.columns, ignored=self.ignored, generated=self.generated.names)
+        check_rule_names(
+            self.rules, self.columns, ignored=self.ignored, generated=self.generated.names
+        )
         _ = self._outline, self._example  # refuse what no finding could close
 
     @classmethod
@@ -88,18 +92,28 @@ class OpenSchema:
         if not isinstance(fields, Sequence) or isinstance(fields, str):
             if are_kinds(mapping):
                 way_out = "give it as kinds, not as the schema (in Python: kinds=)"
-                raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
+                raise SchemaError(
+                    f"schema: it has no list 'fields', but kinds of columns; {way_out}"
+                )
             return cls.of(Schema.from_dict(mapping))
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
-        columns = within_levels(read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"]))
-        if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
+        columns = within_levels(
+            read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"])
+        )
+        if (
+            columns
+            and not ignored
+            and not any(isinstance(column, OpenColumn) for column in columns)
+        ):
             return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
-            raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
+            raise SchemaError(
+                "schema: constraints: 'constraints' is not a list; list the rules there"
+            )
         return cls(columns, missing_values, tuple(rules), ignored, of_files, generated)
 
     @classmethod
@@ -107,7 +121,11 @@ class OpenSchema:
         """A schema of which nothing is open."""
         rules = tuple(rule.text for rule in schema.rules)
         return cls(
-            schema.table_columns, schema.missing_values, rules, dialect=schema.dialect, generated=schema.generated
+            schema.table_columns,
+            schema.missing_values,
+            rules,
+            dialect=schema.dialect,
+            generated=schema.generated,
         )
 
     @classmethod
@@ -134,7 +152,11 @@ class OpenSchema:
         >>> schema.names, schema.ignored
         (('age',), ('note',))
         """
-        return cls.load_kinds(kinds) if isinstance(kinds, str | PathLike) else cls.from_dict(schema_of_kinds(kinds))
+        return (
+            cls.load_kinds(kinds)
+            if isinstance(kinds, str | PathLike)
+            else cls.from_dict(schema_of_kinds(kinds))
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -150,10 +172,14 @@ class OpenSchema:
         return cls.from_dict(schema_of_kinds(load_json(path, "kinds")))
 
     def to_dict(self) -> dict[str, Any]:
-        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
+        it.
+        """
         schema = self._written(self.columns)
         return schema | (
-            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}} if self.ignored else {}
+            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}}
+            if self.ignored
+            else {}
         )
 
     @property
@@ -175,7 +201,9 @@ class OpenSchema:
     def largest_domain(self) -> Domain:
         """The domain of the closed schema if every open column gets as many levels as it may."""
         most = {column.name: column.most_levels for column in self.open_columns}
-        sizes = {column.name: most.get(column.name, column.size) for column in self._outline.columns}
+        sizes = {
+            column.name: most.get(column.name, column.size) for column in self._outline.columns
+        }
         return Domain.from_sizes(sizes)
 
     @property
@@ -190,19 +218,23 @@ class OpenSchema:
         """
         schema = self.partly_closed(found)
         if lacking := schema.open_columns:
-            raise SchemaError(f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it")
+            raise SchemaError(
+                f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it"
+            )
         return schema._outline
 
     def partly_closed(self, found: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
 
-        Where they leave no row that keeps to the checks, their bounds are widened; at worst they become examples.
-        Raises `SchemaError` if a name is not that of an open column.
+        Where they leave no row that keeps to the checks, their bounds are widened; at worst they
+        become examples. Raises `SchemaError` if a name is not that of an open column.
         """
         known = {column.name for column in self.open_columns}
         for name, column in found.items():
             if name not in known or column.name != name:
-                raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
+                raise SchemaError(
+                    f"schema: there is no open column {name!r} that {column.name!r} could close"
+                )
         problem: SchemaError | None = None
         for columns in closed_columns(self.columns, found, self.rules, self._example):
             try:
@@ -219,13 +251,18 @@ class OpenSchema:
         """
         columns = tuple(column for column in self.columns if column.name != name)
         if not columns:
-            raise SchemaError(f"schema: it has no column but {name!r}, which is left out; add the others")
+            raise SchemaError(
+                f"schema: it has no column but {name!r}, which is left out; add the others"
+            )
         if any(name in names_of(rule, self.names) for rule in self.rules):
-            raise SchemaError(f"schema: constraints: a rule names {name!r}, which is left out; remove the rule")
+            raise SchemaError(
+                f"schema: constraints: a rule names {name!r}, which is left out; remove the rule"
+            )
         return replace(self, columns=columns)
 
     def reordered(self, names: Iterable[str], *, unit: str | None = None) -> Self:
-        """This schema with its columns in the order of a table's header, without ``unit``; ignored ones stay so.
+        """This schema with its columns in the order of a table's header, without ``unit``; ignored
+        ones stay so.
 
         Raises `SchemaError` as `check_header` does.
         """
@@ -236,7 +273,8 @@ class OpenSchema:
         return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
-        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any
+        order.
 
         The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
         which may be one of all these or a further column. Generated columns may be there or not.
@@ -246,15 +284,25 @@ class OpenSchema:
             return self.without(unit).check_header(header, unit=unit)
         known = (*self.names, *self.ignored)
         if unit is not None and unit not in header:
-            check_names(header, known, besides=tuple(map(str, header)))  # what has no header shows a record
-            raise SchemaError(f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}")
-        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
+            check_names(
+                header, known, besides=tuple(map(str, header))
+            )  # what has no header shows a record
+            raise SchemaError(
+                f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}"
+            )
+        check_names(
+            header, known, besides={*self.generated.names, *([] if unit is None else [unit])}
+        )
         return None
 
     @cached_property
     def _outline(self) -> Schema:
-        """This schema closed, open columns by findings that are made up, without what rules say of these."""
-        closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
+        """This schema closed, open columns by findings that are made up, without what rules say of
+        these.
+        """
+        closed = [
+            column.template if isinstance(column, OpenColumn) else column for column in self.columns
+        ]
         schema = self._written(closed)
         if self.rules:
             opened = {column.name for column in self.open_columns}
@@ -275,14 +323,22 @@ class OpenSchema:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        schema |= {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        schema |= (
+            {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        )
         return self.generated.added_to(schema | self.dialect.as_property())
 
     def _check_ignored(self) -> None:
         if self.ignored and not self.columns:
-            raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
+            raise SchemaError(
+                "schema: all columns are to be ignored; declare at least one, or derive its domain"
+            )
         for i, name in enumerate(self.ignored):
             check_text(name, name, "the name in synthdp.ignore")
             if name in (*self.names, *self.generated.names, *self.ignored[:i]):
-                again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
+                again = (
+                    "stands there twice"
+                    if name in self.ignored[:i]
+                    else "has a kind or a field as well"
+                )
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")

@@ -23,7 +23,10 @@ def public_schema(content: Any) -> tuple[OpenSchema, str]:
 
     Raises `SchemaError` if they are neither.
 
-    >>> public_schema({"age": "integer"})[1], public_schema({"age": 85})[1]  # the latter: sizes of levels
+    >>> (
+    ...     public_schema({"age": "integer"})[1],
+    ...     public_schema({"age": 85})[1],
+    ... )  # the latter: sizes of levels
     ('kinds', 'schema')
     """
     if are_kinds(content):

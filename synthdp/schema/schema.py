@@ -53,13 +53,22 @@ class Schema:
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, or a generated column or the key does not fit the others.
+        If there is no column, a name repeats, or a generated column or the key does not fit the
+        others.
 
     >>> schema = Schema.from_dict(
     ...     {
     ...         "fields": [
-    ...             {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
-    ...             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}},
+    ...             {
+    ...                 "name": "sex",
+    ...                 "type": "string",
+    ...                 "constraints": {"enum": ["f", "m"], "required": True},
+    ...             },
+    ...             {
+    ...                 "name": "age",
+    ...                 "type": "integer",
+    ...                 "constraints": {"minimum": 0, "maximum": 99},
+    ...             },
     ...         ]
     ...     }
     ... )
@@ -80,7 +89,9 @@ class Schema:
             raise SchemaError("schema: 'fields' is empty; list at least one column")
         repeated = [name for name, count in Counter(self.names).items() if count > 1]
         if repeated:
-            raise SchemaError(f"schema: column {repeated[0]!r} appears twice; give every column its own name")
+            raise SchemaError(
+                f"schema: column {repeated[0]!r} appears twice; give every column its own name"
+            )
         self.generated.check([column.name for column in self.table_columns])
 
     @classmethod
@@ -110,7 +121,9 @@ class Schema:
         return draft_from_frame(frame)
 
     def to_dict(self) -> dict[str, Any]:
-        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
+        it.
+        """
         fields = []
         for column in self.table_columns:
             field = column.field()
@@ -124,7 +137,8 @@ class Schema:
         return self.generated.added_to(schema)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
-        """This schema for files of another dialect, its numbers written as that says, if it says anything of them.
+        """This schema for files of another dialect, its numbers written as that says, if it says
+        anything of them.
 
         Raises `SchemaError` if the dialect is none, or cannot be told from a column's numbers.
         """
@@ -192,7 +206,12 @@ class Schema:
 
     def _repr_html_(self) -> str:
         rows = [
-            (column.name, column.field()["type"], column.n_levels, "no" if column.required else "yes")
+            (
+                column.name,
+                column.field()["type"],
+                column.n_levels,
+                "no" if column.required else "yes",
+            )
             for column in self.table_columns
         ]
         table = pd.DataFrame(rows, columns=["column", "type", "levels or bins", "may be missing"])
@@ -201,17 +220,24 @@ class Schema:
         return f"<p><strong>{title}</strong></p>\n{table.to_html(index=False, border=0)}"
 
     def with_unread_places(self, names: Iterable[str] | None = None) -> Self:
-        """This schema with places for values that cannot be read, in all columns or in some, by which rows are read.
+        """This schema with places for values that cannot be read, in all columns or in some, by
+        which rows are read.
 
-        What is drawn, and what people see, is by the schema as it was declared; see `synthdp.schema.columns.column`.
+        What is drawn, and what people see, is by the schema as it was declared; see
+        `synthdp.schema.columns.column`.
         """
         chosen = self.names if names is None else frozenset(names)
-        columns = [column.with_unread_place() if column.name in chosen else column for column in self.columns]
+        columns = [
+            column.with_unread_place() if column.name in chosen else column
+            for column in self.columns
+        ]
         return replace(self, columns=tuple(columns))
 
     def without_unread_places(self) -> Self:
         """This schema as it was declared."""
-        return replace(self, columns=tuple(column.without_unread_place() for column in self.columns))
+        return replace(
+            self, columns=tuple(column.without_unread_place() for column in self.columns)
+        )
 
     def reordered(self, names: Iterable[str]) -> Self:
         """This schema with its columns in the order of a table's header.
@@ -224,7 +250,8 @@ class Schema:
         return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object]) -> None:
-        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any
+        order.
 
         Generated columns may be there or not.
         """
@@ -232,8 +259,11 @@ class Schema:
         check_names(tuple(names), modelled, besides=self.generated.names)
 
 
-def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema, dict[str, NDArray[np.float64]]]:
-    """A schema that decodes to what meets conditions, and how much of each code of their columns does.
+def narrowed_schema(
+    schema: Schema, where: Mapping[str, object]
+) -> tuple[Schema, dict[str, NDArray[np.float64]]]:
+    """A schema that decodes to what meets conditions, and how much of each code of their columns
+    does.
 
     Raises
     ------
@@ -243,22 +273,32 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
         If a column is unknown, or a condition does not fit its column.
     """
     if not isinstance(where, Mapping):
-        raise ParameterError(f"where is {_shown(where)}; give conditions as a dict, such as {CONDITIONS}")
+        raise ParameterError(
+            f"where is {_shown(where)}; give conditions as a dict, such as {CONDITIONS}"
+        )
     columns = {column.name: column for column in schema.columns}
     wanted: dict[str, NDArray[np.float64]] = {}
     for name, condition in where.items():
         if name in schema.generated.names:
-            raise ParameterError(f"where: the values of {name!r} are generated, not drawn; leave it out")
+            raise ParameterError(
+                f"where: the values of {name!r} are generated, not drawn; leave it out"
+            )
         if name not in columns:
-            raise SchemaError(f"where: there is no column {name!r}; there are {listed(schema.names)}")
+            raise SchemaError(
+                f"where: there is no column {name!r}; there are {listed(schema.names)}"
+            )
         if not is_condition(condition):
-            raise ParameterError(f"where: the condition on {name!r} is {_shown(condition)}; write them as {CONDITIONS}")
+            raise ParameterError(
+                f"where: the condition on {name!r} is {_shown(condition)}; write them as {CONDITIONS}"
+            )
         try:
             columns[name], wanted[name] = narrowed(columns[name], condition)
         except SchemaError as error:
             raise SchemaError(f"where: {str(error).removeprefix('schema: ')}") from None
         if not wanted[name].any():
-            raise ParameterError(f"where: no value of column {name!r} meets its condition; widen it")
+            raise ParameterError(
+                f"where: no value of column {name!r} meets its condition; widen it"
+            )
     narrow = replace(schema, columns=tuple(columns.values()))
     if narrow.checks is not None:
         present = [  # where a column can be missing nothing needs to be compared with it
@@ -267,7 +307,9 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
             if column.required or (name in wanted and not wanted[name][-1])
         ]
         if blame := narrow.checks.blamed_for(present):
-            raise ParameterError(f"where: no row that meets it keeps to the check {blame.line}; widen it")
+            raise ParameterError(
+                f"where: no row that meets it keeps to the check {blame.line}; widen it"
+            )
     return narrow, wanted
 
 

@@ -42,7 +42,9 @@ def test_a_guess_is_found_however_much_confidence_is_asked_for():
 
 
 def test_runs_that_prove_nothing_still_find_the_threshold_that_comes_nearest():
-    """100 of 200 runs prove nothing of mu 0.5: no threshold at the end of the line may be chosen then."""
+    """100 of 200 runs prove nothing of mu 0.5: no threshold at the end of the line may be chosen
+    then.
+    """
     for seed in range(20):
         found = best_guesses(*runs(200, moves=[0.5, 0, 0, 0], seed=seed), NAMES, **SETTINGS)
         assert found["mu"].point > 0.1

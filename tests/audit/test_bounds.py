@@ -12,7 +12,9 @@ from synthdp.privacy.accounting import gdp_rho, zcdp_rho
 @pytest.mark.parametrize(("hits", "n"), [(0, 9), (3, 9), (9, 9), (500, 1000)])
 def test_limits_are_those_of_clopper_and_pearson(hits, n):
     known = stats.binomtest(hits, n).proportion_ci(0.96, "exact")
-    assert (float(at_least(hits, n, 0.02)), float(at_most(hits, n, 0.02))) == pytest.approx((known.low, known.high))
+    assert (float(at_least(hits, n, 0.02)), float(at_most(hits, n, 0.02))) == pytest.approx(
+        (known.low, known.high)
+    )
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.4, 0.6), (0.02, 0.06), (0.94, 0.99), (0.3, 0.3)])
@@ -38,5 +40,9 @@ def test_the_best_bound_grows_towards_the_truth():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-3), (1.0, 1e-2), (3.0, 1e-6)])
 def test_budgets_worked_out_anew_are_the_ledgers(epsilon, delta):
-    assert gdp_delta(float(gdp_rho(epsilon=epsilon, delta=delta)), epsilon) == pytest.approx(delta, rel=1e-6)
-    assert zcdp_delta(float(zcdp_rho(epsilon=epsilon, delta=delta)), epsilon) == pytest.approx(delta, rel=1e-3)
+    assert gdp_delta(float(gdp_rho(epsilon=epsilon, delta=delta)), epsilon) == pytest.approx(
+        delta, rel=1e-6
+    )
+    assert zcdp_delta(float(zcdp_rho(epsilon=epsilon, delta=delta)), epsilon) == pytest.approx(
+        delta, rel=1e-3
+    )

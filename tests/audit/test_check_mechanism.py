@@ -29,7 +29,9 @@ def pair(name="declared", adjacency=Adjacency.ADD_REMOVE, max_rows=None):
 def trees():
     """The derived domain of a number, by PrivTree."""
     kinds = {"income": {"type": "integer", "synthdp": {"binning": "privtree"}}, "job": "string"}
-    one, other = (frame[["income", "job"]] for frame in (pair("derived").one, pair("derived").other))
+    one, other = (
+        frame[["income", "job"]] for frame in (pair("derived").one, pair("derived").other)
+    )
     return Neighbours(name="trees", schema=OpenSchema.from_kinds(kinds), one=one, other=other)
 
 
@@ -56,7 +58,9 @@ def test_trees_keep_their_claims_too():
 
 def test_the_defaults_are_both_domains_both_adjacencies_and_persons():
     pairs = default_neighbours()
-    assert {(p.adjacency, p.open_schema.is_open) for p in pairs} == {(a, o) for a in Adjacency for o in (True, False)}
+    assert {(p.adjacency, p.open_schema.is_open) for p in pairs} == {
+        (a, o) for a in Adjacency for o in (True, False)
+    }
     assert {(p.max_rows, p.open_schema.is_open) for p in pairs if p.unit} == {(3, True), (3, False)}
 
 
@@ -64,7 +68,12 @@ def test_the_defaults_are_both_domains_both_adjacencies_and_persons():
 
 NOT_ITS_NOISE = "not the exact one with the noise"
 MUTANTS = [
-    (broken.halve_the_noise, "independent", (), [NOT_ITS_NOISE, "times the scale that its event says"]),
+    (
+        broken.halve_the_noise,
+        "independent",
+        (),
+        [NOT_ITS_NOISE, "times the scale that its event says"],
+    ),
     (
         broken.share_noise_between_cells,
         "independent",
@@ -75,7 +84,12 @@ MUTANTS = [
     (broken.use_noise_again_for_the_next_question, "independent", (), [NOT_ITS_NOISE]),
     (broken.charge_selections_as_half, "mst", (), ["charges rho"]),
     (broken.take_twice_the_epsilon_of_a_selection, "mst", (), ["charges rho"]),
-    (broken.select_twice_as_sharply, "independent", (), ["not the exponential mechanism that its event says"]),
+    (
+        broken.select_twice_as_sharply,
+        "independent",
+        (),
+        ["not the exponential mechanism that its event says"],
+    ),
     (broken.charge_marginals_as_half, "independent", (), ["charges rho"]),
     (broken.charge_scores_as_one, "clique-tree", (), ["charges rho"]),
     (broken.charge_trees_as_half, "independent", ("trees",), ["charges rho"]),
@@ -113,7 +127,12 @@ MUTANTS = [
         REPLACED,
         ["is 4, a unit can move it by 16"],
     ),
-    (broken.forget_that_a_record_is_replaced_in_scores, "aim", REPLACED, ["(Select): a score moves by"]),
+    (
+        broken.forget_that_a_record_is_replaced_in_scores,
+        "aim",
+        REPLACED,
+        ["(Select): a score moves by"],
+    ),
     (
         broken.keep_all_rows_of_a_person,
         "independent",
@@ -122,8 +141,18 @@ MUTANTS = [
     ),
     (broken.halve_the_threshold, "independent", ("derived",), ["a value of one unit passes"]),
     (broken.convert_to_twice_the_budget, "independent", (), ["is claimed"]),
-    (broken.read_the_levels, "independent", ("derived",), ["looked for '_source'", "asked something else"]),
-    (broken.estimate_with_the_exact_number, "independent", (), ["set of measurements of the neighbour"]),
+    (
+        broken.read_the_levels,
+        "independent",
+        ("derived",),
+        ["looked for '_source'", "asked something else"],
+    ),
+    (
+        broken.estimate_with_the_exact_number,
+        "independent",
+        (),
+        ["set of measurements of the neighbour"],
+    ),
     (broken.state_the_exact_number, "independent", (), ["the certificate of the neighbour"]),
     (
         broken.take_bits_by_the_records,
@@ -167,7 +196,9 @@ class Wrapped(Mechanism):
 
     def release(self, table, *, workload, engine, constraints=(), report):
         self.wrong(table)
-        return Independent().release(table, workload=workload, engine=engine, constraints=constraints, report=report)
+        return Independent().release(
+            table, workload=workload, engine=engine, constraints=constraints, report=report
+        )
 
 
 def n_rows(table):
@@ -176,7 +207,9 @@ def n_rows(table):
 
 class AsksByTheRecords(Wrapped):
     def wrong(self, table):
-        table.measure(("a", "b") if n_rows(table) > 100 else ("b", "c"), rho=table.ledger.remaining / 4)
+        table.measure(
+            ("a", "b") if n_rows(table) > 100 else ("b", "c"), rho=table.ledger.remaining / 4
+        )
 
 
 class AsksOnceMore(Wrapped):

@@ -18,11 +18,15 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-2}
 
 
 def game(*tables, mechanism="independent", max_rows=None, **settings):
-    return Game(mechanism=mechanism, pair=worst_case(*tables, max_rows=max_rows), **BUDGET | settings)
+    return Game(
+        mechanism=mechanism, pair=worst_case(*tables, max_rows=max_rows), **BUDGET | settings
+    )
 
 
 def gaussian_batches(mu, leak=0.0):
-    """What `Game.batches` would yield: the first statistic moves by mu, the last one tells for sure."""
+    """What `Game.batches` would yield: the first statistic moves by mu, the last one tells for
+    sure.
+    """
 
     def batches(_game, n_runs, until=inf, **_):
         rng = np.random.default_rng(0)
@@ -39,14 +43,21 @@ def gaussian_batches(mu, leak=0.0):
 
 @pytest.mark.parametrize(
     ("tables", "max_rows"),
-    [(("declared",), None), (("declared", Adjacency.REPLACE_ONE), None), (("derived",), None), (("derived",), 3)],
+    [
+        (("declared",), None),
+        (("declared", Adjacency.REPLACE_ONE), None),
+        (("derived",), None),
+        (("derived",), 3),
+    ],
 )
 def test_a_run_gives_its_statistics(tables, max_rows):
     played = game(*tables, max_rows=max_rows)
     batch = played.batch(2)
     assert batch.shape == (2, 2, len(STATISTICS))
     assert np.isfinite(batch).all()
-    again = pickle.loads(pickle.dumps(played))  # as a worker process gets it, though tables were held
+    again = pickle.loads(
+        pickle.dumps(played)
+    )  # as a worker process gets it, though tables were held
     assert again.batch(1).shape == (2, 1, len(STATISTICS))
 
 
@@ -118,7 +129,11 @@ def test_a_claim_that_is_not_kept(mu, leak, what, monkeypatch):
 def test_mu_is_a_claim_only_where_all_noise_is_gaussian(monkeypatch):
     monkeypatch.setattr(Game, "batches", gaussian_batches(0.6))
     claimed = {}
-    for name, domain in (("independent", "declared"), ("mst", "declared"), ("independent", "derived")):
+    for name, domain in (
+        ("independent", "declared"),
+        ("mst", "declared"),
+        ("independent", "derived"),
+    ):
         audit = Audit(game(domain, mechanism=name))
         audit.play(2000)
         claimed[name, domain] = audit.result().mu.is_claimed
@@ -129,7 +144,9 @@ def test_few_runs_are_said_to_prove_nothing(monkeypatch):
     monkeypatch.setattr(Game, "batches", gaussian_batches(0.5))
     audit = Audit(game())
     audit.play(60)
-    assert "so few releases would not have shown noise of half the scale" in audit_text(audit.result())
+    assert "so few releases would not have shown noise of half the scale" in audit_text(
+        audit.result()
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""The game, played: sound recipes keep their claims and come near them, and broken kernels are found.
+"""The game, played: sound recipes keep their claims and come near them, and broken kernels are
+found.
 
-With a confidence of 1 - 1e-9 a sound recipe fails less than once in 1e9 runs; the budget is so large that few
-runs tell. What a game cannot see is left to the deterministic audit: `test_check_mechanism`.
+With a confidence of 1 - 1e-9 a sound recipe fails less than once in 1e9 runs; the budget is so
+large that few runs tell. What a game cannot see is left to the deterministic audit:
+`test_check_mechanism`.
 """
 
 import pytest
@@ -17,7 +19,9 @@ EPSILON, DELTA, CONFIDENCE = 4.0, 1e-2, 1 - 1e-9
 N_RUNS, FEW = 1000, 300
 """Runs that tell half the noise, and those that tell what needs no noise to be told."""
 NEAR = 0.5
-"""So much of mu a game finds at least: nine tenths at best, and so many runs tell it to about a fifteenth."""
+"""So much of mu a game finds at least: nine tenths at best, and so many runs tell it to about a
+fifteenth.
+"""
 REPLACED = ("declared", Adjacency.REPLACE_ONE)
 GDP = {"accounting": "gdp"}
 

@@ -16,16 +16,26 @@ from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 
 OTHER = [*ROWS, (2, 1, 3)]
-ESTIMATES = {("a",): np.array([1.0, 0, 1]), ("b",): np.array([3.0, 1.0]), ("a", "c"): np.full((3, 4), 0.3)}
+ESTIMATES = {
+    ("a",): np.array([1.0, 0, 1]),
+    ("b",): np.array([3.0, 1.0]),
+    ("a", "c"): np.full((3, 4), 0.3),
+}
 WEIGHTS = {("a",): 1.0, ("b",): 0.3, ("a", "c"): 2.5}
-SCORE = MarginalL1Error(ESTIMATES, weights=WEIGHTS, penalties={("a",): 0.1, ("b",): 2.0, ("a", "c"): -7.0})
+SCORE = MarginalL1Error(
+    ESTIMATES, weights=WEIGHTS, penalties={("a",): 0.1, ("b",): 2.0, ("a", "c"): -7.0}
+)
 
 
 def asked(question):
     """The event, the answer, and the exact answers of the two tables."""
     table = private(randomness=Seeded(3))
     answer = question.ask(table)
-    return table.ledger.events[-1], answer, *(question.exact(ArraySource(DOMAIN, rows)) for rows in (ROWS, OTHER))
+    return (
+        table.ledger.events[-1],
+        answer,
+        *(question.exact(ArraySource(DOMAIN, rows)) for rows in (ROWS, OTHER)),
+    )
 
 
 def by_density(noisy, one, other, sigma_squared):
@@ -42,15 +52,21 @@ def test_ratio_of_a_marginal(coarsening):
     event, answer, one, other = asked(question)
     assert np.abs(other - one).sum() == 1
     found = question.log_ratio(event, answer, one, other)
-    assert found == pytest.approx(by_density(answer.values.ravel(), one, other, event.sigma_squared), rel=0.02)
-    assert question.log_ratio(None, answer, one, other) == pytest.approx(found, rel=0.02)  # by the stated scale
+    assert found == pytest.approx(
+        by_density(answer.values.ravel(), one, other, event.sigma_squared), rel=0.02
+    )
+    assert question.log_ratio(None, answer, one, other) == pytest.approx(
+        found, rel=0.02
+    )  # by the stated scale
 
 
 def test_ratio_of_scores():
     question = Scores(candidates=list(ESTIMATES), score=SCORE, rho=Fraction(1, 50))
     event, answer, one, other = asked(question)
     noisy = question.numbers(answer)
-    assert {clique: SCORE.noisy(clique, int(n)) for clique, n in zip(ESTIMATES, noisy, strict=True)} == answer
+    assert {
+        clique: SCORE.noisy(clique, int(n)) for clique, n in zip(ESTIMATES, noisy, strict=True)
+    } == answer
     ratio = question.log_ratio(event, answer, one, other)
     assert ratio == pytest.approx(by_density(noisy, one, other, event.sigma_squared), rel=0.02)
 
@@ -61,13 +77,19 @@ def test_ratio_of_a_selection():
     assert float(event.epsilon) == pytest.approx(1)
     chances = []
     for exact in (one, other):
-        weights = np.exp(np.array(exact, dtype=float) / 2**26 / (2 * 2.5))  # the largest weight is the sensitivity
+        weights = np.exp(
+            np.array(exact, dtype=float) / 2**26 / (2 * 2.5)
+        )  # the largest weight is the sensitivity
         chances.append(dict(zip(ESTIMATES, weights / weights.sum(), strict=True))[answer])
-    assert question.log_ratio(event, answer, one, other) == pytest.approx(np.log(chances[1] / chances[0]))
+    assert question.log_ratio(event, answer, one, other) == pytest.approx(
+        np.log(chances[1] / chances[0])
+    )
 
 
 def test_ratio_of_a_histogram():
-    event = HistogramEvent(column="x", of="values", n_cells=4, sigma_squared=Fraction(9), sensitivity_squared=1)
+    event = HistogramEvent(
+        column="x", of="values", n_cells=4, sigma_squared=Fraction(9), sensitivity_squared=1
+    )
     answer = NoisyHistogram(np.array([0, 5]), 2.0, -3.0, np.array([7.0, 1.0]), 3.0)
     question = Histogram(grid=Grid(column="x"), starts=answer.starts, rho=Fraction(1, 18))
     one, other = np.array([0, 0, 5, 5]), np.array([0, 0, 5, 6])
@@ -89,5 +111,7 @@ def test_ratio_of_frequent_values(released):
         below[1] - below[0]
     )  # fmt: skip
     assert ratio == pytest.approx(expected + stats.norm.logcdf(28.5 / 5), rel=0.03)
-    seen = question.log_ratio(event, FrequentValues(released | {"c": 31.0}, 4.0, 5.0, 30), one, other)
+    seen = question.log_ratio(
+        event, FrequentValues(released | {"c": 31.0}, 4.0, 5.0, 30), one, other
+    )
     assert seen > CERTAIN - 5

@@ -1,4 +1,6 @@
-"""Audit of linked releases: neighbours differ in a family, and whatever is answered may tell so much and no more."""
+"""Audit of linked releases: neighbours differ in a family, and whatever is answered may tell so
+much and no more.
+"""
 
 from itertools import chain
 from math import sqrt
@@ -49,7 +51,11 @@ def neighbours(canary, n=60):
 
 def run(found, witnesses, tables, **settings):
     release = LinkedRelease(
-        package=found, epsilon=EPSILON, delta=DELTA, engine=QUICK_ENGINE, **{"mechanism": "gaussian"} | settings
+        package=found,
+        epsilon=EPSILON,
+        delta=DELTA,
+        engine=QUICK_ENGINE,
+        **{"mechanism": "gaussian"} | settings,
     )
     release.of(lambda: sources_of(found, tables), witnesses=witnesses)
     return release
@@ -62,13 +68,18 @@ def squared_mu(canary):
         label: (Truth(source), Truth(sources_of(found, other)[label]))
         for label, source in sources_of(found, one).items()
     }
-    logs = {label: Recorder(first, FrozenRandomness(len(label))) for label, (first, _) in apart.items()}
+    logs = {
+        label: Recorder(first, FrozenRandomness(len(label))) for label, (first, _) in apart.items()
+    }
     release = run(found, logs, one)
     told = 0.0
     for label, log in logs.items():
         for asked in log.asked:
             exact = asked.question.exact(apart[label][1].source)
-            told += float(np.square(np.asarray(asked.exact, float) - exact).sum() / asked.events[0].sigma_squared)
+            told += float(
+                np.square(np.asarray(asked.exact, float) - exact).sum()
+                / asked.events[0].sigma_squared
+            )
     return told, 2 * float(release.ledger.budget)
 
 
@@ -96,12 +107,14 @@ def test_sensitivities_of_one_row_for_whole_families_are_caught():
 
 
 @pytest.mark.parametrize(
-    ("canary", "mechanism"), [("equal children in one cell", "gaussian"), ("beyond every bound", "mst")]
+    ("canary", "mechanism"),
+    [("equal children in one cell", "gaussian"), ("beyond every bound", "mst")],
 )
 def test_neighbours_are_asked_the_same_and_answers_move_by_what_was_charged(canary, mechanism):
     found, (one, other) = package(), neighbours(canary)
     first, second = (
-        {label: Truth(source) for label, source in sources_of(found, each).items()} for each in (one, other)
+        {label: Truth(source) for label, source in sources_of(found, each).items()}
+        for each in (one, other)
     )
     bits = FrozenRandomness(1)
     logs = {label: Recorder(truth, bits) for label, truth in first.items()}
@@ -114,7 +127,9 @@ def test_neighbours_are_asked_the_same_and_answers_move_by_what_was_charged(cana
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # answers tell all, fits nothing
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # answers tell all, fits nothing
 @pytest.mark.parametrize("canary", ["equal children in one cell", "beyond every bound"])
 def test_no_attack_proves_more_than_is_claimed(canary):
     found, (one, other) = package(), neighbours(canary)
@@ -139,6 +154,8 @@ def test_the_grid_of_weights_is_what_is_charged():
     found = package()
     for label, source in sources_of(found, random_tables(5)).items():
         view = next(
-            v for v in (View(found, t, later) for t in found.tables for later in (False, True)) if v.label == label
+            v
+            for v in (View(found, t, later) for t in found.tables for later in (False, True))
+            if v.label == label
         )
         assert source.max_rows == view.grid

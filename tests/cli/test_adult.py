@@ -11,7 +11,9 @@ from helpers.seldom import often
 ADULT = ROOT.parent / "shared/data/adult/adult.csv"
 SCHEMA = ROOT / "benchmarks/schemas/adult.json"
 
-pytestmark = pytest.mark.skipif(not (ADULT.exists() and SCHEMA.exists()), reason="Adult is not there")
+pytestmark = pytest.mark.skipif(
+    not (ADULT.exists() and SCHEMA.exists()), reason="Adult is not there"
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +26,32 @@ def parquet(tmp_path_factory):
 def formats(frame):
     """For each column the shapes of its texts: digits as 9, and whether any is empty."""
     return {
-        name: (set() if texts.str.fullmatch(r"\D*").all() else set(texts.str.replace(r"\d+", "9", regex=True)))
+        name: (
+            set()
+            if texts.str.fullmatch(r"\D*").all()
+            else set(texts.str.replace(r"\d+", "9", regex=True))
+        )
         for name, texts in frame.items()
     }
 
 
 @pytest.mark.parametrize(
     ("kind", "output"),
-    often(("csv", "out.parquet"), ("parquet", "out.csv.gz"), seldom=[("csv", "out.csv"), ("parquet", "out.parquet")]),
+    often(
+        ("csv", "out.parquet"),
+        ("parquet", "out.csv.gz"),
+        seldom=[("csv", "out.csv"), ("parquet", "out.parquet")],
+    ),
 )
 def test_types_and_formats_out_are_those_in(kind, output, parquet, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     source = ADULT if kind == "csv" else parquet
     more = ("--mechanism", "mst")  # formats do not depend on the recipe
-    outcome = invoke(*run_arguments(*more, source=source, schema=SCHEMA, output=output, epsilon="1", delta="1e-9"))
+    outcome = invoke(
+        *run_arguments(
+            *more, source=source, schema=SCHEMA, output=output, epsilon="1", delta="1e-9"
+        )
+    )
     assert (outcome.code, outcome.notes) == (0, [])
     assert names_in(tmp_path) == [output, f"{output}.privacy.json"]
     if output.endswith("parquet"):

@@ -73,7 +73,9 @@ def test_ctrl_c_before_there_is_anything_says_only_that(monkeypatch):
 
 def test_time_counts_from_the_start_of_the_command(monkeypatch):
     asked = []
-    monkeypatch.setattr(Audit, "play", lambda _audit, _n_runs, **how: asked.append((how["since"], monotonic())))
+    monkeypatch.setattr(
+        Audit, "play", lambda _audit, _n_runs, **how: asked.append((how["since"], monotonic()))
+    )
     before = monotonic()
     invoke("audit", "--mechanism", "independent", "--seconds", "5")
     ((since, played),) = asked

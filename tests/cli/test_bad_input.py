@@ -1,4 +1,6 @@
-"""Bad input: one clear line, the right exit code, no value of the table, and nothing left on the disk."""
+"""Bad input: one clear line, the right exit code, no value of the table, and nothing left on the
+disk.
+"""
 
 import gzip
 import io
@@ -85,7 +87,9 @@ def test_budgets_out_of_range_are_wrong_usage(named, fragment, place):
 @pytest.mark.usefixtures("nothing_paid")
 @pytest.mark.parametrize(("epsilon", "delta"), [("1e-100", "1e-300"), ("1e-15", "1e-30")])
 def test_budgets_too_small_to_measure_anything_are_refused_for_privacy(epsilon, delta, place):
-    assert_refused(place, run_arguments(epsilon=epsilon, delta=delta), 3, "allows nothing to be measured")
+    assert_refused(
+        place, run_arguments(epsilon=epsilon, delta=delta), 3, "allows nothing to be measured"
+    )
 
 
 OPTIONS = {
@@ -93,14 +97,20 @@ OPTIONS = {
     "unknown engine": (("--engine", "steam"), "engine 'steam' is unknown; choose one of"),
     "unknown adjacency": (("--adjacency", "both"), "'add-remove' or 'replace-one'"),
     "unknown accounting": (("--accounting", "renyi"), "'zcdp' or 'gdp'"),
-    "accounting that does not suit": (("--mechanism", "mst", "--accounting", "gdp"), "mst selects by the exponential"),
+    "accounting that does not suit": (
+        ("--mechanism", "mst", "--accounting", "gdp"),
+        "mst selects by the exponential",
+    ),
     "negative rows": (("--rows", "-1"), "--rows is -1"),
     "absurd rows": (("--rows", "9" * 30), "at most"),
     "more rows than can be drawn": (
         ("--rows", "1000000000000"),
         "--rows is 1000000000000; give 0 or more, and at most",
     ),
-    "more rows than can be drawn of three columns": (("--rows", "2100000000"), "and at most 2082408"),
+    "more rows than can be drawn of three columns": (
+        ("--rows", "2100000000"),
+        "and at most 2082408",
+    ),
     "rows no number": (("--rows", "1.5"), "--rows"),
     "negative seed": (("--seed", "-1"), "--seed is -1"),
     "unknown option": (("--public",), "unknown option --public (see"),
@@ -159,9 +169,21 @@ TABLES = {
     "empty parquet": ("t.parquet", "", "not a Parquet file"),
     "record too long": ("t.csv", f"{HEADER}{ROWS}A,1,01,{CANARY}\n", "as many fields"),
     "record too short": ("t.csv", f"{HEADER}{ROWS}{CANARY},1\n", "as many fields"),
-    "duplicate names": ("t.csv", f"town,age,town\n{CANARY},1,B\n", "two columns have the same name"),
-    "no header": ("t.csv", f"{CANARY},1,01\nA,2,02\n", "the first line must hold the names, in the"),
-    "no header, twice the same": ("t.csv", f"{CANARY},{CANARY},01\nA,2,02\n", "two columns have the same name"),
+    "duplicate names": (
+        "t.csv",
+        f"town,age,town\n{CANARY},1,B\n",
+        "two columns have the same name",
+    ),
+    "no header": (
+        "t.csv",
+        f"{CANARY},1,01\nA,2,02\n",
+        "the first line must hold the names, in the",
+    ),
+    "no header, twice the same": (
+        "t.csv",
+        f"{CANARY},{CANARY},01\nA,2,02\n",
+        "two columns have the same name",
+    ),
     "latin-1": ("t.csv", f"{HEADER}{CANARY}é,1,01\n".encode("latin-1"), "not UTF-8"),
     "latin-1 header": ("t.csv", f"town,age,codé\n{CANARY},1,01\n".encode("latin-1"), "not UTF-8"),
     "utf-16": ("t.csv", f"{HEADER}{CANARY},1,01\n".encode("utf-16"), "save it as"),
@@ -171,13 +193,25 @@ TABLES = {
     "stray quote": ("t.csv", f'{HEADER}{CANARY}"x"y,1,01\n', "quote"),
     "no gzip": ("t.csv.gz", HEADER + ROWS, "damaged or not a gzip file"),
     "cut gzip": ("t.csv.gz", GZIPPED[: len(GZIPPED) // 2], "damaged or not a gzip file"),
-    "wrong gzip checksum": ("t.csv.gz", gzip.compress((HEADER + ROWS).encode())[:-8] + b"\0" * 8, "damaged"),
+    "wrong gzip checksum": (
+        "t.csv.gz",
+        gzip.compress((HEADER + ROWS).encode())[:-8] + b"\0" * 8,
+        "damaged",
+    ),
     "wrong gzip contents": ("t.csv.gz", GZIPPED[:5000] + b"\xff" * 999 + GZIPPED[5999:], "damaged"),
     "no parquet": ("t.parquet", HEADER + ROWS, "not a Parquet file"),
     "cut parquet": ("t.parquet", PARQUET[:-20], "not a Parquet file"),
     "parquet with holes": ("t.parquet", PARQUET[:4] + b"\xff" * 60 + PARQUET[64:], "damaged"),
-    "table lacks a column": ("t.csv", f"town,age\n{CANARY},1\n", "the schema has 'code', the table has not"),
-    "schema lacks a column": ("t.csv", f"town,age,code,pay\n{CANARY},1,01,5\n", "the table has 'pay', the schema has"),
+    "table lacks a column": (
+        "t.csv",
+        f"town,age\n{CANARY},1\n",
+        "the schema has 'code', the table has not",
+    ),
+    "schema lacks a column": (
+        "t.csv",
+        f"town,age,code,pay\n{CANARY},1,01,5\n",
+        "the table has 'pay', the schema has",
+    ),
     "other capitals": ("t.csv", f"town,Age,code\n{CANARY},1,01\n", "'Age'"),
 }
 
@@ -190,9 +224,13 @@ def test_unreadable_tables_fail(name, content, fragment, place):
     assert_refused(place, run_arguments(source=name), 1, fragment)
 
 
-@pytest.mark.parametrize("content", [b"", f"{HEADER}{CANARY},1\n".encode(), b"\xff\xfe", f"{CANARY}\n".encode()])
+@pytest.mark.parametrize(
+    "content", [b"", f"{HEADER}{CANARY},1\n".encode(), b"\xff\xfe", f"{CANARY}\n".encode()]
+)
 def test_unreadable_standard_input_fails(content, place):
-    assert_refused(place, run_arguments(source="-"), 1, "'-': " if b"," in content else "", stdin=content)
+    assert_refused(
+        place, run_arguments(source="-"), 1, "'-': " if b"," in content else "", stdin=content
+    )
 
 
 @pytest.mark.usefixtures("nothing_paid")
@@ -243,23 +281,47 @@ SCHEMAS = {
     "duplicated levels": ({"fields": [field("string", {"enum": ["a", "b", "a"]})]}, "'a'"),
     "levels equal as numbers": ({"fields": [field("number", {"enum": [1, 1.0]})]}, "'x'"),
     "min above max": ({"fields": [field("integer", {"minimum": 9, "maximum": 0})]}, "above"),
-    "dates min above max": ({"fields": [field("date", {"minimum": "2021-01-01", "maximum": "2020-01-01"})]}, "above"),
+    "dates min above max": (
+        {"fields": [field("date", {"minimum": "2021-01-01", "maximum": "2020-01-01"})]},
+        "above",
+    ),
     "no bounds": ({"fields": [field("integer")]}, "minimum is not filled in"),
     "infinite bound": (
         '{"fields": [{"name": "x", "type": "number", "constraints": {"minimum": -Infinity, "maximum": 0}}]}',
         "finite",
     ),
-    "bound no number": ({"fields": [field("integer", {"minimum": "0", "maximum": 9})]}, "give a number"),
+    "bound no number": (
+        {"fields": [field("integer", {"minimum": "0", "maximum": 9})]},
+        "give a number",
+    ),
     "one bin": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 1})]}, "bins"),
     "no bins": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 0})]}, "bins"),
     "too many bins": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 10**9})]}, "bins"),
     "more bins than values": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 11})]}, "bins"),
-    "edges not increasing": ({"fields": [field("number", synthdp={"edges": [0, 5, 5]})]}, "not increasing"),
-    "edges against bounds": ({"fields": [field("number", BOUNDS, synthdp={"edges": [0, 1, 5]})]}, "make them equal"),
-    "unknown extra": ({"fields": [field("integer", BOUNDS, synthdp={"bin": 3})]}, "'synthdp.bin' is not known"),
-    "other is no text": ({"fields": [field("string", {"enum": ["a", "b"]}, synthdp={"other": 3})]}, "'x'"),
-    "no date": ({"fields": [field("date", {"minimum": "soon", "maximum": "2020-01-01"})]}, "is not a date"),
-    "unknown resolution": ({"fields": [field("date", DAYS, synthdp={"resolution": "age"})]}, "resolution"),
+    "edges not increasing": (
+        {"fields": [field("number", synthdp={"edges": [0, 5, 5]})]},
+        "not increasing",
+    ),
+    "edges against bounds": (
+        {"fields": [field("number", BOUNDS, synthdp={"edges": [0, 1, 5]})]},
+        "make them equal",
+    ),
+    "unknown extra": (
+        {"fields": [field("integer", BOUNDS, synthdp={"bin": 3})]},
+        "'synthdp.bin' is not known",
+    ),
+    "other is no text": (
+        {"fields": [field("string", {"enum": ["a", "b"]}, synthdp={"other": 3})]},
+        "'x'",
+    ),
+    "no date": (
+        {"fields": [field("date", {"minimum": "soon", "maximum": "2020-01-01"})]},
+        "is not a date",
+    ),
+    "unknown resolution": (
+        {"fields": [field("date", DAYS, synthdp={"resolution": "age"})]},
+        "resolution",
+    ),
     "size 0": ('{"town": 0, "age": 5, "code": 2}', "no list 'fields'"),
 }
 
@@ -317,7 +379,9 @@ def test_nothing_is_replaced_without_force(name, options, place):
     ],
 )
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_outputs_that_cannot_be_written_are_refused_beforehand(output, code, fragment, force, place):
+def test_outputs_that_cannot_be_written_are_refused_beforehand(
+    output, code, fragment, force, place
+):
     (place / "link.csv").symlink_to("in.csv")
     assert_refused(place, run_arguments(*force, output=output), code, fragment)
     assert (place / "in.csv").read_text() == HEADER + ROWS
@@ -338,7 +402,11 @@ def test_a_draft_never_replaces_the_table(force, place):
 @pytest.mark.usefixtures("nothing_paid")
 def test_the_direct_engine_refuses_a_big_domain_before_anything_is_paid(place):
     names = [f"c{i}" for i in range(9)]
-    lay_out(place, table=",".join(names) + "\n" + ",".join([CANARY] * 9) + "\n", schema=dict.fromkeys(names, 10))
+    lay_out(
+        place,
+        table=",".join(names) + "\n" + ",".join([CANARY] * 9) + "\n",
+        schema=dict.fromkeys(names, 10),
+    )
     assert_refused(place, run_arguments("--engine", "direct"), 1, "1000000000 cells")
 
 
@@ -363,7 +431,9 @@ def test_more_rows_than_can_be_drawn_are_not_sampled(rows, place):
     """The smallest of these could be drawn of one column, but not of two."""
     counts = LinearMeasurement(("a", "b"), np.full((2, 2), 25.0), 1.0)
     from_measurements(Domain(("a", "b"), (2, 2)), [counts]).save(place / "model")
-    assert_refused(place, ("sample", "model", "-o", "more.csv", "--rows", rows), 2, f"rows is {rows}; ")
+    assert_refused(
+        place, ("sample", "model", "-o", "more.csv", "--rows", rows), 2, f"rows is {rows}; "
+    )
 
 
 UNKNOWN = {
@@ -382,4 +452,6 @@ UNKNOWN = {
 def test_show_refuses_files_that_it_does_not_know(content, fragment, place):
     if content is not None:
         put(place / "file", content)
-    assert_refused(place, ("show", "file"), 1, fragment.replace("none of these", "give one of these"))
+    assert_refused(
+        place, ("show", "file"), 1, fragment.replace("none of these", "give one of these")
+    )

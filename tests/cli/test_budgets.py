@@ -1,4 +1,6 @@
-"""``synthdp budget``, and runs with a journal and a budget: what a person sees, and what a failure leaves behind."""
+"""``synthdp budget``, and runs with a journal and a budget: what a person sees, and what a failure
+leaves behind.
+"""
 
 import errno
 import json
@@ -12,7 +14,17 @@ from synthdp.cli import outputs
 from synthdp.data.records import held_table
 from synthdp.release.keeping.journal import Journal
 
-CREATE = ("budget", "create", "b", "--epsilon", "2", "--delta", "1e-6", "--population", "people of a town")
+CREATE = (
+    "budget",
+    "create",
+    "b",
+    "--epsilon",
+    "2",
+    "--delta",
+    "1e-6",
+    "--population",
+    "people of a town",
+)
 RUN = run_arguments("--mechanism", "independent", "--budget", "b")
 
 
@@ -31,9 +43,16 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
     outcome = invoke(*RUN, "--budget-note", "yearly table")
     assert outcome.code == 0
     ended = "out.csv.journal.ended"
-    assert outcome.notes[-1].startswith(f"synthdp: journal {ended}: it holds the whole run; --journal {ended} gives")
+    assert outcome.notes[-1].startswith(
+        f"synthdp: journal {ended}: it holds the whole run; --journal {ended} gives"
+    )
     text = invoke("budget", "show", "b").out.decode()
-    for part in ("Budget of people of a town", "1, delta 1e-06 (zcdp", "yearly table", "Left: about epsilon 1."):
+    for part in (
+        "Budget of people of a town",
+        "1, delta 1e-06 (zcdp",
+        "yearly table",
+        "Left: about epsilon 1.",
+    ):
         assert part in text
     head = shown()["head"]
     assert head in text
@@ -54,7 +73,9 @@ def test_how_costs_add_up_is_told_until_it_is_settled():
     assert open_text not in invoke("budget", "show", "chosen").out.decode()
     assert invoke(*run_arguments("--budget", "open")).code == 0
     assert open_text not in invoke("budget", "show", "open").out.decode()
-    assert_one_line(invoke(*run_arguments("--mechanism", "mst", "--budget", "open", output="other.csv")), 3)
+    assert_one_line(
+        invoke(*run_arguments("--mechanism", "mst", "--budget", "open", output="other.csv")), 3
+    )
 
 
 def test_a_run_that_would_overspend_is_refused_and_leaves_nothing():
@@ -65,7 +86,9 @@ def test_a_run_that_would_overspend_is_refused_and_leaves_nothing():
     assert names_in(Path()) == before
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(errno.EIO, "x"), RuntimeError("x")], ids=repr)
+@pytest.mark.parametrize(
+    "failure", [KeyboardInterrupt, OSError(errno.EIO, "x"), RuntimeError("x")], ids=repr
+)
 @pytest.mark.parametrize("step", ["reading", "answer", "writing"])
 def test_a_run_that_failed_says_how_to_go_on_and_the_same_command_does(step, failure):
     owner, name, after = {
@@ -77,16 +100,24 @@ def test_a_run_that_failed_says_how_to_go_on_and_the_same_command_does(step, fai
         patch.setattr(owner, name, failing(getattr(owner, name), failure, after=after))
         outcome = invoke(*RUN)
     assert outcome.code in (1, 130)
-    assert "what was paid for is in out.csv.journal: the same command goes on and pays nothing twice" in outcome.err
+    assert (
+        "what was paid for is in out.csv.journal: the same command goes on and pays nothing twice"
+        in outcome.err
+    )
     if step != "writing":
-        assert "Paid and not finished: run the same command again" in invoke("budget", "show", "b").out.decode()
+        assert (
+            "Paid and not finished: run the same command again"
+            in invoke("budget", "show", "b").out.decode()
+        )
     assert invoke(*RUN).code == 0
     assert [entry["kind"] for entry in shown()["entries"]] == ["run", "end"]
 
 
 def test_a_journal_alone_needs_no_budget_and_another_command_is_refused():
     assert invoke(*run_arguments("--journal", "j", "--mechanism", "independent")).code == 0
-    outcome = invoke(*run_arguments("--journal", "j", "--mechanism", "independent", "--force", epsilon="2"))
+    outcome = invoke(
+        *run_arguments("--journal", "j", "--mechanism", "independent", "--force", epsilon="2")
+    )
     assert_one_line(outcome, 2)
     assert "epsilon 1.0 (now 2.0)" in outcome.err
 
@@ -101,7 +132,11 @@ def test_a_journal_alone_needs_no_budget_and_another_command_is_refused():
         (("--journal", "no/j"), "directory does not exist", 1),
         (("--journal", "notes"), "no journal that synthdp wrote", 1),
         (("--budget", "none"), "budget 'none': it cannot be opened: no such file", 1),
-        (("--budget", "schema2.json"), "budget 'schema2.json': line 1 was changed or is damaged", 1),
+        (
+            ("--budget", "schema2.json"),
+            "budget 'schema2.json': line 1 was changed or is damaged",
+            1,
+        ),
         (("--budget", "j"), "first line is no budget's", 1),
     ],
 )
@@ -119,7 +154,9 @@ def test_with_the_table_on_standard_output_the_journal_must_be_named():
     outcome = invoke(*run_arguments("--budget", "b", output="-"))
     assert_one_line(outcome, 2)
     assert "name a file for the answers with --journal" in outcome.err
-    outcome = invoke(*run_arguments("--budget", "b", "--journal", "j", "--mechanism", "independent", output="-"))
+    outcome = invoke(
+        *run_arguments("--budget", "b", "--journal", "j", "--mechanism", "independent", output="-")
+    )
     assert (outcome.code, outcome.out[:4]) == (0, b"town")
 
 
@@ -136,7 +173,12 @@ def test_releases_of_other_systems_are_entered_by_hand():
 
 
 def test_a_note_cannot_look_like_a_charge():
-    assert invoke("budget", "add", "b", "--epsilon", "0.5", "--note", "x\n  2026  other system, epsilon 9").code == 0
+    assert (
+        invoke(
+            "budget", "add", "b", "--epsilon", "0.5", "--note", "x\n  2026  other system, epsilon 9"
+        ).code
+        == 0
+    )
     found = invoke("budget", "show", "b").out.decode().splitlines()
     assert [line.count("other system") for line in found if line.startswith("  20")] == [2]
 
@@ -151,9 +193,15 @@ def test_a_note_without_a_budget_is_refused():
 def test_create_refuses_what_makes_no_budget():
     assert_one_line(invoke(*CREATE), 1)
     new = ("budget", "create", "new", "--epsilon=1", "--delta=1e-6", "--population", "x")
-    for more in (("--adjacency", "x"), ("--accounting", "x"), ("--adjacency", "replace-one", "--unit", "p")):
+    for more in (
+        ("--adjacency", "x"),
+        ("--accounting", "x"),
+        ("--adjacency", "replace-one", "--unit", "p"),
+    ):
         assert_one_line(invoke(*new, *more), 2)
-    assert_one_line(invoke("budget", "create", "-", "--epsilon=1", "--delta=1e-6", "--population", "x"), 1)
+    assert_one_line(
+        invoke("budget", "create", "-", "--epsilon=1", "--delta=1e-6", "--population", "x"), 1
+    )
     assert not Path("new").exists()
 
 
@@ -163,7 +211,12 @@ def test_a_budget_that_is_cut_anywhere_within_a_line_does_not_verify():
     whole = Path("b").read_bytes()
     ends = [place for place, byte in enumerate(whole, start=1) if byte == ord("\n")]
     assert invoke("budget", "verify", "b").code == 0
-    for place in [*range(ends[0] + 1, len(whole), 7), *(end - 1 for end in ends[1:]), ends[-1] - 2, ends[-1] - 3]:
+    for place in [
+        *range(ends[0] + 1, len(whole), 7),
+        *(end - 1 for end in ends[1:]),
+        ends[-1] - 2,
+        ends[-1] - 3,
+    ]:
         Path("b").write_bytes(whole[:place])
         outcome = invoke("budget", "verify", "b")
         if place in ends:
@@ -173,7 +226,9 @@ def test_a_budget_that_is_cut_anywhere_within_a_line_does_not_verify():
         assert "the file was cut, or a run was killed as it wrote that" in outcome.err
         assert Path("b").read_bytes() == whole[:place], "to verify is to change nothing"
         assert invoke("budget", "show", "b").code == 0
-    Path("b").write_bytes(whole[: ends[1]])  # between lines only a hash that is kept elsewhere knows
+    Path("b").write_bytes(
+        whole[: ends[1]]
+    )  # between lines only a hash that is kept elsewhere knows
     head = json.loads(whole.splitlines()[-1])["hash"]
     assert_one_line(invoke("budget", "verify", "b", "--head", head), 1)
     Path("b").write_bytes(whole[: ends[-1] - 9])

@@ -1,4 +1,6 @@
-"""``synthdp certificate``, and ``--about``: forms by endings, checks before anything is written or paid for."""
+"""``synthdp certificate``, and ``--about``: forms by endings, checks before anything is written or
+paid for.
+"""
 
 import json
 from collections import Counter
@@ -30,7 +32,9 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def released(place):
-    outcome = invoke(*run_arguments("--mechanism", "independent", "--about", "about.yaml", "--save", "m.synthdp"))
+    outcome = invoke(
+        *run_arguments("--mechanism", "independent", "--about", "about.yaml", "--save", "m.synthdp")
+    )
     assert outcome.code == 0, outcome.err
     return place
 
@@ -46,7 +50,12 @@ def test_the_form_follows_the_ending_or_is_named(released):
         assert invoke("certificate", CERTIFICATE, "-o", output).code == 0
     certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
     assert (released / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert yaml.safe_load((released / "record.yaml").read_text())["deployment"]["administrative"]["tier"] == 3
+    assert (
+        yaml.safe_load((released / "record.yaml").read_text())["deployment"]["administrative"][
+            "tier"
+        ]
+        == 3
+    )
     assert json.loads((released / "copy.json").read_text(encoding="utf-8")) == certificate
     events = json.loads(invoke("certificate", "m.synthdp", "--as", "dp-events").out)
     assert len(events["event"]["events"]) == len(certificate["events"])
@@ -87,11 +96,19 @@ REFUSED = [
     (("schema.json", "-o", "c.html"), 1, "it holds no certificate"),
     (("in.csv", "-o", "c.html"), 1, "it is no schema"),
     (("damaged.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
-    (("unsealed.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
+    (
+        ("unsealed.json", "-o", "c.html"),
+        1,
+        "the certificate is damaged, or was changed: its sha256",
+    ),
     (("tampered.json", "-o", "c.html"), 1, "its certificate is not as synthdp writes it"),
     (("half.json", "-o", "c.html"), 1, "the certificate was changed, or is too old"),
     (("unprivate.json", "-o", "c.yaml"), 3, "NOT PRIVATE"),
-    ((CERTIFICATE, "-o", "c.html", "--about", "none.yaml"), 1, "about 'none.yaml': it cannot be read"),
+    (
+        (CERTIFICATE, "-o", "c.html", "--about", "none.yaml"),
+        1,
+        "about 'none.yaml': it cannot be read",
+    ),
 ]
 
 
@@ -128,15 +145,21 @@ def test_what_is_read_is_not_replaced():
 
 
 @pytest.mark.parametrize("is_forged", [False, True], ids=["damaged", "forged"])
-def test_a_certificate_that_was_changed_anywhere_is_one_line_and_never_taken_for_what_it_was(released, is_forged):
-    """Damaged ones are refused whatever they say, and those with the right hash are written or refused."""
+def test_a_certificate_that_was_changed_anywhere_is_one_line_and_never_taken_for_what_it_was(
+    released, is_forged
+):
+    """Damaged ones are refused whatever they say, and those with the right hash are written or
+    refused.
+    """
     whole = (released / CERTIFICATE).read_bytes()
     content, rng, codes = json.loads(whole), np.random.default_rng(7), Counter()
     for number in range(60):
         if is_forged:
             changed = json.dumps(sealed(odd_json(content, rng))).encode()
         else:
-            changed = odd_bytes(whole, rng) if number % 2 else json.dumps(odd_json(content, rng)).encode()
+            changed = (
+                odd_bytes(whole, rng) if number % 2 else json.dumps(odd_json(content, rng)).encode()
+            )
         (released / "changed.json").write_bytes(changed)
         for command in (
             ("show", "changed.json", "--all"),
@@ -146,7 +169,10 @@ def test_a_certificate_that_was_changed_anywhere_is_one_line_and_never_taken_for
             codes[outcome.code] += 1
             assert "internal error" not in outcome.err, (command, changed)
             assert outcome.code == 0 or len(outcome.lines) == 1
-            assert outcome.code in ((0, 1, 2, 3) if is_forged else (1,)) or json.loads(changed) == content
+            assert (
+                outcome.code in ((0, 1, 2, 3) if is_forged else (1,))
+                or json.loads(changed) == content
+            )
     assert codes[1] > 30
     assert (codes[0] > 30) == is_forged
 
@@ -178,7 +204,9 @@ def test_a_report_refuses_a_damaged_certificate_beside_a_table(released):
     ):
         (released / CERTIFICATE).write_text(json.dumps(changed))
         outcome = invoke("report", "in.csv", "out.csv", "-s", "schema.json", "--json")
-        assert (outcome.code, len(outcome.lines)) in ((1, 2), (2, 2)), changed  # the first says that it is not private
+        assert (outcome.code, len(outcome.lines)) in ((1, 2), (2, 2)), (
+            changed
+        )  # the first says that it is not private
         assert "internal error" not in outcome.err
 
 
@@ -186,6 +214,8 @@ def test_certificates_of_earlier_versions_have_no_hash_and_are_read(released):
     content = json.loads((released / CERTIFICATE).read_text())
     older = {name: value for name, value in content.items() if name not in ("sha256", "run")}
     for stated in ({"format": "synthdp-certificate/1"}, {}):
-        (released / "older.json").write_text(json.dumps({n: v for n, v in older.items() if n != "format"} | stated))
+        (released / "older.json").write_text(
+            json.dumps({n: v for n, v in older.items() if n != "format"} | stated)
+        )
         assert invoke("show", "older.json").code == 0
         assert invoke("certificate", "older.json", "-o", "older.html", "--force").code == 0

@@ -1,4 +1,6 @@
-"""Files of every dialect on the command line and from Python: what comes out is written as what went in."""
+"""Files of every dialect on the command line and from Python: what comes out is written as what
+went in.
+"""
 
 import csv
 import io
@@ -16,7 +18,12 @@ from synthdp.schema.open_schema import OpenSchema
 
 N_ROWS = 2000
 TOWNS = ["München", "Köln; Süd", 'the "Hague"', "Aix, Var"]
-KINDS = {"town": "categorical", "pay": "number", "born": {"type": "date", "format": "%d.%m.%Y"}, "in": "boolean"}
+KINDS = {
+    "town": "categorical",
+    "pay": "number",
+    "born": {"type": "date", "format": "%d.%m.%Y"},
+    "in": "boolean",
+}
 BUDGET = ("--epsilon=1000", "--delta=1e-6", "--mechanism", "independent", "--seed", "1")
 HEADER = list(KINDS)
 
@@ -24,8 +31,15 @@ HEADER = list(KINDS)
 def rows(mark=".", group=""):
     """Rows as texts, pay with a decimal mark and a mark between groups."""
     for row in range(N_ROWS):
-        pay = f"{(row * 7919 % N_ROWS) * 2.5 + 0.25:,.2f}".translate({ord(","): group, ord("."): mark})
-        yield [TOWNS[row % 4], pay, f"{row % 28 + 1:02d}.05.{1990 + row % 20}", ("yes", "no")[row % 3 > 0]]
+        pay = f"{(row * 7919 % N_ROWS) * 2.5 + 0.25:,.2f}".translate(
+            {ord(","): group, ord("."): mark}
+        )
+        yield [
+            TOWNS[row % 4],
+            pay,
+            f"{row % 28 + 1:02d}.05.{1990 + row % 20}",
+            ("yes", "no")[row % 3 > 0],
+        ]
 
 
 def file_of(path, *, encoding="utf-8", mark=".", group="", **marks):
@@ -64,25 +78,46 @@ def test_what_comes_out_is_written_as_what_went_in(case, tmp_path, monkeypatch):
     made, options, properties = FILES[case]
     file_of(tmp_path / "in.csv", **made)
     (tmp_path / "kinds.json").write_text(json.dumps(KINDS))
-    files = ("--kinds", "kinds.json", "-o", "out.csv", "--save", "m.synthdp", "--save-schema", "learnt.json")
+    files = (
+        "--kinds",
+        "kinds.json",
+        "-o",
+        "out.csv",
+        "--save",
+        "m.synthdp",
+        "--save-schema",
+        "learnt.json",
+    )
     outcome = invoke("run", "in.csv", *files, *BUDGET, *options)
     assert (outcome.code, outcome.notes) == (0, []), outcome.err
     assert_looks_like("in.csv", "out.csv", made)
     # the saved model and schema know it all, and a schema can say the same as the options
     assert invoke("sample", "m.synthdp", "-o", "more.csv").code == 0
     assert_looks_like("in.csv", "more.csv", made)
-    assert ("dialect: " in invoke("show", "m.synthdp", "--all").out.decode()) == (made.keys() != {"mark"})
+    assert ("dialect: " in invoke("show", "m.synthdp", "--all").out.decode()) == (
+        made.keys() != {"mark"}
+    )
     learnt = json.loads((tmp_path / "learnt.json").read_text())
     pay = next(field for field in learnt["fields"] if field["name"] == "pay")
     assert pay.get("decimalChar", ".") == made.get("mark", ".")
     by_options = OpenSchema.from_dict(schema_of_kinds(KINDS) | {"dialect": properties})
-    assert by_options.dialect == synthdp.load("m.synthdp").schema.dialect == synthdp.Schema.load("learnt.json").dialect
+    assert (
+        by_options.dialect
+        == synthdp.load("m.synthdp").schema.dialect
+        == synthdp.Schema.load("learnt.json").dialect
+    )
     assert by_options.to_dict()["fields"][1].get("groupChar", "") == pay.get("groupChar", "")
 
 
 def assert_looks_like(source, target, made):
-    """Bytes of the same encoding, marks and header, and cells that are spelt as those of the source."""
-    encoding, delimiter, quote = made.get("encoding", "utf-8"), made.get("delimiter", ","), made.get("quotechar", '"')
+    """Bytes of the same encoding, marks and header, and cells that are spelt as those of the
+    source.
+    """
+    encoding, delimiter, quote = (
+        made.get("encoding", "utf-8"),
+        made.get("delimiter", ","),
+        made.get("quotechar", '"'),
+    )
     texts = []
     for name in (source, target):
         with open(name, encoding=encoding, newline="") as stream:  # noqa: PTH123
@@ -96,7 +131,9 @@ def assert_looks_like(source, target, made):
     mark = made.get("mark", ".")
     assert amounts[1].str.fullmatch(rf"\d+[{mark}]\d\d").all()
     group = made.get("group") or "_"
-    means = [each.str.replace(group, "").str.replace(mark, ".").astype(float).mean() for each in amounts]
+    means = [
+        each.str.replace(group, "").str.replace(mark, ".").astype(float).mean() for each in amounts
+    ]
     assert means[1] == pytest.approx(means[0], rel=0.1)
     assert all(len(row[2]) == 10 for row in drawn)
 
@@ -109,12 +146,22 @@ def test_a_file_is_released_from_python_as_it_is(tmp_path):
     release = synthdp.synthesize(str(path), schema, dialect=dialect, **budget)
     assert set(release.sample(500, seed=1)["town"]) == set(TOWNS)
     assert release.sample(5, seed=1, text=True)["pay"].str.fullmatch(r"\d+,\d\d").all()
-    assert release.in_dialect("csv").sample(5, seed=1, text=True)["pay"].str.fullmatch(r"\d+\.\d\d").all()
+    assert (
+        release.in_dialect("csv")
+        .sample(5, seed=1, text=True)["pay"]
+        .str.fullmatch(r"\d+\.\d\d")
+        .all()
+    )
     # texts in a data frame are read by it as well
     frame = pd.read_csv(path, sep=";", encoding="cp1252", dtype=str)
     of_frame = synthdp.synthesize(frame, release.schema, dialect="excel-semicolon", **budget)
-    assert not [caution for caution in of_frame.certificate["cautions"] if caution.startswith("column")]
-    for wrong, expected in (("excel", "dialect is 'excel'"), ({"delimiter": ";;"}, "one ASCII character")):
+    assert not [
+        caution for caution in of_frame.certificate["cautions"] if caution.startswith("column")
+    ]
+    for wrong, expected in (
+        ("excel", "dialect is 'excel'"),
+        ({"delimiter": ";;"}, "one ASCII character"),
+    ):
         with pytest.raises(synthdp.ParameterError, match=expected):
             synthdp.synthesize(frame, schema, dialect=wrong, **budget)
     with pytest.raises(synthdp.DataFileError, match="not UTF-8 text"):
@@ -126,7 +173,12 @@ def test_a_file_is_released_from_python_as_it_is(tmp_path):
 def test_what_a_field_says_of_its_numbers_stays():
     numbers = [
         {"name": "a", "type": "number", "constraints": {"minimum": 0, "maximum": 9}},
-        {"name": "b", "type": "number", "constraints": {"minimum": 0, "maximum": 9}, "decimalChar": "."},
+        {
+            "name": "b",
+            "type": "number",
+            "constraints": {"minimum": 0, "maximum": 9},
+            "decimalChar": ".",
+        },
         {"name": "c", "type": "number", "constraints": {"enum": [0.5, 1.5]}},
         {"name": "d", "type": "integer", "synthdp": {"derive": True}},
         {"name": "e", "type": "year", "constraints": {"minimum": 1900, "maximum": 1999}},
@@ -134,7 +186,9 @@ def test_what_a_field_says_of_its_numbers_stays():
     schema = synthdp.OpenSchema.from_dict({"fields": numbers, "dialect": "excel-semicolon"})
     written = {field["name"]: field.get("decimalChar") for field in schema.to_dict()["fields"]}
     assert written == {"a": ",", "b": None, "c": ",", "d": ",", "e": None}
-    again = synthdp.OpenSchema.from_dict(schema.to_dict())  # where the plain one must not be taken for undeclared
+    again = synthdp.OpenSchema.from_dict(
+        schema.to_dict()
+    )  # where the plain one must not be taken for undeclared
     assert again == schema
     assert again.to_dict() == schema.to_dict()
 
@@ -189,7 +243,10 @@ def excel_rows():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--encoding", "latin-1"), "the table holds characters that latin-1 has not; give another --encoding"),
+        (
+            ("--encoding", "latin-1"),
+            "the table holds characters that latin-1 has not; give another --encoding",
+        ),
         (("--quote", "", "--delimiter", "|"), "texts that cannot be written without quotes"),
     ],
 )
@@ -200,33 +257,56 @@ def test_what_a_schema_declares_and_no_output_could_hold_is_refused_beforehand(
     (tmp_path / "in.csv").write_text("town\nA\n")
     field = {"name": "town", "type": "string", "constraints": {"enum": ["10 €", "a|b"]}}
     (tmp_path / "s.json").write_text(json.dumps({"fields": [field]}))
-    outcome = invoke("run", "in.csv", "-s", "s.json", "-o", "out.csv", "--save", "m.synthdp", *BUDGET, *options)
+    outcome = invoke(
+        "run", "in.csv", "-s", "s.json", "-o", "out.csv", "--save", "m.synthdp", *BUDGET, *options
+    )
     assert_one_line(outcome, 2)
     assert expected in outcome.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "s.json"]  # nothing was paid for
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "in.csv",
+        "s.json",
+    ]  # nothing was paid for
     rows = ("--rows", "9")  # two records are none, as far as anybody can tell
-    assert invoke("run", "in.csv", "-s", "s.json", "-o", "out.parquet", *BUDGET, *rows, *options).code == 0
+    assert (
+        invoke("run", "in.csv", "-s", "s.json", "-o", "out.parquet", *BUDGET, *rows, *options).code
+        == 0
+    )
 
 
 def test_records_to_complete_are_read_in_the_dialect_of_the_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file_of(tmp_path / "in.csv", delimiter=";", encoding="utf-8-sig", mark=",")
     (tmp_path / "kinds.json").write_text(json.dumps(KINDS))
-    files = ("--kinds", "kinds.json", "-o", "out.csv", "--save", "m.synthdp", "--dialect", "excel-semicolon")
+    files = (
+        "--kinds",
+        "kinds.json",
+        "-o",
+        "out.csv",
+        "--save",
+        "m.synthdp",
+        "--dialect",
+        "excel-semicolon",
+    )
     assert invoke("run", "in.csv", *files, *BUDGET).code == 0
     (tmp_path / "given.csv").write_text(
         "town;pay\nMünchen;1.000,5\nKöln; 70\n".replace("Köln;", '"Köln; Süd";'), "utf-8"
     )
     assert invoke("sample", "m.synthdp", "-o", "new.csv", "--given", "given.csv").code == 0
     lines = (tmp_path / "new.csv").read_text("utf-8-sig").splitlines()
-    assert [line.split(";")[:2] for line in lines] == [["town", "pay"], ["München", "1.000,5"], ['"Köln', ' Süd"']]
+    assert [line.split(";")[:2] for line in lines] == [
+        ["town", "pay"],
+        ["München", "1.000,5"],
+        ['"Köln', ' Süd"'],
+    ]
     # and in another one that is given
     (tmp_path / "given.csv").write_text("pay\n1000.5\n")
     options = ("--given", "given.csv", "--dialect", "csv")
     assert invoke("sample", "m.synthdp", "-o", "plain.csv", *options).code == 0
     assert (tmp_path / "plain.csv").read_bytes().startswith(b"town,pay,born,in\n")
     (tmp_path / "given.csv").write_text("pay\n1000,5\n")
-    outcome = invoke("sample", "m.synthdp", "-o", "wrong.csv", "--given", "given.csv", "--decimal", ".")
+    outcome = invoke(
+        "sample", "m.synthdp", "-o", "wrong.csv", "--given", "given.csv", "--decimal", "."
+    )
     assert_one_line(outcome, 2)
 
 
@@ -236,7 +316,9 @@ def test_a_draft_says_the_dialect_that_it_was_read_by(tmp_path):
     draft = json.loads(outcome.out)
     assert [field["name"] for field in draft["fields"]] == HEADER
     assert draft["dialect"] == {"delimiter": ";", "encoding": "utf-16"}
-    assert "dialect" not in json.loads(invoke("schema", "draft", file_of(tmp_path / "plain.csv")).out)
+    assert "dialect" not in json.loads(
+        invoke("schema", "draft", file_of(tmp_path / "plain.csv")).out
+    )
     outcome = invoke("schema", "draft", path, "--delimiter", ";", "--encoding", "utf-16", "--kinds")
     kinds = json.loads(outcome.out)
     assert kinds.pop("synthdp") == {"dialect": draft["dialect"]}
@@ -273,11 +355,16 @@ def test_wrong_options_are_refused_in_one_line(option, tmp_path, monkeypatch):
         *((o, "in.xlsx", "out.pq") for o in ("--delimiter", "--encoding", "--quote")),
     ],
 )
-def test_options_that_say_nothing_of_any_file_are_refused(option, source, output, tmp_path, monkeypatch):
+def test_options_that_say_nothing_of_any_file_are_refused(
+    option, source, output, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kinds.json").write_text(json.dumps({"town": "categorical"}))
     known = {"--encoding": "utf-16"}.get(option, "x" if option == "--sheet" else "|")
-    for command in (("run", source, "--kinds", "kinds.json", "-o", output, *BUDGET), ("schema", "draft", source)):
+    for command in (
+        ("run", source, "--kinds", "kinds.json", "-o", output, *BUDGET),
+        ("schema", "draft", source),
+    ):
         outcome = invoke(*command, option, known)
         assert_one_line(outcome, 2)
         files = "Excel files (.xlsx)" if option == "--sheet" else "CSV files (.csv, .tsv, -)"
@@ -286,13 +373,24 @@ def test_options_that_say_nothing_of_any_file_are_refused(option, source, output
 
 def test_a_kinds_file_may_say_the_dialect():
     properties = {"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}
-    kinds = {"pay": "number", "synthdp": {"dialect": properties, "constraints": [{"check": "pay >= 0"}]}}
+    kinds = {
+        "pay": "number",
+        "synthdp": {"dialect": properties, "constraints": [{"check": "pay >= 0"}]},
+    }
     schema = OpenSchema.from_kinds(kinds)
     assert schema == OpenSchema.from_dict(
-        {"dialect": properties, "fields": [{"name": "pay", "type": "number", "synthdp": {"derive": True}}]}
+        {
+            "dialect": properties,
+            "fields": [{"name": "pay", "type": "number", "synthdp": {"derive": True}}],
+        }
         | {"synthdp": {"constraints": [{"check": "pay >= 0"}]}}
     )
-    assert OpenSchema.from_kinds({"pay": "number", "synthdp": {"dialect": "excel-semicolon"}}).dialect.delimiter == ";"
+    assert (
+        OpenSchema.from_kinds(
+            {"pay": "number", "synthdp": {"dialect": "excel-semicolon"}}
+        ).dialect.delimiter
+        == ";"
+    )
 
 
 @pytest.mark.parametrize("key", ["delimiter", "encoding", "quoteChar", "decimalChar", "sheetName"])

@@ -1,4 +1,6 @@
-"""A run that has ended closes its journal: the next one is its own, and what is given again says so."""
+"""A run that has ended closes its journal: the next one is its own, and what is given again says
+so.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,17 @@ from synthdp.cli import outputs
 from synthdp.core.sealing import is_damaged
 from synthdp.release.keeping.journal import Journal
 
-CREATE = ("budget", "create", "b", "--epsilon", "2.9", "--delta", "1e-6", "--population", "people of a town")
+CREATE = (
+    "budget",
+    "create",
+    "b",
+    "--epsilon",
+    "2.9",
+    "--delta",
+    "1e-6",
+    "--population",
+    "people of a town",
+)
 RUN = run_arguments("--mechanism", "independent", "--budget", "b", "--force")
 OTHERS = HEADER + "C,90,02\n" * 900
 
@@ -25,7 +37,10 @@ def here(tmp_path, monkeypatch):
 
 
 def kinds():
-    return [entry["kind"] for entry in json.loads(invoke("budget", "show", "b", "--json").out)["entries"]]
+    return [
+        entry["kind"]
+        for entry in json.loads(invoke("budget", "show", "b", "--json").out)["entries"]
+    ]
 
 
 def certificate():
@@ -51,7 +66,9 @@ def test_a_nightly_job_releases_the_records_of_its_night():
     assert "replayed" not in other["run"]
     assert few < 0.5 < many
     assert kinds() == ["run", "end"] * 2
-    third = invoke(*run_arguments("--mechanism", "independent", "--budget", "b", "--force", epsilon="2.5"))
+    third = invoke(
+        *run_arguments("--mechanism", "independent", "--budget", "b", "--force", epsilon="2.5")
+    )
     assert_one_line(third, 3)
     assert certificate() == other, "what was refused took nothing away"
     assert names_in(Path()) == sorted(
@@ -61,7 +78,10 @@ def test_a_nightly_job_releases_the_records_of_its_night():
 
 def test_settings_may_change_from_night_to_night():
     assert invoke(*RUN).code == 0
-    assert invoke(*run_arguments("--mechanism", "mst", "--budget", "b", "--force", epsilon="0.5")).code == 0
+    assert (
+        invoke(*run_arguments("--mechanism", "mst", "--budget", "b", "--force", epsilon="0.5")).code
+        == 0
+    )
     assert kinds() == ["run", "end"] * 2
 
 
@@ -72,13 +92,18 @@ def test_a_journal_that_is_named_gives_its_release_again_and_says_so_everywhere(
     Path("in.csv").write_text(OTHERS)
     outcome = invoke(*RUN, "--journal", "out.csv.journal.ended", "-v", *json_option)
     assert outcome.code == 0
-    assert "synthdp: caution: journal 'out.csv.journal.ended': nothing was asked of the records" in outcome.err
+    assert (
+        "synthdp: caution: journal 'out.csv.journal.ended': nothing was asked of the records"
+        in outcome.err
+    )
     assert "charged" not in outcome.err
     assert "answer kept before: marginal town" in outcome.err
     if json_option:
         result = json.loads(outcome.out)
         assert result["replayed"] is True
-        assert result["cautions"][0].startswith("journal 'out.csv.journal.ended': nothing was asked of the records")
+        assert result["cautions"][0].startswith(
+            "journal 'out.csv.journal.ended': nothing was asked of the records"
+        )
     after = certificate()
     assert after["run"].pop("replayed") >= after["run"]["released"]
     assert after["run"] == before["run"]
@@ -109,7 +134,11 @@ def test_a_run_that_was_stopped_goes_on_keeps_its_name_and_says_what_is_guarante
     Path("in.csv").write_text(OTHERS)
     assert invoke(*RUN).code == 0
     said = certificate()["run"]
-    assert (said["id"], said["released"], len(said["resumed"])) == (header["run"], header["when"], 1)
+    assert (said["id"], said["released"], len(said["resumed"])) == (
+        header["run"],
+        header["when"],
+        1,
+    )
     assert "each answer protects the records as they were when it was given" in said["meaning"]
     assert f"resumed            on {said['resumed'][0]}: the run was stopped" in " ".join(
         invoke("show", "out.csv.privacy.json", "--all").out.decode().splitlines()
@@ -121,7 +150,9 @@ def test_a_run_that_was_stopped_goes_on_keeps_its_name_and_says_what_is_guarante
 
 
 @pytest.mark.parametrize("step", ["writing", "closing"])
-def test_killed_between_its_end_and_the_cleaning_up_nothing_paid_for_is_lost_and_it_is_not_silent(step, monkeypatch):
+def test_killed_between_its_end_and_the_cleaning_up_nothing_paid_for_is_lost_and_it_is_not_silent(
+    step, monkeypatch
+):
     owner, name = (outputs, "write_both") if step == "writing" else (Journal, "move")
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt(), after=0))
@@ -138,7 +169,9 @@ def test_what_somebody_wrote_is_never_replaced():
     assert_one_line(invoke(*RUN), 1)
     assert (Path("out.csv.journal.ended").read_text(), kinds()) == ("my notes\n", [])
     Path("out.csv.journal.ended").unlink()
-    with Journal("out.csv.journal.ended", {}):  # of a run that has not ended, and one that goes on now
+    with Journal(
+        "out.csv.journal.ended", {}
+    ):  # of a run that has not ended, and one that goes on now
         assert_one_line(invoke(*RUN), 1)
     outcome = invoke(*RUN)
     assert_one_line(outcome, 1)
@@ -147,7 +180,9 @@ def test_what_somebody_wrote_is_never_replaced():
 
 
 def test_two_jobs_at_once_are_one_run():
-    """The second is refused while the first holds the journal, and has its own as soon as that has ended."""
+    """The second is refused while the first holds the journal, and has its own as soon as that has
+    ended.
+    """
     write, refused = outputs.write_both, []
 
     def writing(*arguments):
@@ -168,7 +203,10 @@ def test_a_journal_that_cannot_be_renamed_is_said(monkeypatch):
     monkeypatch.setattr(Journal, "move", lambda *_: False)
     outcome = invoke(*RUN)
     assert outcome.code == 0
-    assert "it could not be renamed; remove it, else the next run gives this release again" in outcome.err
+    assert (
+        "it could not be renamed; remove it, else the next run gives this release again"
+        in outcome.err
+    )
 
 
 def test_every_certificate_has_its_hash():

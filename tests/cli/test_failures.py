@@ -1,4 +1,6 @@
-"""Runs that end early: Ctrl-C in every phase, full disks, unforeseen errors; and what becomes of what was paid for."""
+"""Runs that end early: Ctrl-C in every phase, full disks, unforeseen errors; and what becomes of
+what was paid for.
+"""
 
 import errno
 import json
@@ -15,7 +17,15 @@ from pathlib import Path
 
 import pytest
 from helpers import cli_runs
-from helpers.cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in, rescued_path
+from helpers.cli_runs import (
+    CANARY,
+    HEADER,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    rescued_path,
+)
 from helpers.failing_runs import failing, full
 from helpers.paths import DATA
 from helpers.seldom import often
@@ -87,7 +97,9 @@ BEFORE_PAYING = {
 def test_ctrl_c_before_anything_is_paid_leaves_nothing(target, after, place, monkeypatch):
     owner, _, name = target.rpartition(".")
     owner = monkeypatch_owner(owner)
-    monkeypatch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt(CANARY), after=after))
+    monkeypatch.setattr(
+        owner, name, failing(getattr(owner, name), KeyboardInterrupt(CANARY), after=after)
+    )
     outcome = invoke(*run_arguments("--save", "m.synthdp"))
     assert_one_line(outcome, 130)
     assert outcome.err == "synthdp: interrupted\n"
@@ -126,17 +138,23 @@ AFTER_PAYING = {
 
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize(("target", "when"), AFTER_PAYING.values(), ids=AFTER_PAYING)
-def test_ctrl_c_after_something_was_paid_keeps_it(target, when, output, place, charged, monkeypatch):
+def test_ctrl_c_after_something_was_paid_keeps_it(
+    target, when, output, place, charged, monkeypatch
+):
     with monkeypatch.context() as patch:
         patch.setattr(*target, failing(getattr(*target), KeyboardInterrupt(), **when))
         options = ("--save", "m.synthdp") if when.get("on") else ()
         outcome = invoke(*run_arguments(*options, output=output))
     assert_one_line(outcome, 130)
-    assert outcome.err.startswith("synthdp: interrupted; what was paid for is kept: synthdp sample ")
+    assert outcome.err.startswith(
+        "synthdp: interrupted; what was paid for is kept: synthdp sample "
+    )
     kept = f"{output}.rescued.synthdp"
     assert names_in(place) == sorted([*INPUTS, kept])
     Path(kept).rename("out.csv.rescued.synthdp")
-    outcome = type(outcome)(outcome.code, outcome.out, outcome.err.replace(kept, "out.csv.rescued.synthdp"))
+    outcome = type(outcome)(
+        outcome.code, outcome.out, outcome.err.replace(kept, "out.csv.rescued.synthdp")
+    )
     assert_rescued(place, outcome, charged)
 
 
@@ -152,14 +170,18 @@ def test_what_is_saved_already_is_not_saved_twice(place, charged, monkeypatch):
 
 
 def test_an_earlier_rescue_is_not_overwritten(place, charged, monkeypatch):
-    monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt(), on=lambda *_: True))
+    monkeypatch.setattr(
+        outputs, "write_rows", failing(None, KeyboardInterrupt(), on=lambda *_: True)
+    )
     contents = []
     for number in range(3):
         monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt()))
         charged.clear()
         outcome = invoke(*run_arguments("--force"))
         path = rescued_path(outcome)
-        assert path == ("out.csv.rescued.synthdp" if not number else f"out.csv-{number + 1}.rescued.synthdp")
+        assert path == (
+            "out.csv.rescued.synthdp" if not number else f"out.csv-{number + 1}.rescued.synthdp"
+        )
         contents.append(Path(path).read_bytes())
     assert len(set(contents)) == 3
     assert Path("out.csv.rescued.synthdp").read_bytes() == contents[0]
@@ -172,7 +194,9 @@ ENDING = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143)}
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_last_step_cannot_be_interrupted(number, place, monkeypatch):
-    """From the moment that both files are complete signals are ignored: both get their names, or none."""
+    """From the moment that both files are complete signals are ignored: both get their names, or
+    none.
+    """
     move = writing._move
 
     def interrupted(*arguments, **options):
@@ -209,7 +233,9 @@ def test_a_rescue_cannot_be_interrupted(number, code, place, charged, monkeypatc
 
 @pytest.mark.usefixtures("place")
 def test_several_sigterms_are_one(charged, monkeypatch):
-    """Between the error and the rescue none of them is ignored yet: a second error would lose what was paid for."""
+    """Between the error and the rescue none of them is ignored yet: a second error would lose what
+    was paid for.
+    """
     paid_for = Release._paid_for
 
     def interrupted(*arguments):
@@ -217,11 +243,15 @@ def test_several_sigterms_are_one(charged, monkeypatch):
         return paid_for(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(mst, "estimate_refined", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+        patch.setattr(
+            mst, "estimate_refined", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)
+        )
         patch.setattr(Release, "_paid_for", interrupted)
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 143)
-    assert synthdp.load(rescued_path(outcome)).certificate["accounting"]["rho_spent"] == float(sum(charged))
+    assert synthdp.load(rescued_path(outcome)).certificate["accounting"]["rho_spent"] == float(
+        sum(charged)
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -256,7 +286,9 @@ def handlers_within(monkeypatch):
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "another handler"])
+@pytest.mark.parametrize(
+    "handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "another handler"]
+)
 def test_whoever_has_other_plans_for_sigterm_keeps_them(handler, monkeypatch):
     seen = handlers_within(monkeypatch)
     former = signal.signal(signal.SIGTERM, handler)
@@ -283,7 +315,11 @@ def test_old_outputs_stay_if_a_run_fails(force, place, monkeypatch):
         (place / name).write_text("old")
     monkeypatch.setattr(outputs, "_flush", failing(outputs._flush, KeyboardInterrupt(), after=1))
     assert invoke(*run_arguments(*force)).code == 130
-    assert [(place / name).read_text() for name in names_in(place) if "out" in name and "rescued" not in name] == [
+    assert [
+        (place / name).read_text()
+        for name in names_in(place)
+        if "out" in name and "rescued" not in name
+    ] == [
         "old",
         "old",
     ][: 2 * len(force)]
@@ -352,7 +388,9 @@ synthdp.cli.main.main(sys.argv[1:])
 @pytest.mark.parametrize("delay", often(0.15, 0.8, seldom=(0.0, 0.4, 0.6, 1.3)))
 @pytest.mark.parametrize(("number", "code"), ENDING.values(), ids=ENDING)
 def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
-    arguments = run_arguments("--rows", "3000000", source=CENSUS / "census.csv", schema=CENSUS / "census.schema.json")
+    arguments = run_arguments(
+        "--rows", "3000000", source=CENSUS / "census.csv", schema=CENSUS / "census.schema.json"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", _SLOW_RUN, *map(str, arguments)],
         cwd=tmp_path,
@@ -364,7 +402,9 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
         process.send_signal(number)
         err = process.stderr.read().decode()
     assert process.returncode == code
-    assert re.fullmatch(r"synthdp: interrupted(; what was paid for is kept: synthdp sample \S+ -o OUT)?\n", err)
+    assert re.fullmatch(
+        r"synthdp: interrupted(; what was paid for is kept: synthdp sample \S+ -o OUT)?\n", err
+    )
     left = names_in(tmp_path)
     assert left == ([] if "kept" not in err else ["out.csv.rescued.synthdp"])
     for name in left:
@@ -382,14 +422,19 @@ synthdp.cli.main.main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(("number", "code"), ENDING.values(), ids=ENDING)
-def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(number, code, place):
+def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(
+    number, code, place
+):
     command = [sys.executable, "-c", _STOPS_WRITING, *run_arguments()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"writing\n"
         process.send_signal(number)
         err = process.stderr.read().decode()
     assert process.returncode == code
-    assert err == "synthdp: interrupted; what was paid for is kept: synthdp sample out.csv.rescued.synthdp -o OUT\n"
+    assert (
+        err
+        == "synthdp: interrupted; what was paid for is kept: synthdp sample out.csv.rescued.synthdp -o OUT\n"
+    )
     assert names_in(place) == sorted([*INPUTS, "out.csv.rescued.synthdp"])
     more = invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "3")
     assert (more.code, STOPPED in more.err) == (0, False)  # it had measured and fitted everything
@@ -400,7 +445,9 @@ def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(
 
 @pytest.mark.parametrize("options", [(), ("--save", "m.synthdp")])
 @pytest.mark.parametrize("output", ["out.csv", "out.csv.gz", "out.parquet"])
-def test_a_full_disk_keeps_what_was_paid_for_elsewhere(options, output, place, spare, charged, monkeypatch):
+def test_a_full_disk_keeps_what_was_paid_for_elsewhere(
+    options, output, place, spare, charged, monkeypatch
+):
     with monkeypatch.context() as patch:
         full(patch, lambda path: place in path.parents)
         outcome = invoke(*run_arguments(*options, output=output))
@@ -412,7 +459,9 @@ def test_a_full_disk_keeps_what_was_paid_for_elsewhere(options, output, place, s
 
 def test_a_disk_that_is_full_for_the_certificate(place, charged, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(outputs, "_flush", failing(outputs._flush, OSError(errno.ENOSPC, "No space"), after=1))
+        patch.setattr(
+            outputs, "_flush", failing(outputs._flush, OSError(errno.ENOSPC, "No space"), after=1)
+        )
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
     assert "'out.csv.privacy.json': it cannot be written: no space" in outcome.err
@@ -430,7 +479,9 @@ def test_a_disk_that_is_full_everywhere(place, spare, monkeypatch):
     def refuse():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
-    monkeypatch.setattr(tempfile, "gettempdir", refuse)  # what it does when it cannot write anywhere
+    monkeypatch.setattr(
+        tempfile, "gettempdir", refuse
+    )  # what it does when it cannot write anywhere
     outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
     assert "no space left on device" in outcome.err
@@ -450,7 +501,9 @@ def test_a_real_limit_on_files(limit, is_kept, place, spare):
     assert names_in(place) == sorted([*INPUTS, *["out.csv.rescued.synthdp"] * is_kept])
     assert names_in(spare) == []
     if is_kept:
-        assert invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "3").code == 0
+        assert (
+            invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "3").code == 0
+        )
 
 
 # ---- unforeseen errors

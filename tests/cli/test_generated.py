@@ -12,11 +12,21 @@ TABLE = "mail,town,patient,age,code\n" + "".join(
     f"{CANARY}{i}@real.net,{'AB'[i % 2]},{CANARY}-{i},{i % 90},0{1 + i % 2}\n" for i in range(500)
 )
 GENERATED = [
-    {"name": "patient", "type": "string", "synthdp": {"kind": "id", "pattern": "P{:04d}", "start": 7}},
+    {
+        "name": "patient",
+        "type": "string",
+        "synthdp": {"kind": "id", "pattern": "P{:04d}", "start": 7},
+    },
     {"name": "mail", "type": "email"},
 ]
 SCHEMA = {"fields": [*FIELDS, *GENERATED], "primaryKey": "patient"}
-KINDS = {"town": "categorical", "age": "integer", "code": "categorical", "patient": "id", "mail": "ignore"}
+KINDS = {
+    "town": "categorical",
+    "age": "integer",
+    "code": "categorical",
+    "patient": "id",
+    "mail": "ignore",
+}
 QUICK = ("--mechanism", "independent", "--engine", "direct")
 
 
@@ -34,7 +44,11 @@ def table(path="out.csv"):
 
 
 def test_ids_and_fakes_come_out_and_nothing_of_the_real_ones(place):
-    done = invoke(*run_arguments("--save", "m.synthdp", "--save-schema", "s.json", "--rows", 50, "--seed", 1, *QUICK))
+    done = invoke(
+        *run_arguments(
+            "--save", "m.synthdp", "--save-schema", "s.json", "--rows", 50, "--seed", 1, *QUICK
+        )
+    )
     assert (done.code, done.notes) == (0, [])
     assert list(table().columns) == ["mail", "town", "patient", "age", "code"]
     assert table()["patient"].tolist() == [f"P{number:04d}" for number in range(7, 57)]
@@ -46,8 +60,9 @@ def test_ids_and_fakes_come_out_and_nothing_of_the_real_ones(place):
         assert CANARY.encode() not in (place / name).read_bytes()
     assert CANARY not in done.err + again.err
     shown = invoke("show", "m.synthdp", "--all").out.decode()
-    assert "'mail' (email), 'patient' (id): made up for the output, nothing of it was measured" in shown.replace(
-        "'patient' (id), 'mail' (email)", "'mail' (email), 'patient' (id)"
+    assert (
+        "'mail' (email), 'patient' (id): made up for the output, nothing of it was measured"
+        in shown.replace("'patient' (id), 'mail' (email)", "'mail' (email), 'patient' (id)")
     )
     assert "generated: P0007, P0008, P0009, ..." in shown
     assert "primary key: patient" in shown
@@ -64,7 +79,9 @@ def test_a_kinds_file_says_id():
 
 
 def test_the_ids_of_persons_may_be_generated_anew(place):
-    done = invoke(*run_arguments("--unit", "patient", "--max-rows-per-unit", 1, "--rows", 2, *QUICK))
+    done = invoke(
+        *run_arguments("--unit", "patient", "--max-rows-per-unit", 1, "--rows", 2, *QUICK)
+    )
     assert done.code == 0, done.err
     assert table()["patient"].tolist() == ["P0007", "P0008"]
     assert CANARY not in (place / "out.csv").read_text()
@@ -73,22 +90,38 @@ def test_the_ids_of_persons_may_be_generated_anew(place):
 @pytest.mark.usefixtures("place")
 def test_what_check_and_show_say():
     checked = invoke("schema", "check", "schema.json")
-    assert checked.out.decode().startswith("schema of 5 columns, 2 of them generated; no data was opened")
+    assert checked.out.decode().startswith(
+        "schema of 5 columns, 2 of them generated; no data was opened"
+    )
     shown = invoke("show", "kinds.json").out.decode()
-    assert shown.startswith("kinds of 4 columns, 3 of them with something to learn, 1 of them generated")
+    assert shown.startswith(
+        "kinds of 4 columns, 3 of them with something to learn, 1 of them generated"
+    )
     assert "generated: 1, 2, 3, ..." in shown
 
 
 @pytest.mark.usefixtures("place")
 def test_drafts_tell_of_ids():
-    assert "write id, name, email" in invoke("schema", "draft", "in.csv", "--kinds", "-o", "k.json").err
+    assert (
+        "write id, name, email"
+        in invoke("schema", "draft", "in.csv", "--kinds", "-o", "k.json").err
+    )
     assert '"id"' in json.loads(invoke("schema", "draft", "in.csv").out)["synthdp"]["note"]
 
 
 REFUSED = {
-    "a pattern": ({"patient": {"type": "id", "pattern": "{0.real}"}}, "synthdp.pattern '{0.real}' asks for more"),
-    "a kind": ({"patient": "uuid"}, "its kind is 'uuid'; did you mean 'id'? If not, use one of categorical, "),
-    "free text": ({"mail": "text"}, "column 'mail': its kind is 'text', and free text cannot be synthesised"),
+    "a pattern": (
+        {"patient": {"type": "id", "pattern": "{0.real}"}},
+        "synthdp.pattern '{0.real}' asks for more",
+    ),
+    "a kind": (
+        {"patient": "uuid"},
+        "its kind is 'uuid'; did you mean 'id'? If not, use one of categorical, ",
+    ),
+    "free text": (
+        {"mail": "text"},
+        "column 'mail': its kind is 'text', and free text cannot be synthesised",
+    ),
     "nothing left": (dict.fromkeys(("town", "age", "code"), "id"), "all columns are generated"),
 }
 

@@ -8,8 +8,16 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 FIELDS = [
-    {"name": "day", "type": "integer", "constraints": {"minimum": 1, "maximum": 9, "required": True}},
-    {"name": "ward", "type": "string", "constraints": {"enum": ["eyes", "heart"], "required": True}},
+    {
+        "name": "day",
+        "type": "integer",
+        "constraints": {"minimum": 1, "maximum": 9, "required": True},
+    },
+    {
+        "name": "ward",
+        "type": "string",
+        "constraints": {"enum": ["eyes", "heart"], "required": True},
+    },
 ]
 RUN = ("run", "in.csv", "-s", "schema.json", "-o", "out.csv", "--epsilon", "3", "--delta", "1e-6")
 RUN += ("--mechanism", "independent", "--unit", "patient", "--max-rows-per-unit", "3")
@@ -19,7 +27,9 @@ RUN += ("--mechanism", "independent", "--unit", "patient", "--max-rows-per-unit"
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     patients = [f"secret-{number // 2}" for number in range(300)]
-    table = pd.DataFrame({"day": [1, 5] * 150, "patient": patients, "ward": ["eyes", "eyes", "heart"] * 100})
+    table = pd.DataFrame(
+        {"day": [1, 5] * 150, "patient": patients, "ward": ["eyes", "eyes", "heart"] * 100}
+    )
     table.to_csv("in.csv", index=False)
     Path("schema.json").write_text(json.dumps({"fields": FIELDS}))
     fields = [FIELDS[0], {"name": "ward", "type": "string", "synthdp": {"derive": ["levels"]}}]
@@ -29,7 +39,10 @@ def here(tmp_path, monkeypatch):
 
 def test_a_table_becomes_a_table_of_whole_persons():
     done = invoke(*RUN, "--order", "day", "--save", "s.synthdp", "--journal", "j", "--seed", "1")
-    assert (done.code, done.notes[-1].startswith("synthdp: journal j: it holds the whole run")) == (0, True)
+    assert (done.code, done.notes[-1].startswith("synthdp: journal j: it holds the whole run")) == (
+        0,
+        True,
+    )
     drawn = pd.read_csv("out.csv")
     assert drawn.columns.tolist() == ["day", "patient", "ward"]
     assert drawn["patient"].unique().tolist() == list(range(1, drawn["patient"].max() + 1))
@@ -52,10 +65,22 @@ def test_without_an_order_nothing_changes():
 @pytest.mark.parametrize(
     ("more", "said", "code"),
     [
-        (("--order", "date"), "--order is 'date', which the schema lacks; name one of 'day', 'ward'", 2),
+        (
+            ("--order", "date"),
+            "--order is 'date', which the schema lacks; name one of 'day', 'ward'",
+            2,
+        ),
         (("--order", "patient"), "--order is 'patient', which is --unit as well", 2),
-        (("--order", "day", "--max-rows-per-unit", "1001"), "with --order give a whole number from 1 to 1000", 2),
-        (("--order", "ward", "-s", "open.json"), "column 'ward' is open, and with an order nothing is learnt", 2),
+        (
+            ("--order", "day", "--max-rows-per-unit", "1001"),
+            "with --order give a whole number from 1 to 1000",
+            2,
+        ),
+        (
+            ("--order", "ward", "-s", "open.json"),
+            "column 'ward' is open, and with an order nothing is learnt",
+            2,
+        ),
         (("--order", "day", "--target", "ward"), "--target does not go with --order", 2),
         (("--order", "day", "--workload", "2-way"), "--workload does not go with --order", 2),
         (("--order", "day", "--save-schema", "x"), "--save-schema does not go with --order", 2),
@@ -77,7 +102,10 @@ def test_an_order_without_persons_or_with_kinds_is_one_line():
     for command, said in (
         (alone, "--order is given without --unit"),
         ((*alone, "--unit", "patient"), "--order is given without --max-rows-per-unit"),
-        ((*RUN[:2], "--kinds", "kinds.json", *RUN[4:], "--order", "day"), "--kinds does not go with --order"),
+        (
+            (*RUN[:2], "--kinds", "kinds.json", *RUN[4:], "--order", "day"),
+            "--kinds does not go with --order",
+        ),
     ):
         done = invoke(*command)
         assert_one_line(done, 2)

@@ -1,4 +1,6 @@
-"""``synthdp journal``: what a person sees of a journal, and a release of it where its run cannot go on."""
+"""``synthdp journal``: what a person sees of a journal, and a release of it where its run cannot go
+on.
+"""
 
 import json
 from pathlib import Path
@@ -20,7 +22,10 @@ def here(tmp_path, monkeypatch):
 
 def test_it_is_shown_and_rescued_without_the_run():
     assert invoke(*RUN).code == 0
-    journal, events = Path("j").read_bytes(), json.loads(Path("out.csv.privacy.json").read_text())["events"]
+    journal, events = (
+        Path("j").read_bytes(),
+        json.loads(Path("out.csv.privacy.json").read_text())["events"],
+    )
     text = invoke("journal", "show", "j").out.decode()
     for part in (
         "mechanism independent, engine",
@@ -36,14 +41,18 @@ def test_it_is_shown_and_rescued_without_the_run():
     assert (outcome.code, outcome.out) == (0, b"")
     assert outcome.notes[0].startswith("model.synthdp: (1, 1e-06)-differential privacy; ")
     assert Path("j").read_bytes() == journal
-    assert json.loads(invoke("show", "model.synthdp", "--json").out)["certificate"]["events"] == events
+    assert (
+        json.loads(invoke("show", "model.synthdp", "--json").out)["certificate"]["events"] == events
+    )
     assert invoke("sample", "model.synthdp", "-o", "more.csv", "--rows", "5").code == 0
     assert_one_line(invoke("journal", "rescue", "j", "-o", "model.synthdp"), 1)
     assert invoke("journal", "rescue", "j", "-o", "model.synthdp", "--force").code == 0
 
 
 def test_of_a_run_that_was_stopped_while_it_learnt_a_schema_is_made():
-    fields = [{"name": name, "type": "string", "synthdp": {"derive": ["levels"]}} for name in header()]
+    fields = [
+        {"name": name, "type": "string", "synthdp": {"derive": ["levels"]}} for name in header()
+    ]
     Path("schema.json").write_text(json.dumps({"fields": fields}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Journal, "note", stopping(Journal.note))
@@ -54,7 +63,11 @@ def test_of_a_run_that_was_stopped_while_it_learnt_a_schema_is_made():
     outcome = invoke("journal", "rescue", "j", "-o", "learnt.json")
     assert "the columns learnt so far are declared in this schema" in outcome.err
     content = json.loads(Path("learnt.json").read_text())
-    assert [field["constraints"] for field in content["fields"] if "derive" not in field.get("synthdp", {})]
+    assert [
+        field["constraints"]
+        for field in content["fields"]
+        if "derive" not in field.get("synthdp", {})
+    ]
     assert content["synthdp"]["certificate"]["complete"] is False
 
 
@@ -70,10 +83,22 @@ def stopping(note):
     return noted
 
 
-@pytest.mark.parametrize("command", [("show",), ("rescue", "-o", "x")], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    "command", [("show",), ("rescue", "-o", "x")], ids=lambda command: command[0]
+)
 def test_what_is_no_journal_is_refused(command):
     Path("dir").mkdir()
-    invoke("budget", "create", "b", "--epsilon", "2", "--delta", "1e-6", "--population", "people of a town")
+    invoke(
+        "budget",
+        "create",
+        "b",
+        "--epsilon",
+        "2",
+        "--delta",
+        "1e-6",
+        "--population",
+        "people of a town",
+    )
     for name in ("in.csv", "nothing", "b", "dir", "a\nb", "-"):
         assert_one_line(invoke("journal", command[0], name, *command[1:]), 1)
     assert not Path("x").exists()

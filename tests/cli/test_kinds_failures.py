@@ -1,4 +1,6 @@
-"""Runs with kinds that end early: what was learnt or measured is rescued once, usable, and says what it cost."""
+"""Runs with kinds that end early: what was learnt or measured is rescued once, usable, and says
+what it cost.
+"""
 
 import errno
 import json
@@ -47,8 +49,13 @@ def place(tmp_path, monkeypatch):
 
 
 def assert_learnt(outcome, path, charged, *, n_open):
-    """The schema that was rescued declares all but ``n_open`` columns, and a run goes on from there."""
-    assert f"; what was paid for is kept: the columns learnt so far are declared in the schema {path}\n" in outcome.err
+    """The schema that was rescued declares all but ``n_open`` columns, and a run goes on from
+    there.
+    """
+    assert (
+        f"; what was paid for is kept: the columns learnt so far are declared in the schema {path}\n"
+        in outcome.err
+    )
     content = json.loads(Path(path).read_text())
     certificate = content["synthdp"]["certificate"]
     assert certificate["accounting"]["rho_spent"] == float(sum(charged))
@@ -59,7 +66,10 @@ def assert_learnt(outcome, path, charged, *, n_open):
     again = kinds_arguments("--force", known=("-s", path), output="again.csv")
     going_on = invoke(*again)
     certificate = json.loads(Path("again.csv.privacy.json").read_text())
-    assert (going_on.code, going_on.notes) == (0, [f"synthdp: caution: {text}" for text in certificate["cautions"]])
+    assert (going_on.code, going_on.notes) == (
+        0,
+        [f"synthdp: caution: {text}" for text in certificate["cautions"]],
+    )
     derived = certificate.get("domain", {}).get("derived", {})
     assert list(derived) == [column.name for column in schema.open_columns]
 
@@ -83,10 +93,18 @@ def test_ctrl_c_before_anything_is_paid_leaves_nothing(target, after, place, mon
 
 LEARNING = {
     "counting for the first question": ((HeldSource, "frequencies"), {}, 3),
-    "closing the first column": ((OpenColumn, "closed"), {"after": 3}, 3),  # each was closed once when it was read
+    "closing the first column": (
+        (OpenColumn, "closed"),
+        {"after": 3},
+        3,
+    ),  # each was closed once when it was read
     "after the first column": ((PrivateValues, "histogram"), {}, 2),
     "within the second column": ((PrivateValues, "histogram"), {"after": 1}, 2),
-    "before the third column": ((PrivateValues, "frequent"), {"on": lambda _, grid: grid.column == "code"}, 1),
+    "before the third column": (
+        (PrivateValues, "frequent"),
+        {"on": lambda _, grid: grid.column == "code"},
+        1,
+    ),
     "closing the schema": ((OpenSchema, "closed"), {}, 0),
     "encoding": ((HeldTable, "encode"), {}, 0),
     "before the first measurement": ((PrivateTable, "measure"), {}, 0),
@@ -101,7 +119,9 @@ FAILURES = {
 
 @pytest.mark.parametrize(("kind", "code", "words"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize(("target", "when", "n_open"), LEARNING.values(), ids=LEARNING)
-def test_what_was_learnt_is_kept(target, when, n_open, kind, code, words, place, charged, monkeypatch):
+def test_what_was_learnt_is_kept(
+    target, when, n_open, kind, code, words, place, charged, monkeypatch
+):
     monkeypatch.delenv("SYNTHDP_DEBUG", raising=False)
     with monkeypatch.context() as patch:
         freeze(patch, 1)  # what is asked next depends on what was answered
@@ -162,9 +182,13 @@ def test_what_was_learnt_of_persons_is_kept_without_their_column(place, monkeypa
     assert_one_line(outcome, 130)
     assert CANARY not in (place / LEARNT).read_text()
     assert OpenSchema.load(LEARNT).names == tuple(KINDS)
-    assert json.loads((place / LEARNT).read_text())["synthdp"]["certificate"]["max_rows_per_unit"] == 2
+    assert (
+        json.loads((place / LEARNT).read_text())["synthdp"]["certificate"]["max_rows_per_unit"] == 2
+    )
     assert invoke(*kinds_arguments(*persons, known=("-s", LEARNT))).code == 0
-    assert_one_line(invoke(*kinds_arguments("--force", known=("-s", LEARNT))), 1)  # now 'person' is a column too many
+    assert_one_line(
+        invoke(*kinds_arguments("--force", known=("-s", LEARNT))), 1
+    )  # now 'person' is a column too many
 
 
 def test_output_to_a_stream_is_rescued_where_it_runs(place, monkeypatch):
@@ -207,18 +231,26 @@ def test_nowhere_to_keep_what_was_learnt(place, spare, monkeypatch):
     assert (names_in(place), names_in(spare)) == (INPUTS, [])
 
 
-def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_paid(place, charged, monkeypatch):
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_paid(
+    place, charged, monkeypatch
+):
     (place / "locked").mkdir()
-    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != place / "locked")  # root may write anywhere
+    monkeypatch.setattr(
+        os, "access", lambda path, _mode: Path(path) != place / "locked"
+    )  # root may write anywhere
     outcome = invoke(*run_arguments(output="locked/out.csv"))
     assert_one_line(outcome, 1)
     assert "'locked/out.csv': its directory is not writable" in outcome.err
     assert (charged, names_in(place / "locked")) == ([], [])
 
 
-@pytest.mark.parametrize("target", [(PrivateValues, "histogram"), (PrivateTable, "measure"), (outputs, "write_rows")])
+@pytest.mark.parametrize(
+    "target", [(PrivateValues, "histogram"), (PrivateTable, "measure"), (outputs, "write_rows")]
+)
 def test_messages_and_names_do_not_depend_on_values(target, tmp_path, monkeypatch):
-    """Tables of one size with different values, stopped at one point: the same words, the same files."""
+    """Tables of one size with different values, stopped at one point: the same words, the same
+    files.
+    """
     seen = []
     rows = ["A,30,01\n", f"{CANARY},1e300,\n", ",,\n", "\u0661,-7.25,\x7f\n"]
     for number, row in enumerate(rows):
@@ -248,7 +280,9 @@ def test_the_rescued_schema_holds_no_more_than_was_released(place, monkeypatch):
 
 
 def test_counting_for_the_model_fails(place, charged, monkeypatch):
-    """The records are counted after the first measurement is charged: only what was learnt is there to keep."""
+    """The records are counted after the first measurement is charged: only what was learnt is there
+    to keep.
+    """
     with monkeypatch.context() as patch:
         patch.setattr(CodedSource, "counts_of", failing(None, MemoryError(CANARY)))
         outcome = invoke(*run_arguments())

@@ -1,4 +1,6 @@
-"""Wrong kinds files, units and shares: one clear line, nothing read, nothing paid for, nothing written."""
+"""Wrong kinds files, units and shares: one clear line, nothing read, nothing paid for, nothing
+written.
+"""
 
 import json
 
@@ -45,28 +47,73 @@ KINDS_FILES = {
     "a schema": ({"fields": []}, "kinds: give a JSON object"),
     "no columns": ({}, "list at least one column"),
     "a column too many": (KINDS | {"pay": "number"}, "the schema has 'pay', the table has not"),
-    "ignored and not there": (KINDS | {"note": "ignore"}, "the schema has 'note', the table has not"),
+    "ignored and not there": (
+        KINDS | {"note": "ignore"},
+        "the schema has 'note', the table has not",
+    ),
     "all ignored": (dict.fromkeys(KINDS, "ignore"), "the kind of all columns is 'ignore'"),
-    "twice": ('{"town": "categorical", "age": "integer", "town": "integer"}', "the key 'town' stands twice"),
-    "a column lacks": ({"town": "categorical", "age": "integer"}, "the table has 'code', the schema has not"),
+    "twice": (
+        '{"town": "categorical", "age": "integer", "town": "integer"}',
+        "the key 'town' stands twice",
+    ),
+    "a column lacks": (
+        {"town": "categorical", "age": "integer"},
+        "the table has 'code', the schema has not",
+    ),
     "other capitals": ({"Town": "categorical", "age": "integer", "code": "categorical"}, "'Town'"),
-    "an unknown kind": (KINDS | {"age": "float"}, "column 'age': its kind is 'float'; use one of categorical"),
-    "a kind in capitals": (KINDS | {"age": "Integer"}, "column 'age': its kind is 'Integer'; did you mean 'integer'?"),
-    "a kind as Python has it": (KINDS | {"age": "int"}, "did you mean 'integer'? If not, use one of"),
-    "a kind under its name": (KINDS | {"age": {"kind": "integer"}}, "has no 'type', which says the kind, but 'kind'"),
-    "free text": (KINDS | {"town": "text"}, "column 'town': its kind is 'text', and free text cannot be synthesised"),
+    "an unknown kind": (
+        KINDS | {"age": "float"},
+        "column 'age': its kind is 'float'; use one of categorical",
+    ),
+    "a kind in capitals": (
+        KINDS | {"age": "Integer"},
+        "column 'age': its kind is 'Integer'; did you mean 'integer'?",
+    ),
+    "a kind as Python has it": (
+        KINDS | {"age": "int"},
+        "did you mean 'integer'? If not, use one of",
+    ),
+    "a kind under its name": (
+        KINDS | {"age": {"kind": "integer"}},
+        "has no 'type', which says the kind, but 'kind'",
+    ),
+    "free text": (
+        KINDS | {"town": "text"},
+        "column 'town': its kind is 'text', and free text cannot be synthesised",
+    ),
     "a size": ({"town": 3, "age": 100, "code": 2}, "column 'town': its kind is the number 3"),
-    "no kind": (KINDS | {"age": None}, "column 'age': its kind is not filled in; use one of categorical"),
+    "no kind": (
+        KINDS | {"age": None},
+        "column 'age': its kind is not filled in; use one of categorical",
+    ),
     "a list of kinds": (KINDS | {"age": ["integer"]}, "column 'age': its kind is ['integer']"),
     "an object without kind": (KINDS | {"age": {}}, "column 'age': its kind is not filled in"),
     "true": (KINDS | {"age": True}, "column 'age': its kind is True"),
     "a name of its own": (KINDS | {"age": {"type": "integer", "name": "years"}}, "column 'age'"),
-    "an unknown part": (KINDS | {"age": {"type": "integer", "synthdp": {"derive": ["levels"]}}}, "column 'age'"),
-    "an unknown binning": (KINDS | {"age": {"type": "integer", "synthdp": {"binning": "best"}}}, "column 'age'"),
-    "too few levels": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 2}}}, "max_levels is 2"),
-    "too many levels": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 10**9}}}, "max_levels is"),
-    "levels no number": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": "9"}}}, "max_levels is"),
-    "a bound beyond all": (KINDS | {"age": {"type": "integer", "constraints": {"maximum": -(2**53)}}}, "column 'age'"),
+    "an unknown part": (
+        KINDS | {"age": {"type": "integer", "synthdp": {"derive": ["levels"]}}},
+        "column 'age'",
+    ),
+    "an unknown binning": (
+        KINDS | {"age": {"type": "integer", "synthdp": {"binning": "best"}}},
+        "column 'age'",
+    ),
+    "too few levels": (
+        KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 2}}},
+        "max_levels is 2",
+    ),
+    "too many levels": (
+        KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 10**9}}},
+        "max_levels is",
+    ),
+    "levels no number": (
+        KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": "9"}}},
+        "max_levels is",
+    ),
+    "a bound beyond all": (
+        KINDS | {"age": {"type": "integer", "constraints": {"maximum": -(2**53)}}},
+        "column 'age'",
+    ),
     "bounds the wrong way": (
         KINDS | {"age": {"type": "integer", "constraints": {"minimum": 9, "maximum": 0}}},
         "column 'age'",
@@ -76,7 +123,9 @@ KINDS_FILES = {
 
 @pytest.mark.parametrize(("content", "fragment"), KINDS_FILES.values(), ids=KINDS_FILES)
 def test_kinds_files_that_say_nothing_useful_fail(content, fragment, place):
-    write(place / "kinds.json", content if isinstance(content, str | bytes) else json.dumps(content))
+    write(
+        place / "kinds.json", content if isinstance(content, str | bytes) else json.dumps(content)
+    )
     assert_refused(place, kinds_arguments(), 1, fragment)
 
 
@@ -90,7 +139,11 @@ def test_kinds_files_that_say_nothing_useful_fail(content, fragment, place):
         (("--kinds", ""), 1, "kinds '': it cannot be read"),
         (("--kinds", "k\0.json"), 1, "it cannot be read"),
         (("--kinds",), 2, "--kinds: expected one argument"),
-        (("-s", "kinds.json"), 1, "it has no list 'fields', but kinds of columns; give it as kinds"),
+        (
+            ("-s", "kinds.json"),
+            1,
+            "it has no list 'fields', but kinds of columns; give it as kinds",
+        ),
         (("--kinds", "schema.json"), 1, "give a schema as the schema"),
         (("--kinds", "in.csv"), 1, "it is not valid JSON"),
     ],
@@ -124,10 +177,22 @@ OPTIONS = {
         "unit (--unit) is '': the table has no such column; it has '",
     ),
     "unit alone": (("--unit", "code"), 2, "--unit is given without --max-rows-per-unit; say"),
-    "rows alone": (("--max-rows-per-unit", "2"), 2, "--max-rows-per-unit is given without --unit; name"),
+    "rows alone": (
+        ("--max-rows-per-unit", "2"),
+        2,
+        "--max-rows-per-unit is given without --unit; name",
+    ),
     "rows 0": (("--unit", "code", "--max-rows-per-unit", "0"), 2, "max_rows_per_unit is 0; give"),
-    "rows below 0": (("--unit", "code", "--max-rows-per-unit=-1"), 2, "max_rows_per_unit is -1; give"),
-    "rows absurd": (("--unit", "code", "--max-rows-per-unit", "1000000000"), 2, "max_rows_per_unit is 1000000000"),
+    "rows below 0": (
+        ("--unit", "code", "--max-rows-per-unit=-1"),
+        2,
+        "max_rows_per_unit is -1; give",
+    ),
+    "rows absurd": (
+        ("--unit", "code", "--max-rows-per-unit", "1000000000"),
+        2,
+        "max_rows_per_unit is 1000000000",
+    ),
     "rows beyond": (("--unit", "code", "--max-rows-per-unit", "9" * 40), 2, "at most"),
     "rows no number": (("--unit", "code", "--max-rows-per-unit", "many"), 2, "--max-rows-per-unit"),
     "rows a part": (("--unit", "code", "--max-rows-per-unit", "1.5"), 2, "--max-rows-per-unit"),
@@ -136,7 +201,11 @@ OPTIONS = {
         2,
         "adjacency is 'replace-one', which is for records",
     ),
-    "gdp that does not suit": (("--accounting", "gdp", "--mechanism", "mst"), 2, "mst selects by the exponential"),
+    "gdp that does not suit": (
+        ("--accounting", "gdp", "--mechanism", "mst"),
+        2,
+        "mst selects by the exponential",
+    ),
     "unknown mechanism": (("--mechanism", "magic"), 2, "mechanism 'magic' is unknown"),
     "unknown workload": (("--workload", "many"), 2, "workload 'many'"),
 }
@@ -158,21 +227,33 @@ def test_a_unit_must_leave_something_to_synthesise(known, place):
 
 
 def test_a_rule_cannot_name_the_unit(place):
-    fields = [{"name": name, "type": "string", "constraints": {"enum": ["a", "b"]}} for name in ("town", "code")]
+    fields = [
+        {"name": name, "type": "string", "constraints": {"enum": ["a", "b"]}}
+        for name in ("town", "code")
+    ]
     fields.insert(1, {"name": "age", "type": "integer", "synthdp": {"derive": True}})
     rules = {"constraints": [{"forbid": {"town": ["a"], "code": ["b"]}}]}
     write(place / "open.json", json.dumps({"fields": fields, "synthdp": rules}))
     more = ("--unit", "code", "--max-rows-per-unit", "2")
-    assert_refused(place, kinds_arguments(*more, known=("-s", "open.json")), 1, "a rule names 'code'")
+    assert_refused(
+        place, kinds_arguments(*more, known=("-s", "open.json")), 1, "a rule names 'code'"
+    )
     rules["constraints"][0]["forbid"] = {"town": ["a"], "age": [3]}
     write(place / "open.json", json.dumps({"fields": fields, "synthdp": rules}))
-    assert_refused(place, kinds_arguments(known=("-s", "open.json")), 1, "a rule names 'age', whose domain is derived")
+    assert_refused(
+        place,
+        kinds_arguments(known=("-s", "open.json")),
+        1,
+        "a rule names 'age', whose domain is derived",
+    )
 
 
 def test_gaussian_accounting_is_refused_with_privtree(place):
     tree = {"type": "integer", "synthdp": {"binning": "privtree"}}
     write(place / "kinds.json", json.dumps(KINDS | {"age": tree}))
-    assert_refused(place, kinds_arguments("--accounting", "gdp"), 2, "binning 'privtree' has noise that is not")
+    assert_refused(
+        place, kinds_arguments("--accounting", "gdp"), 2, "binning 'privtree' has noise that is not"
+    )
 
 
 def test_an_engine_that_could_not_hold_the_largest_domain_refuses(place):
@@ -183,13 +264,17 @@ def test_an_engine_that_could_not_hold_the_largest_domain_refuses(place):
 
 
 def test_budgets_that_allow_nothing_are_refused_for_privacy(place):
-    assert_refused(place, kinds_arguments(epsilon="1e-100", delta="1e-300"), 3, "allows nothing to be measured")
+    assert_refused(
+        place, kinds_arguments(epsilon="1e-100", delta="1e-300"), 3, "allows nothing to be measured"
+    )
     assert_refused(place, kinds_arguments(epsilon="0"), 2, "epsilon is 0")
     assert_refused(place, kinds_arguments(delta="1"), 2, "delta is 1")
 
 
 @pytest.mark.parametrize("second", [HEADER + ROWS, HEADER + "B,1,02\n" * 3])
-def test_a_damaged_row_is_refused_in_the_same_words_whatever_it_holds(second, tmp_path, monkeypatch):
+def test_a_damaged_row_is_refused_in_the_same_words_whatever_it_holds(
+    second, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     lay_out_kinds(tmp_path, table=second + "A,1\n")
     assert_refused(tmp_path, kinds_arguments(), 1, "'in.csv': ")

@@ -24,13 +24,20 @@ def test_verbose_tells_stages_and_charges_and_more_verbose_the_steps():
     assert len(quiet.lines) == 1
     events = json.loads(Path("out.csv.privacy.json").read_text())["events"]
     charged = [line for line in loud.lines if line.startswith("synthdp: charged ")]
-    said = [f"marginal {event['columns'][0]}: sigma {event['sigma']:.4g}, rho {event['rho']:.4g}" for event in events]
-    assert [line.split(";")[0] for line in charged] == [f"synthdp: charged {words}" for words in said]
+    said = [
+        f"marginal {event['columns'][0]}: sigma {event['sigma']:.4g}, rho {event['rho']:.4g}"
+        for event in events
+    ]
+    assert [line.split(";")[0] for line in charged] == [
+        f"synthdp: charged {words}" for words in said
+    ]
     for stage in ("reading", "measuring columns", "sampling", "writing"):
         assert loud.lines.count(f"synthdp: {stage}") == 1
     assert not any(" of " in line and "%" not in line for line in loud.lines[1:-1])
     assert any(line.startswith("synthdp: measuring columns: 1 of ") for line in louder.lines)
-    assert not any("reading: " in line for line in louder.lines)  # its steps tell how long the table is
+    assert not any(
+        "reading: " in line for line in louder.lines
+    )  # its steps tell how long the table is
     assert CANARY not in louder.err
     sampled = invoke("sample", "m.synthdp", "-o", "more.csv", "--rows", "3", "--verbose")
     assert sampled.lines[:2] == ["synthdp: sampling", "synthdp: writing"]

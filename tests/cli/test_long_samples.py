@@ -1,10 +1,20 @@
-"""``synthdp sample`` of long tables: block by block, in parts, and nothing left of what was stopped."""
+"""``synthdp sample`` of long tables: block by block, in parts, and nothing left of what was
+stopped.
+"""
 
 import json
 
 import pandas as pd
 import pytest
-from helpers.cli_runs import FIELDS, assert_one_line, invoke, lay_out, names_in, run_arguments, write
+from helpers.cli_runs import (
+    FIELDS,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    run_arguments,
+    write,
+)
 from pyarrow.parquet import ParquetFile
 
 from synthdp.cli import outputs

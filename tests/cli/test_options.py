@@ -33,7 +33,10 @@ def place(tmp_path, monkeypatch):
         (("run", "in.csv", "-output", "out.csv"), "unknown option -output; did you mean --output?"),
         (("run", "in.csv", "--public"), "unknown option --public (see synthdp run --help)"),
         (("sample", "m.synthdp", "--row", "3"), "unknown option --row; did you mean --rows?"),
-        (("schema", "check", "schema.json", "--row=3"), "unknown option --row; did you mean --rows?"),
+        (
+            ("schema", "check", "schema.json", "--row=3"),
+            "unknown option --row; did you mean --rows?",
+        ),
         (("--verison",), "unknown option --verison; did you mean --version?"),
     ],
     ids=str,
@@ -53,7 +56,9 @@ def test_no_option_may_be_abbreviated(name, place):
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(("rows", "n_rows"), [("1e2", 100), ("1_00", 100), ("2.5E1", 25), ("20.0", 20), ("0", 0)])
+@pytest.mark.parametrize(
+    ("rows", "n_rows"), [("1e2", 100), ("1_00", 100), ("2.5E1", 25), ("20.0", 20), ("0", 0)]
+)
 def test_numbers_of_rows_as_people_write_them(rows, n_rows):
     assert invoke(*run_arguments("--rows", rows, "--mechanism", "independent")).code == 0
     assert len(pd.read_csv("out.csv")) == n_rows
@@ -61,7 +66,19 @@ def test_numbers_of_rows_as_people_write_them(rows, n_rows):
 
 @pytest.mark.parametrize(
     "rows",
-    ["1.5", "1e-1", "15e-1", "1e999999999", "1__0", "_1", "nan", "inf", "1 000", "", "\N{ARABIC-INDIC DIGIT ONE}"],
+    [
+        "1.5",
+        "1e-1",
+        "15e-1",
+        "1e999999999",
+        "1__0",
+        "_1",
+        "nan",
+        "inf",
+        "1 000",
+        "",
+        "\N{ARABIC-INDIC DIGIT ONE}",
+    ],
 )
 def test_numbers_of_rows_are_whole(rows):
     outcome = invoke(*run_arguments("--rows", rows))
@@ -104,7 +121,9 @@ def test_a_format_gives_datetimes_their_resolution(pattern, resolution, text):
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("bounds", [{"minimum": "2020-01-01 00:00", "maximum": "2020-12-31 23:59"}, None])
+@pytest.mark.parametrize(
+    "bounds", [{"minimum": "2020-01-01 00:00", "maximum": "2020-12-31 23:59"}, None]
+)
 def test_a_format_without_seconds_is_written_without_seconds(bounds):
     pattern = "%Y-%m-%d %H:%M"
     field = {"name": "seen", "type": "datetime", "format": pattern}

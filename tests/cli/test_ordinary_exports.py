@@ -1,9 +1,10 @@
-"""Ordinary exports: what a column holds is read right, or a caution names the column and the way out.
+"""Ordinary exports: what a column holds is read right, or a caution names the column and the way
+out.
 
-A made-up table in which every usual way of writing numbers, truth values, dates and gaps has a column, given with
-the kinds file that its owner would write, with and without saying how values are written. What is lost must be told:
-no column of what comes out may be missing by more than a fifth of what was meant, nor off, without a word. Dialects
-are in ``test_dialects.py``.
+A made-up table in which every usual way of writing numbers, truth values, dates and gaps has a
+column, given with the kinds file that its owner would write, with and without saying how values are
+written. What is lost must be told: no column of what comes out may be missing by more than a fifth
+of what was meant, nor off, without a word. Dialects are in ``test_dialects.py``.
 """
 
 import csv
@@ -23,7 +24,9 @@ EPSILON = 2000.0
 """So much that noise is nothing: whether a value is read does not depend on it."""
 
 LITTLE = 0.04
-"""More than draws at random make of a share of missing values: eight standard deviations of so many rows."""
+"""More than draws at random make of a share of missing values: eight standard deviations of so many
+rows.
+"""
 
 RIGHT = None
 NUMBERS, TRUTHS, YEARS = "decimalChar, groupChar, bareNumber", "trueValues, falseValues", "type"
@@ -105,7 +108,8 @@ NBSP = "\N{NO-BREAK SPACE}"
 BARE = {"bareNumber": False}
 GERMAN = {"decimalChar": ",", "groupChar": "."}
 
-# what is meant, how it is written, of what kind its owner says it is and what else, what is said to the owner
+# what is meant, how it is written, of what kind its owner says it is and what else, what is said to
+# the owner
 WAYS = {
     "plain": (amount, "{:.2f}".format, "number", {}, RIGHT),
     "scientific": (amount, "{:.6e}".format, "number", {}, RIGHT),
@@ -203,14 +207,32 @@ def release(tmp_path_factory):
     with (folder / "in.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(WAYS)
-        writer.writerows([write(mean(row)) for mean, write, *_ in WAYS.values()] for row in range(N_ROWS))
+        writer.writerows(
+            [write(mean(row)) for mean, write, *_ in WAYS.values()] for row in range(N_ROWS)
+        )
     kinds = {name: {"type": kind, **more} for name, (_, _, kind, more, _) in WAYS.items()}
     (folder / "kinds.json").write_text(json.dumps(kinds))
-    files = ("--kinds", folder / "kinds.json", "-o", folder / "out.csv", "--save", folder / "m.synthdp")
-    budget = (f"--epsilon={EPSILON}", "--delta=1e-6", "--mechanism", "independent", "--json", "--anyway")
+    files = (
+        "--kinds",
+        folder / "kinds.json",
+        "-o",
+        folder / "out.csv",
+        "--save",
+        folder / "m.synthdp",
+    )
+    budget = (
+        f"--epsilon={EPSILON}",
+        "--delta=1e-6",
+        "--mechanism",
+        "independent",
+        "--json",
+        "--anyway",
+    )
     outcome = invoke("run", folder / "in.csv", *files, *budget)
     assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(5 * N_ROWS, seed=1)
+    return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(
+        5 * N_ROWS, seed=1
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -223,8 +245,9 @@ def test_a_way_of_writing_is_read_right_or_a_caution_names_column_and_way_out(wa
         assert is_close(table[way], meant(way))
     else:
         (caution,) = said
-        assert f"if that is not so in your table, declare how it is written: {expected}" in caution or (
-            expected == GAPS and caution.endswith(GAPS)
+        assert (
+            f"if that is not so in your table, declare how it is written: {expected}" in caution
+            or (expected == GAPS and caution.endswith(GAPS))
         )
 
 
@@ -233,11 +256,15 @@ def meant(way):
 
 
 def is_close(drawn, meant):
-    """Whether as much is missing as was meant to be, and the mean is the same up to a thirtieth of the range."""
+    """Whether as much is missing as was meant to be, and the mean is the same up to a thirtieth of
+    the range.
+    """
     if abs(drawn.isna().mean() - meant.isna().mean()) > LITTLE:
         return False
     drawn, meant = (
-        values.astype("datetime64[s]").astype(np.int64) if values.dtype.kind == "M" else values.astype(np.float64)
+        values.astype("datetime64[s]").astype(np.int64)
+        if values.dtype.kind == "M"
+        else values.astype(np.float64)
         for values in (drawn.dropna(), meant.dropna())
     )
     return abs(drawn.mean() - meant.mean()) < (meant.max() - meant.min()) / 30
@@ -253,7 +280,9 @@ def test_marks_beside_gaps_are_said_once_and_what_is_drawn_for_them(release):
 
 def test_nothing_is_missing_or_off_without_a_word(release):
     cautions, table = release
-    missing = pd.Series({way: table[way].isna().mean() - meant(way).isna().mean() for way in WAYS}).abs()
+    missing = pd.Series(
+        {way: table[way].isna().mean() - meant(way).isna().mean() for way in WAYS}
+    ).abs()
     lost = missing[missing > MANY].index
     assert len(lost) >= 20
     kinds = {way: (table[way].dtype.kind == "M") == (meant(way).dtype.kind == "M") for way in WAYS}

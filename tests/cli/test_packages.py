@@ -30,7 +30,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_package_becomes_a_package(folder):
-    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1")
+    done = invoke(
+        "run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1"
+    )
     assert done.code == 0, done
     names = {path.name for path in (folder / "out").iterdir()}
     assert names == {f"{n}.csv" for n in ("homes", "people", "visits", "pets")} | {
@@ -59,7 +61,9 @@ def test_public_tables_are_in_the_package_that_is_written(folder, is_inline):
     content["resources"][0]["schema"]["foreignKeys"] = [link("place", "places", "code")]
     fields = [{"name": "code", "type": "string"}, {"name": "sea", "type": "string"}]
     public = {"name": "places", "schema": {"fields": fields}, "synthdp": {"public": True}}
-    content["resources"].append(public | ({"data": places} if is_inline else {"path": "places.csv"}))
+    content["resources"].append(
+        public | ({"data": places} if is_inline else {"path": "places.csv"})
+    )
     pd.DataFrame(places).to_csv(folder / "in/places.csv", index=False)
     (folder / "in/datapackage.json").write_text(json.dumps(content))
     done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp")
@@ -72,7 +76,10 @@ def test_public_tables_are_in_the_package_that_is_written(folder, is_inline):
 
 
 def test_families_in_a_folder_are_completed(folder):
-    assert invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp").code == 0
+    assert (
+        invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp").code
+        == 0
+    )
     homes, people = (pd.read_csv(folder / f"out/{name}.csv") for name in ("homes", "people"))
     (folder / "some").mkdir()
     people.to_csv(folder / "some/people.csv", index=False)
@@ -114,16 +121,44 @@ def test_options_for_one_table_are_refused_in_one_line(options, said, code):
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [
-        (("run", "in/lost.json", "-o", "out", *BUDGET), "package 'in/lost.json': it cannot be read: no such file", 1),
+        (
+            ("run", "in/lost.json", "-o", "out", *BUDGET),
+            "package 'in/lost.json': it cannot be read: no such file",
+            1,
+        ),
         (("run", "in/homes.json", "-o", "out", *BUDGET), "it has no list 'resources'", 1),
-        (("run", "in", "-o", "out", *BUDGET), "'in' is the folder of a package; give its datapackage.json", 2),
+        (
+            ("run", "in", "-o", "out", *BUDGET),
+            "'in' is the folder of a package; give its datapackage.json",
+            2,
+        ),
         (("run", "in/datapackage.json", "-o", "out.csv", *BUDGET), "give the name of a folder", 2),
-        (("plan", "in/datapackage.json", "--rows", "9"), "a package, and plans are for one table", 2),
+        (
+            ("plan", "in/datapackage.json", "--rows", "9"),
+            "a package, and plans are for one table",
+            2,
+        ),
         (("schema", "check", "in/datapackage.json", "--rows", "9"), "--rows is for one table", 2),
-        (("schema", "check", "in/datapackage.json", "--unit", "home"), "--unit is for one table", 2),
-        (("schema", "check", "in/datapackage.json", "--epsilon", "1"), "epsilon and delta go together", 2),
-        (("report", "in/datapackage.json", "out/lost.json", "--json"), "package 'out/lost.json': it cannot be read", 1),
-        (("report", "in", "out", "--json"), "'in' is the folder of a package; give its datapackage.json", 2),
+        (
+            ("schema", "check", "in/datapackage.json", "--unit", "home"),
+            "--unit is for one table",
+            2,
+        ),
+        (
+            ("schema", "check", "in/datapackage.json", "--epsilon", "1"),
+            "epsilon and delta go together",
+            2,
+        ),
+        (
+            ("report", "in/datapackage.json", "out/lost.json", "--json"),
+            "package 'out/lost.json': it cannot be read",
+            1,
+        ),
+        (
+            ("report", "in", "out", "--json"),
+            "'in' is the folder of a package; give its datapackage.json",
+            2,
+        ),
     ],
 )
 def test_a_package_that_is_named_wrongly_is_told_from_a_table(folder, arguments, said, code):
@@ -148,7 +183,10 @@ def test_what_commands_for_one_table_say_of_a_package_and_its_cautions():
     weak = ("--epsilon", "0.02", "--delta", "1e-6", "--mechanism", "independent")
     unknown = invoke("run", "in/datapackage.json", "-o", "out", *weak, "--save", "all.synthdp")
     assert (unknown.code, unknown.err.count("\n")) == (2, 1)
-    assert "say how many rows of 'homes' you want with --rows; what was paid for is kept" in unknown.err
+    assert (
+        "say how many rows of 'homes' you want with --rows; what was paid for is kept"
+        in unknown.err
+    )
     both = invoke("sample", "all.synthdp", "-o", "out", "--given", "in/homes.csv", "--rows", "9")
     assert (both.code, "leave out --rows" in both.err) == (2, True)
     done = invoke("sample", "all.synthdp", "-o", "out", "--rows", "9")
@@ -184,19 +222,47 @@ def test_a_draft_has_all_tables_and_no_value(folder):
 
 
 def test_a_run_that_failed_goes_on_with_the_same_command_and_is_charged_once(folder, monkeypatch):
-    create = ("budget", "create", "b", "--epsilon", "3", "--delta", "1e-6", "--population", "homes", "--unit", "home")
+    create = (
+        "budget",
+        "create",
+        "b",
+        "--epsilon",
+        "3",
+        "--delta",
+        "1e-6",
+        "--population",
+        "homes",
+        "--unit",
+        "home",
+    )
     assert invoke(*create).code == 0
-    run = ("run", "in/datapackage.json", "-o", "out", *BUDGET, "--budget", "b", "--budget-note", "a package")
+    run = (
+        "run",
+        "in/datapackage.json",
+        "-o",
+        "out",
+        *BUDGET,
+        "--budget",
+        "b",
+        "--budget-note",
+        "a package",
+    )
     for owner, name in ((Journal, "recalled"), (packages, "_write")):
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt, after=0))
             done = invoke(*run)
         assert done.code == 130
-        assert "what was paid for is in out.journal: the same command goes on and pays nothing twice" in done.err
+        assert (
+            "what was paid for is in out.journal: the same command goes on and pays nothing twice"
+            in done.err
+        )
     assert not (folder / "out").exists()
     done = invoke(*run)
     (said,) = (line for line in done.notes if "journal" in line)
-    assert (done.code, said.startswith("synthdp: caution: journal 'out.journal.ended': nothing was asked")) == (0, True)
+    assert (
+        done.code,
+        said.startswith("synthdp: caution: journal 'out.journal.ended': nothing was asked"),
+    ) == (0, True)
     assert said.endswith("; the same command once more makes a new one")
     assert invoke(*run).code == 1  # the output is there
     again = invoke(*run, "--force", "--journal", "out.journal.ended", "--json")
@@ -243,7 +309,9 @@ def test_files_that_cannot_be_kept_are_refused_in_one_line(folder, options, said
 @pytest.mark.usefixtures("folder")
 def test_a_report_holds_a_synthetic_package_against_the_true_one():
     pytest.importorskip("matplotlib")
-    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1")
+    done = invoke(
+        "run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1"
+    )
     assert done.code == 0, done
     both = ("in/datapackage.json", "out/datapackage.json")
     done = invoke("report", *both, "--json")
@@ -261,7 +329,10 @@ def test_a_report_holds_a_synthetic_package_against_the_true_one():
         refused = invoke("report", *both, *options)
         assert (refused.code, refused.err.count("\n")) == (2, 1)
         assert said in refused.err
-    assert "give the datapackage.json of both" in invoke("report", both[0], "out/homes.csv", "--json").err
+    assert (
+        "give the datapackage.json of both"
+        in invoke("report", both[0], "out/homes.csv", "--json").err
+    )
 
 
 def test_the_page_of_a_released_package_opens_nothing_else(folder):

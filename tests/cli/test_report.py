@@ -43,7 +43,9 @@ REPORT = ("report", "in.csv", "1.csv", "-s", "schema.json", "-o", "r.html")
 
 
 def test_a_page_of_several_tables_says_first_that_it_is_not_private(place):
-    outcome = invoke("report", "in.csv", "1.csv", "3.csv", "-s", "1.synthdp", "-o", "r.html", "--by", "code")
+    outcome = invoke(
+        "report", "in.csv", "1.csv", "3.csv", "-s", "1.synthdp", "-o", "r.html", "--by", "code"
+    )
     assert outcome.code == 0, outcome.err
     assert outcome.lines[0] == f"synthdp: {NOT_PRIVATE}"
     assert "NOT PRIVATE" in outcome.lines[-1]
@@ -56,7 +58,9 @@ def test_a_page_of_several_tables_says_first_that_it_is_not_private(place):
 def test_json_is_for_machines_and_needs_no_page(place):
     before = names_in(place)
     (place / "queries.json").write_text('[{"where": {"town": ["A"]}}]', encoding="utf-8")
-    outcome = invoke("report", "in.csv", "1.csv", "-s", "schema.json", "--json", "--queries", "queries.json")
+    outcome = invoke(
+        "report", "in.csv", "1.csv", "-s", "schema.json", "--json", "--queries", "queries.json"
+    )
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
     assert next(iter(content)) == "NOT PRIVATE"
@@ -75,7 +79,9 @@ def test_one_table_may_come_through_a_pipe(place, tables):
         for each in (outcome, invoke("report", "in.csv", "1.csv", "-s", "schema.json", "--json"))
     )
     name = tables[1] if tables[0] == "-" else "standard input"
-    assert [(each["columns"], each["tvd"]) for each in content] == [(each["columns"], each["tvd"]) for each in direct]
+    assert [(each["columns"], each["tvd"]) for each in content] == [
+        (each["columns"], each["tvd"]) for each in direct
+    ]
     assert {each["table"] for each in content} == {name}
 
 

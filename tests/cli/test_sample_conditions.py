@@ -6,7 +6,15 @@ import pandas as pd
 import pytest
 
 import synthdp
-from tests.helpers.cli_runs import FIELDS, assert_one_line, invoke, lay_out, names_in, run_arguments, write
+from tests.helpers.cli_runs import (
+    FIELDS,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    run_arguments,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +53,9 @@ def table(path="out.csv"):
 
 @pytest.mark.parametrize("in_file", [False, True])
 def test_where_draws_from_a_slice(in_file, place):
-    conditions = json.dumps({"town": ["B", "C"], "age": {"minimum": 33, "maximum": 47}, "code": [1]})
+    conditions = json.dumps(
+        {"town": ["B", "C"], "age": {"minimum": 33, "maximum": 47}, "code": [1]}
+    )
     conditions = conditions.replace("[1]", '["01"]')
     write(place / "where.json", conditions)
     outcome = sample("--where", "@where.json" if in_file else conditions, "--rows", "1e3")
@@ -93,7 +103,9 @@ def test_given_and_where_go_together_and_seeds_repeat():
     where = json.dumps({"age": {"minimum": 33, "maximum": 47}})
     contents = []
     for _ in range(2):
-        assert sample("--given", "partial.csv", "--where", where, "--seed", "5", "--force").code == 0
+        assert (
+            sample("--given", "partial.csv", "--where", where, "--seed", "5", "--force").code == 0
+        )
         contents.append(table())
     pd.testing.assert_frame_equal(*contents)
     assert contents[0]["code"].tolist() == ["01", "02"] * 200
@@ -101,18 +113,51 @@ def test_given_and_where_go_together_and_seeds_repeat():
 
 
 REFUSED = {
-    "no JSON": (("--where", '{"town": [A]}'), "--where: it is not valid JSON in line 1, column 11; correct it"),
-    "no JSON in a file": (("--where", "@bad.json"), "--where 'bad.json': it is not valid JSON in line 2, column 3"),
-    "a key twice": (("--where", '{"town": ["A"], "town": ["B"]}'), "--where: the key 'town' stands twice"),
-    "no object": (("--where", '["A"]'), '--where is no JSON object; write conditions as {"sex": ["F"]'),
+    "no JSON": (
+        ("--where", '{"town": [A]}'),
+        "--where: it is not valid JSON in line 1, column 11; correct it",
+    ),
+    "no JSON in a file": (
+        ("--where", "@bad.json"),
+        "--where 'bad.json': it is not valid JSON in line 2, column 3",
+    ),
+    "a key twice": (
+        ("--where", '{"town": ["A"], "town": ["B"]}'),
+        "--where: the key 'town' stands twice",
+    ),
+    "no object": (
+        ("--where", '["A"]'),
+        '--where is no JSON object; write conditions as {"sex": ["F"]',
+    ),
     "nothing": (("--where", "null"), "--where is no JSON object; write conditions as"),
-    "no condition": (("--where", '{"town": "A"}'), "where: the condition on 'town' is 'A'; write them as"),
-    "unknown column": (("--where", '{"twon": ["A"]}'), "where: there is no column 'twon'; there are 'town', 'age'"),
-    "unknown level": (("--where", '{"code": ["09"]}'), "where: column 'code': it has no level '09'"),
-    "given: unknown column": (("--given", "unknown.csv"), "given: there is no column 'twon'; there are 'town', 'age'"),
-    "given: unknown level": (("--given", "level.csv"), "given: column 'code': value 1 (from 0) is '09', which is none"),
-    "given: zeros in front": (("--given", "zeros.csv"), "'08', which is no number between 0 and 99, written as the"),
-    "given and rows": (("--given", "level.csv", "--rows", "3"), "--given: each of its rows is completed once"),
+    "no condition": (
+        ("--where", '{"town": "A"}'),
+        "where: the condition on 'town' is 'A'; write them as",
+    ),
+    "unknown column": (
+        ("--where", '{"twon": ["A"]}'),
+        "where: there is no column 'twon'; there are 'town', 'age'",
+    ),
+    "unknown level": (
+        ("--where", '{"code": ["09"]}'),
+        "where: column 'code': it has no level '09'",
+    ),
+    "given: unknown column": (
+        ("--given", "unknown.csv"),
+        "given: there is no column 'twon'; there are 'town', 'age'",
+    ),
+    "given: unknown level": (
+        ("--given", "level.csv"),
+        "given: column 'code': value 1 (from 0) is '09', which is none",
+    ),
+    "given: zeros in front": (
+        ("--given", "zeros.csv"),
+        "'08', which is no number between 0 and 99, written as the",
+    ),
+    "given and rows": (
+        ("--given", "level.csv", "--rows", "3"),
+        "--given: each of its rows is completed once",
+    ),
     "over what is given": (("--given", "out.csv", "--force"), "'out.csv' is named twice"),
     "over the conditions": (("--where", "@out.csv", "--force"), "'out.csv' is named twice"),
 }
@@ -132,7 +177,9 @@ def test_what_cannot_be_asked_is_wrong_usage(options, said, place):
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("options", [("--where", "@none.json"), ("--given", "none.csv"), ("--given", "none.txt")])
+@pytest.mark.parametrize(
+    "options", [("--where", "@none.json"), ("--given", "none.csv"), ("--given", "none.txt")]
+)
 def test_files_that_cannot_be_read_are_failures(options):
     assert_one_line(sample(*options), 1)
 
@@ -146,5 +193,7 @@ def test_a_run_draws_from_no_slice(place):
 
 def test_the_command_and_the_library_draw_the_same(place):
     assert sample("--where", '{"age": {"minimum": 33}}', "--rows", "50", "--seed", "3").code == 0
-    drawn = synthdp.load(place / "m.synthdp").sample(50, seed=3, where={"age": {"minimum": 33}}, text=True)
+    drawn = synthdp.load(place / "m.synthdp").sample(
+        50, seed=3, where={"age": {"minimum": 33}}, text=True
+    )
     assert table().to_dict("list") == drawn.to_dict("list")

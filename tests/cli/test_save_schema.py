@@ -1,10 +1,21 @@
-"""`synthdp run --save-schema`: what was learnt is kept for later releases; and the cautions of a run."""
+"""`synthdp run --save-schema`: what was learnt is kept for later releases; and the cautions of a
+run.
+"""
 
 import json
 from pathlib import Path
 
 import pytest
-from helpers.cli_runs import CANARY, HEADER, ROWS, assert_one_line, invoke, lay_out, names_in, run_arguments
+from helpers.cli_runs import (
+    CANARY,
+    HEADER,
+    ROWS,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    run_arguments,
+)
 from helpers.failing_runs import failing
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
@@ -36,7 +47,9 @@ def unpaid(monkeypatch):
 
 
 def run(*more, **named):
-    return invoke(*kinds_arguments("--mechanism", "independent", *more, **{"epsilon": "5", **named}))
+    return invoke(
+        *kinds_arguments("--mechanism", "independent", *more, **{"epsilon": "5", **named})
+    )
 
 
 def certificate_of(name):
@@ -92,7 +105,11 @@ def test_it_holds_nothing_of_persons(place):
 REFUSED = {
     "it exists": (("--save-schema", "old.json"), 1, "'old.json': it exists; pass --force"),
     "standard output": (("--save-schema", "-"), 2, "--save-schema is '-'"),
-    "the kinds file": (("--save-schema", "kinds.json", "--force"), 2, "'kinds.json' is named twice"),
+    "the kinds file": (
+        ("--save-schema", "kinds.json", "--force"),
+        2,
+        "'kinds.json' is named twice",
+    ),
     "the output": (("--save-schema", "out.csv", "--force"), 2, "'out.csv' is named twice"),
     "the model": (("--save", "m", "--save-schema", "./m"), 2, "'./m' is named twice"),
     "no folder": (("--save-schema", "none/learnt.json"), 1, "its directory does not exist"),
@@ -106,7 +123,10 @@ def test_what_cannot_be_written_is_refused_before_anything_is_paid(options, code
     outcome = run(*options)
     assert_one_line(outcome, code)
     assert fragment in outcome.err
-    assert (names_in(place), (place / "old.json").read_text()) == (sorted([*INPUTS, "old.json"]), "old")
+    assert (names_in(place), (place / "old.json").read_text()) == (
+        sorted([*INPUTS, "old.json"]),
+        "old",
+    )
 
 
 def test_force_replaces_it(place):
@@ -134,7 +154,9 @@ def test_what_was_not_found_is_said_after_success_what_is_alike_in_one_line(plac
     lay_out_kinds(place, table=NOTHING)
     outcome = run("--rows", "3")
     cautions = certificate_of("out.csv")["cautions"]
-    assert {name for name in KINDS if any(f"column {name!r}" in caution for caution in cautions)} == set(KINDS)
+    assert {
+        name for name in KINDS if any(f"column {name!r}" in caution for caution in cautions)
+    } == set(KINDS)
     assert (outcome.code, outcome.out) == (0, b"")
     assert outcome.notes == [f"synthdp: caution: {caution}" for caution in grouped(cautions)]
     assert len(outcome.notes) < len(cautions)

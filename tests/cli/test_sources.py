@@ -12,7 +12,11 @@ from synthdp.cli.arguments import exits
 from synthdp.data.engines.engine_frame import EngineFrame
 
 duckdb = pytest.importorskip("duckdb")
-AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 9, "required": True},
+}
 BUDGET = ("--epsilon", "5", "--delta", "1e-6")
 
 
@@ -28,7 +32,16 @@ def people(tmp_path, monkeypatch):
 
 def test_a_table_of_a_database_becomes_a_synthetic_file(people):
     run = invoke(
-        "run", "--source", "duckdb:///people.db", "--table", "people", "-s", "schema.json", *BUDGET, "-o", "o.csv"
+        "run",
+        "--source",
+        "duckdb:///people.db",
+        "--table",
+        "people",
+        "-s",
+        "schema.json",
+        *BUDGET,
+        "-o",
+        "o.csv",
     )
     assert run.code == exits.DONE
     assert (people / "o.csv").read_text().splitlines()[0] == "age"
@@ -58,7 +71,8 @@ def test_wrong_sources_are_refused_in_one_line(given, code):
 
 
 @pytest.mark.parametrize(
-    "option", [("--save", "people.db"), ("--save-schema", "./people.db.wal"), ("--journal", "people.db")]
+    "option",
+    [("--save", "people.db"), ("--save-schema", "./people.db.wal"), ("--journal", "people.db")],
 )
 def test_no_output_replaces_the_database(option, people):
     before = (people / "people.db").read_bytes()
@@ -72,16 +86,31 @@ def test_no_output_replaces_the_database(option, people):
 def test_a_table_may_be_called_as_an_option_is_for_short():
     with duckdb.connect("people.db") as connection:
         connection.execute("CREATE VIEW v AS FROM people")
-    run = invoke("run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv")
+    run = invoke(
+        "run",
+        "--source",
+        "duckdb:///people.db",
+        "--table",
+        "v",
+        "-s",
+        "schema.json",
+        *BUDGET,
+        "-o",
+        "o.csv",
+    )
     assert run.code == exits.DONE, run.err
 
 
 @pytest.mark.usefixtures("people")
 def test_ctrl_c_ends_a_query_of_hours(monkeypatch):
-    """DuckDB itself does not hear of it while it works in several threads; after 20 seconds the test gives up."""
+    """DuckDB itself does not hear of it while it works in several threads; after 20 seconds the
+    test gives up.
+    """
     with duckdb.connect("people.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT i % 10 AS age FROM range(3000000) AS t(i)")
-        connection.execute("CREATE VIEW v AS SELECT (a.age + b.age) // 2 AS age FROM t AS a, t AS b")
+        connection.execute(
+            "CREATE VIEW v AS SELECT (a.age + b.age) // 2 AS age FROM t AS a, t AS b"
+        )
     connect, asked, late, timers = duckdb.connect, EngineFrame.asked, [], []
 
     def connected(path, **options):
@@ -102,7 +131,16 @@ def test_ctrl_c_ends_a_query_of_hours(monkeypatch):
     monkeypatch.setattr(EngineFrame, "asked", interrupted)
     try:
         run = invoke(
-            "run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv"
+            "run",
+            "--source",
+            "duckdb:///people.db",
+            "--table",
+            "v",
+            "-s",
+            "schema.json",
+            *BUDGET,
+            "-o",
+            "o.csv",
         )
     finally:
         for timer in timers:
@@ -123,10 +161,16 @@ def test_a_draft_is_made_of_names_and_types_alone(people):
     assert [field["type"] for field in fields] == ["number", "string", "date"]
     assert "SECRET" not in (people / "d.json").read_text() + drafted.err
     assert invoke("schema", "draft", *source, "--kinds", "-o", "k.json").code == exits.DONE
-    assert json.loads((people / "k.json").read_text()) == {"pay": "number", "name": "categorical", "day": "date"}
+    assert json.loads((people / "k.json").read_text()) == {
+        "pay": "number",
+        "name": "categorical",
+        "day": "date",
+    }
 
 
-@pytest.mark.parametrize("given", [(), ("in.csv", "--source", "duckdb:///people.db", "--table", "people")])
+@pytest.mark.parametrize(
+    "given", [(), ("in.csv", "--source", "duckdb:///people.db", "--table", "people")]
+)
 def test_a_draft_is_of_one_table(people, given):
     refused = invoke("schema", "draft", *given, "-o", "d.json")
     assert refused.code == exits.USAGE

@@ -16,11 +16,22 @@ def model(tmp_path):
     """A saved release of two columns, the second of which may be missing."""
     schema = {
         "fields": [
-            {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}},
-            {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"bins": 2}},
+            {
+                "name": "sex",
+                "type": "string",
+                "constraints": {"enum": ["F", "M"], "required": True},
+            },
+            {
+                "name": "age",
+                "type": "integer",
+                "constraints": {"minimum": 0, "maximum": 9},
+                "synthdp": {"bins": 2},
+            },
         ]
     }
-    counts = LinearMeasurement(("sex", "age"), np.array([[100.0, 50.0, 9.0], [70.0, 90.0, -3.0]]), 4.0)
+    counts = LinearMeasurement(
+        ("sex", "age"), np.array([[100.0, 50.0, 9.0], [70.0, 90.0, -3.0]]), 4.0
+    )
     path = tmp_path / "a.synthdp"
     synthdp.from_measurements(schema, [counts]).save(path)
     return path
@@ -75,7 +86,10 @@ def test_marginal_writes_a_file_and_replaces_none(model, tmp_path):
         (["marginal", "MODEL", "nope"], "'nope' is not in the domain"),
         (["marginal", "MODEL", "sex", "--interval", "95"], "interval is 95.0; give a probability"),
         (["replicates", "MODEL", "-o", "-"], "name a file"),
-        (["replicates", "MODEL", "-o", "x.csv", "-m", "1"], "--number is 1; give a number of tables from 2"),
+        (
+            ["replicates", "MODEL", "-o", "x.csv", "-m", "1"],
+            "--number is 1; give a number of tables from 2",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused_in_a_line(model, arguments, words):
@@ -86,7 +100,12 @@ def test_wrong_arguments_are_refused_in_a_line(model, arguments, words):
 
 
 def test_replicates_writes_numbered_tables_with_certificates(model, tmp_path):
-    assert invoke("replicates", model, "-m", "3", "-o", tmp_path / "r.csv", "--seed", "1", "--rows", "40").code == 0
+    assert (
+        invoke(
+            "replicates", model, "-m", "3", "-o", tmp_path / "r.csv", "--seed", "1", "--rows", "40"
+        ).code
+        == 0
+    )
     names = sorted(path.name for path in tmp_path.glob("r-*"))
     assert names == [f"r-{i}.csv{ending}" for i in (1, 2, 3) for ending in ("", ".privacy.json")]
     tables = [pd.read_csv(tmp_path / f"r-{i}.csv") for i in (1, 2, 3)]

@@ -62,7 +62,11 @@ def assert_only_columns(outcome):
 
 
 def rows_of(content):
-    return list(csv.reader(io.StringIO(content.decode() if isinstance(content, bytes) else content, newline="")))
+    return list(
+        csv.reader(
+            io.StringIO(content.decode() if isinstance(content, bytes) else content, newline="")
+        )
+    )
 
 
 def levels(*names, **more):
@@ -74,26 +78,43 @@ TABLES = {
     "one column": ({"a": levels("x", "y")}, [["x"], ["y"]] * 40),
     "one column and blank values": ({"a": levels("x", "y")}, [["x"], [""]] * 40),
     "one level": ({"a": levels("x"), "b": levels("u", "v")}, [["x", "u"], ["x", "v"]] * 40),
-    "all single": ({"a": {"type": "string", "constraints": {"enum": ["x"], "required": True}}}, [["x"]] * 9),
+    "all single": (
+        {"a": {"type": "string", "constraints": {"enum": ["x"], "required": True}}},
+        [["x"]] * 9,
+    ),
     "all missing": ({"a": levels("x", "y"), "b": levels("u", "v")}, [["", "u"], ["", "v"]] * 40),
     "one row": ({"a": levels("x", "y"), "b": levels("u", "v")}, [["x", "u"]]),
     "no rows": ({"a": levels("x", "y"), "b": levels("u", "v")}, []),
     "no rows, one column": ({"a": levels("x", "y")}, []),
-    "numbers as texts": ({"a": levels("01", "1", "1.0", "+1"), "b": levels("1e3", "nan")}, [["01", "1e3"]] * 300),
+    "numbers as texts": (
+        {"a": levels("01", "1", "1.0", "+1"), "b": levels("1e3", "nan")},
+        [["01", "1e3"]] * 300,
+    ),
     "unicode": (
         {"naïve ✓": levels("Zoë", "\U0001d4b3", "e\u0301"), "日本": levels("東京", "\u202e")},
         [["Zoë", "東京"]] * 300,
     ),
-    "delimiters": ({'a,"b"': levels('x,"y"\nz', "a\rb"), " c ": levels(" ", "'")}, [['x,"y"\nz', " "]] * 300),
+    "delimiters": (
+        {'a,"b"': levels('x,"y"\nz', "a\rb"), " c ": levels(" ", "'")},
+        [['x,"y"\nz', " "]] * 300,
+    ),
     "very long": ({"a": levels("short", LONG)}, [[LONG], ["short"], [LONG + "x"]] * 3),
     "outside of the schema": (
         {
             "a": levels("x", "y"),
             "b": {"type": "integer", "constraints": {"minimum": 0, "maximum": 9}},
-            "c": {"type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}},
+            "c": {
+                "type": "date",
+                "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+            },
             "d": {"type": "boolean"},
         },
-        [[CANARY, "-1e400", "0000-99-99", "maybe"], ["", "9" * 5000, CANARY, "=1+1"], ["y", "nan", "", "\u0661"]] * 30,
+        [
+            [CANARY, "-1e400", "0000-99-99", "maybe"],
+            ["", "9" * 5000, CANARY, "=1+1"],
+            ["y", "nan", "", "\u0661"],
+        ]
+        * 30,
     ),
 }
 
@@ -104,7 +125,11 @@ def test_odd_tables_work(fields, rows, mechanism, place):
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
     writer.writerows([list(fields), *rows])
-    lay_out(place, table=stream.getvalue(), schema={"fields": [{"name": n} | f for n, f in fields.items()]})
+    lay_out(
+        place,
+        table=stream.getvalue(),
+        schema={"fields": [{"name": n} | f for n, f in fields.items()]},
+    )
     more = ("--mechanism", mechanism, "--rows", "40")
     outcome = invoke(*run_arguments(*more, epsilon="100"))
     assert (outcome.code, outcome.out) == (0, b"")
@@ -122,7 +147,9 @@ def test_odd_tables_work(fields, rows, mechanism, place):
 
 
 def test_texts_that_look_like_numbers_stay_texts(place):
-    lay_out(place, table="a\n" + "01\n" * 400, schema={"fields": [{"name": "a", **levels("01", "1")}]})
+    lay_out(
+        place, table="a\n" + "01\n" * 400, schema={"fields": [{"name": "a", **levels("01", "1")}]}
+    )
     assert_quiet_success(invoke(*run_arguments("--rows", "50", epsilon="100")))
     assert {row[0] for row in rows_of((place / "out.csv").read_bytes())[1:]} == {"01"}
 
@@ -132,7 +159,9 @@ def test_a_header_without_rows_is_a_table_like_any_other(place):
         lay_out(place, table=HEADER)
         output = f"{adjacency}.csv"
         for more, n_rows in (((), ROWS_UNLESS_KNOWN), (("--rows", "5", "--force"), 5)):
-            assert_only_columns(invoke(*run_arguments("--adjacency", adjacency, *more, output=output)))
+            assert_only_columns(
+                invoke(*run_arguments("--adjacency", adjacency, *more, output=output))
+            )
             header, *rows = rows_of((place / output).read_bytes())
             assert (header, len(rows)) == (["town", "age", "code"], n_rows)
         certificate = json.loads((place / f"{output}.privacy.json").read_text())
@@ -171,7 +200,9 @@ def test_every_format_in_and_out(source, output, place):
     (place / "in.csv.gz").write_bytes(gzip.compress((HEADER + ROWS).encode()))
     pd.read_csv("in.csv", dtype={"code": str}).to_parquet("in.parquet")
     stdin = (HEADER + ROWS).encode() if source == "-" else b""
-    outcome = invoke(*run_arguments("--rows", "30", source=source, output=output, epsilon="50"), stdin=stdin)
+    outcome = invoke(
+        *run_arguments("--rows", "30", source=source, output=output, epsilon="50"), stdin=stdin
+    )
     assert outcome.code == 0
     if output == "-":
         frame = pd.read_csv(io.BytesIO(outcome.out), dtype={"code": str})
@@ -217,7 +248,10 @@ def test_show_survives_a_reader_that_leaves_early_and_a_full_disk():
         readable, writable = os.pipe()
         os.close(readable)
         done = subprocess.run(
-            [*SYNTHDP, "show", "schema.json"], stdout=stream or writable, stderr=subprocess.PIPE, check=False
+            [*SYNTHDP, "show", "schema.json"],
+            stdout=stream or writable,
+            stderr=subprocess.PIPE,
+            check=False,
         )
         os.close(writable)
         if stream:
@@ -230,7 +264,11 @@ def test_show_survives_a_reader_that_leaves_early_and_a_full_disk():
 @pytest.mark.usefixtures("place")
 def test_closed_standard_streams_are_no_accident():
     closed = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
-    for arguments, code in ((("show", "schema.json"), 0), (("show", "none"), 1), (run_arguments(source="-"), 1)):
+    for arguments, code in (
+        (("show", "schema.json"), 0),
+        (("show", "none"), 1),
+        (run_arguments(source="-"), 1),
+    ):
         assert subprocess.run([*closed, *SYNTHDP, *arguments], check=False).returncode == code
 
 
@@ -241,7 +279,10 @@ def test_json_for_machines(options, place):
     assert outcome.err == ""
     assert (result["output"], result["certificate"]) == ("out.csv", "out.csv.privacy.json")
     assert (result["epsilon"], result["delta"], result["is_private"]) == (1, 1e-6, True)
-    assert result["accounting"] == json.loads((place / result["certificate"]).read_text())["accounting"]
+    assert (
+        result["accounting"]
+        == json.loads((place / result["certificate"]).read_text())["accounting"]
+    )
     outcome = invoke(*run_arguments("--json", "--rows", "4", output="-"))
     assert len(rows_of(outcome.out)) == 5
     statement, result = map(json.loads, outcome.lines)  # stdout is the table's
@@ -264,18 +305,26 @@ def test_force_replaces_everything(place):
 
 @pytest.mark.parametrize("output", ["more.csv", "more.csv.gz", "more.parquet"])
 def test_sample_needs_no_private_data_and_repeats_by_its_seed(output, place):
-    assert_quiet_success(invoke(*run_arguments("--save", "m.synthdp", "--seed", "5", output=f"first-{output}")))
+    assert_quiet_success(
+        invoke(*run_arguments("--save", "m.synthdp", "--seed", "5", output=f"first-{output}"))
+    )
     (place / "in.csv").unlink()
     (place / "schema.json").unlink()
     assert_quiet_success(invoke("sample", "m.synthdp", "-o", output, "--seed", "5"))
     assert (place / output).read_bytes() == (place / f"first-{output}").read_bytes()
-    certificates = [json.loads((place / f"{name}.privacy.json").read_text()) for name in (output, f"first-{output}")]
+    certificates = [
+        json.loads((place / f"{name}.privacy.json").read_text())
+        for name in (output, f"first-{output}")
+    ]
     assert certificates[0] == certificates[1]
     other = invoke("sample", "m.synthdp", "-o", "-", "--seed", "6", "--rows", "100")
     assert other.code == 0
     assert len(rows_of(other.out)) == 101
     assert invoke("sample", "m.synthdp", "-o", output).code == 1
-    assert json.loads(invoke("sample", "m.synthdp", "-o", output, "--force", "--json").out)["output"] == output
+    assert (
+        json.loads(invoke("sample", "m.synthdp", "-o", output, "--force", "--json").out)["output"]
+        == output
+    )
 
 
 def test_show_explains_each_kind_of_file(place):
@@ -299,7 +348,10 @@ def test_show_explains_each_kind_of_file(place):
         assert [word for word in words if word not in outcome.out.decode()] == []
         content = json.loads(invoke("show", name, "--json").out)
         assert isinstance(content, dict)
-    assert json.loads(invoke("show", "out.csv.privacy.json", "--json").out) == synthdp.load("m.synthdp").certificate
+    assert (
+        json.loads(invoke("show", "out.csv.privacy.json", "--json").out)
+        == synthdp.load("m.synthdp").certificate
+    )
 
 
 SHOWN = {
@@ -322,7 +374,11 @@ SHOWN = {
 def test_show_says_what_a_recipe_did_and_found(mechanism, words, place):
     assert_quiet_success(invoke(*run_arguments("--mechanism", mechanism, "--workload", "2-way")))
     text = invoke("show", "out.csv.privacy.json", "--all").out.decode()
-    assert [word for word in [*words, "workload           3 marginals of up to 2 columns"] if word not in text] == []
+    assert [
+        word
+        for word in [*words, "workload           3 marginals of up to 2 columns"]
+        if word not in text
+    ] == []
     certificate = json.loads((place / "out.csv.privacy.json").read_text())
     kinds = ("marginal ", "selection ", "scores ")
     assert sum(line.startswith(kinds) for line in text.splitlines()) == len(certificate["events"])
@@ -332,23 +388,32 @@ def test_show_counts_what_comes_by_the_hundreds(place):
     assert_quiet_success(invoke(*run_arguments("--mechanism", "aim")))
     path = place / "out.csv.privacy.json"
     certificate = json.loads(path.read_text())
-    bounds = [{"columns": ["town"], "l1_records": float(i) if i else None, "supported": i > 0} for i in range(455)]
+    bounds = [
+        {"columns": ["town"], "l1_records": float(i) if i else None, "supported": i > 0}
+        for i in range(455)
+    ]
     certificate["findings"] = {"error_bounds": bounds, "unheard_of": list(range(700)), "rounds": 7}
     certificate["events"] *= 1 + 455 // len(certificate["events"])
     certificate = sealed(certificate)
     path.write_text(json.dumps(certificate))
     text = invoke("show", path.name, "--all").out.decode()
     assert (
-        "error bounds       95 % bounds on the L1 error of 455 marginals: 1 to 454 records (1 unknown); --json" in text
+        "error bounds       95 % bounds on the L1 error of 455 marginals: 1 to 454 records (1 unknown); --json"
+        in text
     )
     assert "unheard of         700 entries; --json lists them" in text
     assert "rounds             7" in text
-    assert text.count("\nmarginal ") == sum(event["event"] == "marginal" for event in certificate["events"])
+    assert text.count("\nmarginal ") == sum(
+        event["event"] == "marginal" for event in certificate["events"]
+    )
     assert len(invoke("show", path.name).out.splitlines()) < 30
     assert json.loads(invoke("show", path.name, "--json").out) == certificate
     certificate["findings"]["error_bounds"] = [bounds[0]] * 2
     path.write_text(json.dumps(sealed(certificate)))
-    assert "L1 error of 2 marginals: unknown; --json lists them" in invoke("show", path.name, "--all").out.decode()
+    assert (
+        "L1 error of 2 marginals: unknown; --json lists them"
+        in invoke("show", path.name, "--all").out.decode()
+    )
     certificate["findings"]["error_bounds"] = [{"columns": ["town"]}]
     path.write_text(json.dumps(sealed(certificate)))
     assert_one_line(invoke("show", path.name), 1)
@@ -369,12 +434,16 @@ def test_a_draft_reads_the_header_of_a_csv_file_only(name, place):
     assert note.startswith("synthdp: ")
     assert "not read off the data on purpose" in note
     assert heading == "how columns are read, and written, unless more is declared:"
-    empty = invoke("schema", "draft", "-", stdin=b"town,age\n")  # nothing below the header has a part in it
+    empty = invoke(
+        "schema", "draft", "-", stdin=b"town,age\n"
+    )  # nothing below the header has a part in it
     assert (empty.out, empty.lines) == (outcome.out, [note, heading, *readings])
 
 
 def test_a_draft_of_parquet_has_types_and_no_values(place):
-    frame = pd.DataFrame({"t": [CANARY], "n": [7731], "f": [77.31], "b": [True], "d": pd.to_datetime(["1977-03-01"])})
+    frame = pd.DataFrame(
+        {"t": [CANARY], "n": [7731], "f": [77.31], "b": [True], "d": pd.to_datetime(["1977-03-01"])}
+    )
     frame["c"] = frame["t"].astype("category")
     frame.to_parquet("t.parquet")
     assert invoke("schema", "draft", "t.parquet", "-o", "draft.json").code == 0
@@ -421,7 +490,9 @@ def test_what_the_ledger_refuses_is_refused_for_privacy(n_paid, place, monkeypat
     assert names_in(place) == sorted([*before, *["out.csv.rescued.synthdp"] * n_paid])
 
 
-@pytest.mark.parametrize(("arguments", "code"), [((), 2), (("--version",), 0), (("show", "none"), 1)])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [((), 2), (("--version",), 0), (("show", "none"), 1)]
+)
 def test_the_process_ends_with_the_exit_code(arguments, code):
     done = subprocess.run([*SYNTHDP, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == code
@@ -435,7 +506,9 @@ def test_help_lists_every_command_and_fits_a_terminal():
         assert invoke(command, "--help").code == 0
     assert "draft" in invoke("schema", "--help").out.decode()
     for name in (*registry.MECHANISMS, *registry.ENGINES, "add-remove", "replace-one"):
-        assert name in "".join(invoke("run", "--help").out.decode().split())  # lines may break after a hyphen
+        assert name in "".join(
+            invoke("run", "--help").out.decode().split()
+        )  # lines may break after a hyphen
     assert (
         "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,\n143 terminated (SIGTERM)"
         in text
@@ -456,11 +529,15 @@ def test_a_new_name_in_a_registry_is_in_the_help_and_in_the_error(monkeypatch):
         assert f"choose one of {', '.join(sorted(table))}" in outcome.err
 
 
-@pytest.mark.parametrize("statement", ["import synthdp", "from synthdp.cli.main import run; run(['--help'])"])
+@pytest.mark.parametrize(
+    "statement", ["import synthdp", "from synthdp.cli.main import run; run(['--help'])"]
+)
 def test_help_and_import_load_nothing_heavy(statement):
     heavy = "{'numpy', 'pandas', 'scipy', 'networkx', 'pyarrow', 'synthdp.cli.outputs', 'synthdp.release.synthesis'}"
     script = f"import sys\ntry:\n    {statement}\nfinally:\n    print('heavy:', sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "heavy: []"
 
 
@@ -482,10 +559,19 @@ def test_progress_is_drawn_on_a_terminal_and_nowhere_else():
     os.close(slave)
     shown = read_terminal(process, terminal)
     assert process.returncode == 0
-    for stage in ("reading", "measuring columns", "selecting pairs", "measuring pairs", "fitting", "sampling"):
+    for stage in (
+        "reading",
+        "measuring columns",
+        "selecting pairs",
+        "measuring pairs",
+        "fitting",
+        "sampling",
+    ):
         assert stage in shown
     *_, last = shown.split("\r\x1b[K")
-    assert last.strip() == "out.csv: (1, 1e-06)-differential privacy; details in out.csv.privacy.json"
+    assert (
+        last.strip() == "out.csv: (1, 1e-06)-differential privacy; details in out.csv.privacy.json"
+    )
     process = subprocess.run([*SYNTHDP, *run_arguments("--force")], capture_output=True, check=True)
     assert (process.stdout, process.stderr.decode().strip()) == (
         b"",
@@ -500,7 +586,10 @@ def test_names_that_a_terminal_cannot_show_are_escaped():
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     for options in ((), ("--json",)):
         done = subprocess.run(
-            [*SYNTHDP, "show", "schema.json", *options], env=environment, capture_output=True, check=True
+            [*SYNTHDP, "show", "schema.json", *options],
+            env=environment,
+            capture_output=True,
+            check=True,
         )
         assert b"\\u65e5\\u672c" in done.stdout
     assert SCHEMA["fields"][0]["name"] == "town"

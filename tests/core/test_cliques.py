@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from synthdp.core.cliques import all_k_way, maximal_cliques, subsets
 
-CLIQUES = st.lists(st.permutations("abcd").flatmap(lambda p: st.integers(0, 4).map(lambda k: tuple(p[:k]))), max_size=8)
+CLIQUES = st.lists(
+    st.permutations("abcd").flatmap(lambda p: st.integers(0, 4).map(lambda k: tuple(p[:k]))),
+    max_size=8,
+)
 
 
 @given(CLIQUES)

@@ -37,7 +37,9 @@ def test_domains_are_values():
     assert Domain(("a", "b"), (2, 3)) != Domain(("b", "a"), (3, 2))
 
 
-@pytest.mark.parametrize("again", [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize(
+    "again", [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy]
+)
 @pytest.mark.parametrize("asked", [False, True])
 def test_copies_are_the_same_value_whether_or_not_places_were_asked_for(again, asked):
     domain = Domain(("a", "b", "c"), (2, 3, 5))

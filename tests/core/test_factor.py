@@ -12,7 +12,9 @@ from synthdp.core.factor import Factor
 NAMES = "abcd"
 
 
-@given(st.lists(st.integers(1, 4), min_size=4, max_size=4), st.permutations(NAMES), st.integers(0, 4))
+@given(
+    st.lists(st.integers(1, 4), min_size=4, max_size=4), st.permutations(NAMES), st.integers(0, 4)
+)
 def test_projection_sums_out_the_rest_in_the_order_asked_for(shape, order, k):
     rng = np.random.default_rng(0)
     factor = Factor(Domain(tuple(NAMES), tuple(shape)), rng.random(shape))

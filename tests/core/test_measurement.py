@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, combined_measurements, estimate_total
+from synthdp.core.measurement import (
+    Coarsening,
+    LinearMeasurement,
+    combined_measurements,
+    estimate_total,
+)
 from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
@@ -51,7 +56,9 @@ def test_coarsening_sums_the_cells_of_each_group(coarsening, order, k, whole):
     LinearMeasurement(clique, merged.astype(float), 1.0, coarsening).check_fits(DOMAIN)
     if not clique:
         return  # see the test below
-    measurement = LinearMeasurement(clique, values.astype(float), np.full(shape, 2.0)).coarsened(coarsening)
+    measurement = LinearMeasurement(clique, values.astype(float), np.full(shape, 2.0)).coarsened(
+        coarsening
+    )
     np.testing.assert_allclose(measurement.values, merged)
     cells_each = coarsened_by_hand(coarsening, clique, np.ones(shape))
     np.testing.assert_allclose(measurement.variance, 4.0 * cells_each)
@@ -62,18 +69,28 @@ def test_coarsening_sums_the_cells_of_each_group(coarsening, order, k, whole):
 @given(coarsenings(), st.permutations(DOMAIN.attributes), st.integers(0, 3), st.booleans())
 def test_spreading_gives_each_cell_what_it_is_merged_into(coarsening, order, k, whole):
     clique = tuple(order[:k])
-    shape, merged_shape = DOMAIN.project(clique).shape, coarsening.domain(DOMAIN).project(clique).shape
+    shape, merged_shape = (
+        DOMAIN.project(clique).shape,
+        coarsening.domain(DOMAIN).project(clique).shape,
+    )
     rng = np.random.default_rng(2)
-    values = np.asarray(rng.integers(-5, 50, merged_shape) if whole else rng.normal(size=merged_shape))
+    values = np.asarray(
+        rng.integers(-5, 50, merged_shape) if whole else rng.normal(size=merged_shape)
+    )
     spread = coarsening.spread(clique, values)
     assert (spread.shape, spread.dtype) == (shape, values.dtype)
     for cell in np.ndindex(shape):
         names = zip(clique, cell, strict=True)
-        home = tuple(int(coarsening.groups[n][level]) if n in coarsening.groups else level for n, level in names)
+        home = tuple(
+            int(coarsening.groups[n][level]) if n in coarsening.groups else level
+            for n, level in names
+        )
         assert spread[cell] == values[home]
     # Shared out evenly it sums up to what it was; and it is the transpose of summing.
     cells_each = coarsened_by_hand(coarsening, clique, np.ones(shape))
-    np.testing.assert_allclose(coarsening.apply(clique, spread / coarsening.spread(clique, cells_each)), values)
+    np.testing.assert_allclose(
+        coarsening.apply(clique, spread / coarsening.spread(clique, cells_each)), values
+    )
     other = np.asarray(rng.normal(size=shape))
     assert np.sum(coarsening.apply(clique, other) * values) == pytest.approx(np.sum(other * spread))
 
@@ -82,15 +99,22 @@ def test_the_groups_of_a_measurement_are_those_of_its_own_attributes():
     a, c = np.array([0, 1, 1, 0]), np.array([0, 0])
     coarsening = Coarsening({"c": c, "a": a})
     measurement = LinearMeasurement(("b", "a"), np.zeros((3, 2)), 1.0, coarsening)
-    assert {name: groups.tolist() for name, groups in measurement.groups.items()} == {"a": a.tolist()}
-    assert list(LinearMeasurement(("a", "c"), np.zeros((2, 1)), 1.0, coarsening).groups) == ["a", "c"]
+    assert {name: groups.tolist() for name, groups in measurement.groups.items()} == {
+        "a": a.tolist()
+    }
+    assert list(LinearMeasurement(("a", "c"), np.zeros((2, 1)), 1.0, coarsening).groups) == [
+        "a",
+        "c",
+    ]
     assert LinearMeasurement(("b",), np.zeros(3), 1.0, coarsening).groups == {}
     assert LinearMeasurement((), np.array(1.0), 1.0, coarsening).groups == {}
     assert LinearMeasurement(("a",), np.zeros(4), 1.0).groups == {}
 
 
 def test_the_empty_clique_can_be_coarsened():
-    measurement = LinearMeasurement((), np.array(7.0), 2.0).coarsened(Coarsening({"a": np.array([0, 0, 1, 1])}))
+    measurement = LinearMeasurement((), np.array(7.0), 2.0).coarsened(
+        Coarsening({"a": np.array([0, 0, 1, 1])})
+    )
     assert float(measurement.values) == 7.0
     assert float(measurement.variance) == pytest.approx(4.0)
 
@@ -101,7 +125,9 @@ def test_groups_with_gaps_are_refused(groups):
         Coarsening({"a": np.array(groups, dtype=int)})
 
 
-@pytest.mark.parametrize("groups", [[0.0, 1.0], [0.5, 1.5], [False, True], ["0", "1"], [0, 1, 10**15]])
+@pytest.mark.parametrize(
+    "groups", [[0.0, 1.0], [0.5, 1.5], [False, True], ["0", "1"], [0, 1, 10**15]]
+)
 def test_groups_are_whole_numbers(groups):
     with pytest.raises(ParameterError, match="'a': groups must be numbered"):
         Coarsening({"a": np.array(groups)})
@@ -136,10 +162,20 @@ def test_coarsenings_of_another_domain_are_refused():
         (("a",), np.array([1.0, np.nan, 0.0, 0.0]), 1.0, "nan or inf"),
         (("a",), np.array([1.0, np.inf, 0.0, 0.0]), 1.0, "nan or inf"),
         (("a",), np.zeros(4), 1e-10, "must be above 0, 1e-09 to 1.15e.18"),
-        (("a",), np.zeros(4), np.array([1.0, 1e19, 1.0, 1.0]), "must be above 0, 1e-09 to 1.15e.18"),
+        (
+            ("a",),
+            np.zeros(4),
+            np.array([1.0, 1e19, 1.0, 1.0]),
+            "must be above 0, 1e-09 to 1.15e.18",
+        ),
         (("a",), np.array([0.0, 2e18, 0.0, 0.0]), 1.0, "values lie beyond 1.15e.18"),
         (("a",), np.array([0.0, -1e308, 0.0, 0.0]), 1.0, "values lie beyond 1.15e.18"),
-        (("a",), np.array([1.0 + 2.0j, 0.0, 0.0, 0.0]), 1.0, "values are of type complex128; give integers or floats"),
+        (
+            ("a",),
+            np.array([1.0 + 2.0j, 0.0, 0.0, 0.0]),
+            1.0,
+            "values are of type complex128; give integers or floats",
+        ),
         (("a",), np.zeros(4), 1.0 + 0.0j, "stddev are of type complex128"),
         (("a",), np.array([True, False, True, True]), 1.0, "values are of type bool"),
         (("a",), np.zeros(4), True, "stddev are of type bool"),
@@ -172,7 +208,9 @@ def test_what_the_kernel_can_answer_is_a_measurement():
     largest = LinearMeasurement(("a",), np.full(4, 2**60), sqrt(MAX_SIGMA_SQUARED + 1 / 12))
     assert largest.values.tolist() == [2.0**60] * 4
     assert largest.stddev == 2.0**50
-    noisiest = LinearMeasurement(("a",), np.zeros(4), 2.0**60).coarsened(Coarsening({"a": np.array([0, 0, 0, 1])}))
+    noisiest = LinearMeasurement(("a",), np.zeros(4), 2.0**60).coarsened(
+        Coarsening({"a": np.array([0, 0, 0, 1])})
+    )
     assert noisiest.stddev.tolist() == [2.0**60, 2.0**60]
 
 
@@ -190,7 +228,11 @@ def test_measurements_that_do_not_fit_the_domain_are_refused():
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.permutations("ab"), st.floats(0.1, 10), st.booleans()), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.tuples(st.permutations("ab"), st.floats(0.1, 10), st.booleans()), min_size=1, max_size=5
+    )
+)
 def test_repeats_combine_to_the_least_squares_estimate_and_its_variance(plans):
     rng = np.random.default_rng(2)
     measurements, rows = [], []
@@ -199,7 +241,12 @@ def test_repeats_combine_to_the_least_squares_estimate_and_its_variance(plans):
         stddevs = stddev * rng.uniform(0.5, 2, shape) if by_cell else stddev
         measurements.append(LinearMeasurement(tuple(order), rng.normal(size=shape), stddevs))
         axes = [order.index(name) for name in "ab"]
-        rows.append((np.transpose(measurements[-1].values, axes), np.transpose(measurements[-1].variance, axes)))
+        rows.append(
+            (
+                np.transpose(measurements[-1].values, axes),
+                np.transpose(measurements[-1].variance, axes),
+            )
+        )
     other = LinearMeasurement(("c",), np.array([1.0, 2.0]), 3.0)
     together, alone = combined_measurements(DOMAIN, [*measurements, other])
     assert (together.clique, alone.clique) == (("a", "b"), ("c",))
@@ -213,14 +260,17 @@ def test_repeats_combine_to_the_least_squares_estimate_and_its_variance(plans):
 
 
 def test_the_total_is_the_generalised_least_squares_estimate():
-    """Each marginal alone: unknown cells whose sums are one number; the best estimate of that number."""
+    """Each marginal alone: unknown cells whose sums are one number; the best estimate of that
+    number.
+    """
     rng = np.random.default_rng(3)
     measurements = [
         LinearMeasurement(("a",), rng.normal(50, 1, 4), rng.uniform(1, 3, 4)),
         LinearMeasurement(("b",), rng.normal(66, 1, 3), 2.0),
         LinearMeasurement((), np.array(205.0), 4.0),
     ]
-    # Unknowns: all cells of a, all but the last of b (the total gives that one); the total is the sum over a.
+    # Unknowns: all cells of a, all but the last of b (the total gives that one); the total is the
+    # sum over a.
     design = np.zeros((8, 6))
     design[:4, :4] = np.eye(4)
     design[4:6, 4:] = np.eye(2)

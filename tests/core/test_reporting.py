@@ -8,7 +8,17 @@ import pytest
 from helpers.tables import private
 
 from synthdp.core.errors import BudgetExceededError
-from synthdp.core.reporting import FITTING, LOGGER, NotebookLine, finishing, in_notebook, log, logged, silent, steps
+from synthdp.core.reporting import (
+    FITTING,
+    LOGGER,
+    NotebookLine,
+    finishing,
+    in_notebook,
+    log,
+    logged,
+    silent,
+    steps,
+)
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -28,7 +38,10 @@ def broken():
 
 
 def test_nobody_is_bothered_who_does_not_listen(capfd):
-    assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger("synthdp").handlers)
+    assert any(
+        isinstance(handler, logging.NullHandler)
+        for handler in logging.getLogger("synthdp").handlers
+    )
     log(logging.ERROR, "nothing %s", "at all")
     assert capfd.readouterr() == ("", "")
 
@@ -83,7 +96,8 @@ def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
     table = private()
     own = table.ledger
     monkeypatch.setattr(
-        "synthdp.privacy.queryable.log_charge", lambda *_, **__: seen.append((own.spent, len(own.events)))
+        "synthdp.privacy.queryable.log_charge",
+        lambda *_, **__: seen.append((own.spent, len(own.events))),
     )
     table.measure(("a",), rho=own.budget / 4)
     assert seen == [(own.budget / 4, 1)]
@@ -112,7 +126,13 @@ def test_a_closed_notebook_ends_no_run():
 def test_every_stage_ends_at_all_of_its_steps_when_another_begins_or_all_is_done():
     told = []
     with finishing(lambda *each: told.append(each)) as report:
-        for each in [("measuring", 0, 3), ("measuring", 1, 3), ("selecting", 0, 100), (FITTING, 4, 9), (FITTING, 2, 9)]:
+        for each in [
+            ("measuring", 0, 3),
+            ("measuring", 1, 3),
+            ("selecting", 0, 100),
+            (FITTING, 4, 9),
+            (FITTING, 2, 9),
+        ]:
             report(*each)
         report("selecting", 40, 100)
     assert told == [

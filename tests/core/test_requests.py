@@ -1,4 +1,6 @@
-"""What may be asked of a model: refused before any memory is taken, in one clear error, at every door."""
+"""What may be asked of a model: refused before any memory is taken, in one clear error, at every
+door.
+"""
 
 import os
 import subprocess
@@ -31,8 +33,12 @@ def chain():
 
 
 def pseudo(domain, regions):
-    tables = {region: np.full(s := domain.project(region).shape, 1 / np.prod(s)) for region in regions}
-    return PseudoMarginalModel(domain=domain, tables=tables, messages={}, constraints=(), total=1.0, status=STATUS)
+    tables = {
+        region: np.full(s := domain.project(region).shape, 1 / np.prod(s)) for region in regions
+    }
+    return PseudoMarginalModel(
+        domain=domain, tables=tables, messages={}, constraints=(), total=1.0, status=STATUS
+    )
 
 
 def mixture():
@@ -42,18 +48,24 @@ def mixture():
 
 def rows():
     columns = (np.arange(50),) * N
-    return WeightedRowsModel(domain=WIDE, columns=columns, weights=np.full(50, 1 / 50), total=1.0, status=STATUS)
+    return WeightedRowsModel(
+        domain=WIDE, columns=columns, weights=np.full(50, 1 / 50), total=1.0, status=STATUS
+    )
 
 
 def refined():
     groups, shares = np.arange(100) // 2, {"x0": np.full(100, 0.5)}
     domain = Domain(WIDE.attributes, (100, *WIDE.shape[1:]))
-    return RefinedModel(coarse=mixture(), domain=domain, coarsening=Coarsening({"x0": groups}), shares=shares)
+    return RefinedModel(
+        coarse=mixture(), domain=domain, coarsening=Coarsening({"x0": groups}), shares=shares
+    )
 
 
 MODELS = {
     "field": chain,
-    "pseudo-marginals": lambda: pseudo(WIDE, zip(WIDE.attributes[:-1], WIDE.attributes[1:], strict=True)),
+    "pseudo-marginals": lambda: pseudo(
+        WIDE, zip(WIDE.attributes[:-1], WIDE.attributes[1:], strict=True)
+    ),
     "mixture": mixture,
     "rows": rows,
     "refined": refined,
@@ -92,7 +104,9 @@ def test_seeds_may_be_any_whole_number(model):
     assert seeded(None).random() != seeded(None).random()
 
 
-@pytest.mark.parametrize("n_rows", [1.5, 3.0, "3", -1, True, None, np.float64(2.0), 10**12, 10**400])
+@pytest.mark.parametrize(
+    "n_rows", [1.5, 3.0, "3", -1, True, None, np.float64(2.0), 10**12, 10**400]
+)
 def test_numbers_of_rows_are_whole_and_of_a_size_that_can_be_drawn(model, n_rows):
     for draw in drawings(model)[:3]:
         with pytest.raises(ParameterError, match=r"^n_rows is "):
@@ -118,17 +132,28 @@ def test_completions_are_bounded_as_samples_are(model, monkeypatch):
 
 
 def test_marginals_without_sense_or_too_large_are_refused(model):
-    for clique, message in (("x1", "is a text"), (("x1", "x1"), "repeats"), (("z",), "not in the domain")):
+    for clique, message in (
+        ("x1", "is a text"),
+        (("x1", "x1"), "repeats"),
+        (("z",), "not in the domain"),
+    ):
         with pytest.raises(ParameterError, match=message):
             model.marginal(clique)
     with pytest.raises(ParameterError, match="clique of 40 attributes: name at most 32"):
         model.marginal(WIDE.attributes)
-    with pytest.raises(ModelTooLargeError, match=r"about 10\^54 cells, at most 134217728 are allowed; name fewer"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"about 10\^54 cells, at most 134217728 are allowed; name fewer"
+    ):
         model.marginal(WIDE.attributes[5:37])
-    with pytest.raises(ModelTooLargeError, match=r"'x4', 'x5' has 312500000 cells, at most 134217728 are"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"'x4', 'x5' has 312500000 cells, at most 134217728 are"
+    ):
         model.marginals([("x1",), WIDE.attributes[1:6]])
     many = [("x1", "x2", "x3", f"x{i}") for i in range(4, N)] * 5
-    with pytest.raises(ModelTooLargeError, match=r"180 marginals have 1125000000 cells together, at most 1073741824"):
+    with pytest.raises(
+        ModelTooLargeError,
+        match=r"180 marginals have 1125000000 cells together, at most 1073741824",
+    ):
         model.marginals(many)
 
 
@@ -167,13 +192,21 @@ for name, model in models.items():
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the memory in use is read from /proc"
+)
 def test_memory_is_refused_before_it_is_taken():
-    """In a process that may take 256 MB more than it has: nothing but the one error comes, and it comes at once."""
+    """In a process that may take 256 MB more than it has: nothing but the one error comes, and it
+    comes at once.
+    """
     here = Path(__file__)
     places = [str(here.parent), str(here.parents[1]), str(Path(synthdp.__file__).parents[1])]
     command = [sys.executable, "-P", "-c", CHILD.format(paths=places)]
-    calm = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    calm = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
     done = subprocess.run(command, env=calm, capture_output=True, text=True, check=False)
     asked = dict.fromkeys(("marginal", "smaller", "batch"), "ModelTooLargeError")
     asked |= dict.fromkeys(("sample", "chance", "slice"), "ParameterError")
@@ -195,6 +228,8 @@ def test_a_synthesis_asks_for_sizes_first_too():
         with pytest.raises(ParameterError, match=r"^seed is "):
             synthesis.sample(3, seed=seed)
     slices = {name: list(range(49)) for name in WIDE.attributes[:20]}
-    with pytest.raises(ModelTooLargeError, match=r"^where: .*; or say how many rows you want with n_rows"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"^where: .*; or say how many rows you want with n_rows"
+    ):
         synthesis.sample(where=slices)
     assert len(synthesis.sample(7, where=slices)) == 7

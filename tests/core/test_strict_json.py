@@ -17,7 +17,8 @@ def test_what_nests_deeper_than_anybody_needs_is_refused(opening, closing):
     assert parse_json(opening * (MAX_DEPTH - 1) + inner + closing * (MAX_DEPTH - 1), "it")
     for depth in (MAX_DEPTH, 500, 200_000):
         with pytest.raises(
-            SchemaError, match=r"^it: it nests more than 50 objects and lists in each other; correct it$"
+            SchemaError,
+            match=r"^it: it nests more than 50 objects and lists in each other; correct it$",
         ):
             parse_json(opening * depth + inner + closing * depth, "it")
 
@@ -48,7 +49,7 @@ def test_files_that_are_too_large_are_not_read(tmp_path, monkeypatch):
         json_files.load_json(path, "schema")
 
 
-# --- memory ------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 WIDE = "\U0001f600"
 """One such character, and each of a text takes four bytes."""
@@ -97,16 +98,23 @@ DENSE = {
 
 
 def outcomes(folder, texts):
-    """What comes of reading each text in a process of its own that may take 200 MB more than it has."""
+    """What comes of reading each text in a process of its own that may take 200 MB more than it
+    has.
+    """
     paths = [folder / str(number) for number, _ in enumerate(texts)]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", READER]
-    return [subprocess.run([*command, path], stdout=subprocess.PIPE, check=True, text=True).stdout for path in paths]
+    return [
+        subprocess.run([*command, path], stdout=subprocess.PIPE, check=True, text=True).stdout
+        for path in paths
+    ]
 
 
 def padded(text):
-    """The same after a text of one wide character and so many others that the file is as long as one may be."""
+    """The same after a text of one wide character and so many others that the file is as long as
+    one may be.
+    """
     start = f'["{WIDE}'
     return start + " " * (MAX_BYTES - len(start.encode()) - len(text.encode()) - 4) + f'",{text}]'
 
@@ -119,7 +127,9 @@ def most_of(make, around):
 
 
 def in_memory_of(folder, name):
-    """The most values of a kind that are read, alone and with as long a text as may be, and a few more."""
+    """The most values of a kind that are read, alone and with as long a text as may be, and a few
+    more.
+    """
     expected, make, texts = "twice" if "repeats" in name else "read", DENSE[name], []
     for around in (str, padded):
         n = most_of(make, around)
@@ -127,7 +137,9 @@ def in_memory_of(folder, name):
     assert outcomes(folder, texts) == [expected, "too much"] * 2
 
 
-LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are measured as Linux counts it")
+LIMITED = pytest.mark.skipif(
+    sys.platform != "linux", reason="limits of memory are measured as Linux counts it"
+)
 
 
 @LIMITED

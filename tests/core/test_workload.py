@@ -1,4 +1,6 @@
-"""Workloads: what they hold, against brute force; files; and one-line refusals, before any record is read."""
+"""Workloads: what they hold, against brute force; files; and one-line refusals, before any record
+is read.
+"""
 
 import json
 import re
@@ -45,7 +47,8 @@ def test_all_k_way_holds_every_set_of_columns_that_is_wanted(k, target, max_cell
     wanted = [
         clique
         for clique in combinations(domain.attributes, min(k, 4))
-        if (target is None or target in clique) and (max_cells is None or domain.size(clique) <= max_cells)
+        if (target is None or target in clique)
+        and (max_cells is None or domain.size(clique) <= max_cells)
     ]
     if not wanted:
         with pytest.raises(ParameterError, match="it is empty"):
@@ -58,7 +61,9 @@ def test_all_k_way_holds_every_set_of_columns_that_is_wanted(k, target, max_cell
 
 @given(ENTRIES)
 def test_sets_of_columns_come_in_any_order_and_add_up(entries):
-    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    workload = Workload.of(
+        DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
+    )
     expected = {}
     for names, weight in entries:
         expected[in_order(names)] = expected.get(in_order(names), 0.0) + weight
@@ -73,19 +78,27 @@ def test_sets_of_columns_come_in_any_order_and_add_up(entries):
 
 @given(ENTRIES, SETS)
 def test_the_use_of_a_clique_is_what_it_has_in_common_with_each_marginal(entries, clique):
-    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    workload = Workload.of(
+        DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
+    )
     expected = sum(weight * len(set(clique) & set(names)) for names, weight in entries)
     assert workload.weight_of(clique) == pytest.approx(expected)
 
 
 @given(ENTRIES, st.lists(SETS.map(in_order), min_size=1, unique=True))
 def test_relative_weights_follow_use_down_to_a_little(entries, cliques):
-    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    workload = Workload.of(
+        DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
+    )
     weights = workload.relative_weights(cliques)
-    uses = {clique: sum(w * len(set(clique) & set(names)) for names, w in entries) for clique in cliques}
+    uses = {
+        clique: sum(w * len(set(clique) & set(names)) for names, w in entries) for clique in cliques
+    }
     largest = max(uses.values())
     assert list(weights) == cliques
-    assert weights == pytest.approx({c: max(use / (largest or 1.0), MIN_USE) for c, use in uses.items()})
+    assert weights == pytest.approx(
+        {c: max(use / (largest or 1.0), MIN_USE) for c, use in uses.items()}
+    )
 
 
 def test_relative_weights_of_nothing():
@@ -114,7 +127,9 @@ def test_downward_closure_is_every_subset_once_small_ones_first(entries):
         (3, 1025, 3, 1),  # and pairs 1,050,625
     ],
 )
-def test_the_default_is_the_largest_marginals_that_are_not_too_many_or_too_large(n_columns, size, n_marginals, k):
+def test_the_default_is_the_largest_marginals_that_are_not_too_many_or_too_large(
+    n_columns, size, n_marginals, k
+):
     domain = Domain(tuple(f"x{i}" for i in range(n_columns)), (size,) * n_columns)
     for workload in (Workload.default(domain), Workload.parse(domain, None)):
         assert len(workload.cliques) == n_marginals
@@ -135,7 +150,9 @@ def test_it_says_how_many_marginals_it_holds():
 # ---- a target beside them
 
 
-@given(st.sampled_from(DOMAIN.attributes), st.sampled_from([None, "1-way", "2-way", "3-way", "9-way"]))
+@given(
+    st.sampled_from(DOMAIN.attributes), st.sampled_from([None, "1-way", "2-way", "3-way", "9-way"])
+)
 def test_a_target_keeps_the_marginals_that_hold_it(target, text):
     without = Workload.parse(DOMAIN, text)
     kept = {clique: 1.0 for clique in without.cliques if target in clique}
@@ -174,7 +191,9 @@ def test_json_without_a_target_takes_one(form, tmp_path):
 
 @pytest.mark.parametrize("own", ["a", "b", 7])
 def test_json_with_a_target_takes_no_other(own):
-    with pytest.raises(ParameterError, match=f"it has the target {own!r}, so it takes no target 'b'; leave one of"):
+    with pytest.raises(
+        ParameterError, match=f"it has the target {own!r}, so it takes no target 'b'; leave one of"
+    ):
         Workload.parse(DOMAIN, {"k": 2, "target": own}, target="b")
 
 
@@ -182,7 +201,9 @@ def test_lists_of_marginals_take_no_target(tmp_path):
     path = tmp_path / "workload.json"
     path.write_text(json.dumps(FORMS["listed"]), encoding="utf-8")
     for given_ in (FORMS["listed"], path, Workload.of(DOMAIN, ["a"])):
-        with pytest.raises(ParameterError, match="it lists its marginals, so it takes no target 'b'; leave one of"):
+        with pytest.raises(
+            ParameterError, match="it lists its marginals, so it takes no target 'b'; leave one of"
+        ):
             Workload.parse(DOMAIN, given_, target="b")
 
 
@@ -197,7 +218,10 @@ DATED = Domain(("moved", "moved:weekday", "born", "born:weekday", "born:month"),
         ("month", "name the part of a date with its date: 'born:month'"),
         ("weekday", "name the part of a date with its date: 'moved:weekday' or 'born:weekday'"),
         ("bron:month", "name the part of a date with its date: 'born:month'"),
-        ("moved:month", "the schema declares no part 'month' of 'moved'; add it there, or name 'moved'"),
+        (
+            "moved:month",
+            "the schema declares no part 'month' of 'moved'; add it there, or name 'moved'",
+        ),
     ],
 )
 @pytest.mark.parametrize("text", [None, "2-way"])
@@ -246,7 +270,9 @@ def test_mappings_and_files_say_the_same(form, encoding, tmp_path):
 
 def test_more_marginals_than_can_be_scored_are_refused_before_they_are_made():
     domain = Domain(tuple(f"c{i}" for i in range(100)), (2,) * 100)
-    with pytest.raises(ParameterError, match=r"5-way of 100 columns are 75,287,520 marginals; give a smaller k"):
+    with pytest.raises(
+        ParameterError, match=r"5-way of 100 columns are 75,287,520 marginals; give a smaller k"
+    ):
         Workload.all_k_way(domain, 5)
     with pytest.raises(ParameterError, match="50-way of 100 columns"):
         Workload.from_dict(domain, {"k": 50})
@@ -264,7 +290,10 @@ def test_a_text_says_how_many_columns(k):
 BAD_FORMS = {
     "empty": ({}, "give either k or marginals"),
     "both": ({"k": 2, "marginals": []}, "give either k or marginals"),
-    "unknown key": ({"k": 2, "weights": []}, "'weights' is unknown; known are k, marginals, max_cells, target"),
+    "unknown key": (
+        {"k": 2, "weights": []},
+        "'weights' is unknown; known are k, marginals, max_cells, target",
+    ),
     "k 0": ({"k": 0}, "k is 0"),
     "k negative": ({"k": -1}, "k is -1"),
     "k true": ({"k": True}, "k is True"),
@@ -291,7 +320,10 @@ BAD_FORMS = {
     "column unknown": ({"marginals": [{"columns": ["a", "height"]}]}, "'height'"),
     "column twice": ({"marginals": [{"columns": ["a", "a"]}]}, "a column repeats"),
     "weight 0": ({"marginals": [{"columns": ["a"], "weight": 0}]}, "is 0.0; give a number above 0"),
-    "weight negative": ({"marginals": [{"columns": ["a"], "weight": -1}]}, "is -1.0; give a number above 0"),
+    "weight negative": (
+        {"marginals": [{"columns": ["a"], "weight": -1}]},
+        "is -1.0; give a number above 0",
+    ),
     "weight nan": ({"marginals": [{"columns": ["a"], "weight": nan}]}, "is nan"),
     "weight inf": ({"marginals": [{"columns": ["a"], "weight": inf}]}, "is inf"),
     "weight too large": ({"marginals": [{"columns": ["a"], "weight": 1e10}]}, "up to 1e9"),
@@ -324,11 +356,15 @@ BAD_FILES = {
 def test_files_that_hold_no_workload_are_refused_in_one_line(content, tmp_path):
     path = tmp_path / "workload.json"
     path.write_bytes(content)
-    with pytest.raises(ParameterError, match=r"holds no JSON object|not valid JSON|cannot be read|nests more"):
+    with pytest.raises(
+        ParameterError, match=r"holds no JSON object|not valid JSON|cannot be read|nests more"
+    ):
         Workload.parse(DOMAIN, path)
 
 
-@pytest.mark.parametrize("name", ["none.json", ".", "2way", "way", "-1-way", "2-ways", "9" * 5000 + "-way"])
+@pytest.mark.parametrize(
+    "name", ["none.json", ".", "2way", "way", "-1-way", "2-ways", "9" * 5000 + "-way"]
+)
 def test_files_that_cannot_be_read_are_refused_in_one_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match=f"workload '{re.escape(name)}': it cannot be read"):
@@ -369,7 +405,10 @@ def certificate(place, *more):
 
 
 def test_a_run_measures_what_the_workload_asks_for(place):
-    assert certificate(place, "--workload", "2-way")["workload"] == {"n_marginals": 3, "columns_at_most": 2}
+    assert certificate(place, "--workload", "2-way")["workload"] == {
+        "n_marginals": 3,
+        "columns_at_most": 2,
+    }
     assert certificate(place)["workload"] == {"n_marginals": 1, "columns_at_most": 3}
     (place / "workload.json").write_text('{"k": 2, "target": "age"}', encoding="utf-8")
     events = certificate(place, "--workload", "workload.json")["events"]
@@ -379,13 +418,21 @@ def test_a_run_measures_what_the_workload_asks_for(place):
 
 def test_a_run_measures_what_the_target_asks_for(place):
     def pairs(found):
-        return sorted(sorted(event["columns"]) for event in found["events"] if len(event["columns"]) == 2)
+        return sorted(
+            sorted(event["columns"]) for event in found["events"] if len(event["columns"]) == 2
+        )
 
     found = certificate(place, "--workload", "2-way", "--target", "age")
     assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2}
     assert pairs(found) == [["age", "code"], ["age", "town"]]
-    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
-    assert certificate(place, "--target", "age")["workload"] == {"n_marginals": 1, "columns_at_most": 3}
+    assert (
+        "2 marginals of up to 2 columns"
+        in invoke("show", "out.csv.privacy.json", "--all").out.decode()
+    )
+    assert certificate(place, "--target", "age")["workload"] == {
+        "n_marginals": 1,
+        "columns_at_most": 3,
+    }
     (place / "workload.json").write_text('{"k": 2}', encoding="utf-8")
     assert pairs(certificate(place, "--workload", "workload.json", "--target", "town")) == [
         ["age", "town"],
@@ -403,7 +450,9 @@ def test_a_run_measures_what_the_target_asks_for(place):
         ("height.json", "'height'"),
     ],
 )
-def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message, place, monkeypatch):
+def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(
+    text, message, place, monkeypatch
+):
     def read(*_arguments, **_options):
         pytest.fail("records were read")
 
@@ -415,14 +464,30 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
 @pytest.mark.parametrize(
     ("workload", "target", "message"),
     [
-        ((), "height", "target 'height' is no column of the model; name one of 'town', 'age', 'code'"),
+        (
+            (),
+            "height",
+            "target 'height' is no column of the model; name one of 'town', 'age', 'code'",
+        ),
         (("--workload", "2-way"), "Age", "target 'Age' is no column of the model"),
-        (("--workload", "listed.json"), "age", "it lists its marginals, so it takes no target 'age'"),
-        (("--workload", "own.json"), "age", "it has the target 'town', so it takes no target 'age'"),
+        (
+            ("--workload", "listed.json"),
+            "age",
+            "it lists its marginals, so it takes no target 'age'",
+        ),
+        (
+            ("--workload", "own.json"),
+            "age",
+            "it has the target 'town', so it takes no target 'age'",
+        ),
     ],
 )
-def test_a_wrong_target_is_wrong_usage_before_the_table_is_read(workload, target, message, place, monkeypatch):
-    monkeypatch.setattr(run, "rows_of", lambda *_arguments, **_options: pytest.fail("records were read"))
+def test_a_wrong_target_is_wrong_usage_before_the_table_is_read(
+    workload, target, message, place, monkeypatch
+):
+    monkeypatch.setattr(
+        run, "rows_of", lambda *_arguments, **_options: pytest.fail("records were read")
+    )
     (place / "listed.json").write_text('{"marginals": [{"columns": ["age"]}]}', encoding="utf-8")
     (place / "own.json").write_text('{"k": 2, "target": "town"}', encoding="utf-8")
     assert_wrong_usage(place, *workload, "--target", target, message=message)

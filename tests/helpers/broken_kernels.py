@@ -30,7 +30,10 @@ def noise_by(monkeypatch, change):
 
 
 def halve_the_noise(monkeypatch):
-    noise_by(monkeypatch, lambda draw, *, sigma_squared, **rest: draw(sigma_squared=sigma_squared / 4, **rest))
+    noise_by(
+        monkeypatch,
+        lambda draw, *, sigma_squared, **rest: draw(sigma_squared=sigma_squared / 4, **rest),
+    )
 
 
 def share_noise_between_cells(monkeypatch):
@@ -52,7 +55,9 @@ def share_noise_between_two_cells(monkeypatch):
 
 def use_noise_again_for_the_next_question(monkeypatch):
     kept = {}
-    noise_by(monkeypatch, lambda draw, *, size, **rest: kept.setdefault(size, draw(size=size, **rest)))
+    noise_by(
+        monkeypatch, lambda draw, *, size, **rest: kept.setdefault(size, draw(size=size, **rest))
+    )
 
 
 def charge_selections_as_half(monkeypatch):
@@ -68,7 +73,9 @@ def take_twice_the_epsilon_of_a_selection(monkeypatch):
 def select_twice_as_sharply(monkeypatch):
     draw = private_table.exponential_mechanism
     monkeypatch.setattr(
-        private_table, "exponential_mechanism", lambda gaps, per_unit, bits: draw(gaps, 2 * per_unit, bits)
+        private_table,
+        "exponential_mechanism",
+        lambda gaps, per_unit, bits: draw(gaps, 2 * per_unit, bits),
     )
 
 
@@ -78,7 +85,9 @@ def charge_marginals_as_half(monkeypatch):
 
 
 def charge_scores_as_one(monkeypatch):
-    monkeypatch.setattr(ScoresEvent, "rho", property(lambda self: self.sensitivity**2 / (2 * self.sigma_squared)))
+    monkeypatch.setattr(
+        ScoresEvent, "rho", property(lambda self: self.sensitivity**2 / (2 * self.sigma_squared))
+    )
 
 
 def charge_trees_as_half(monkeypatch):
@@ -112,7 +121,9 @@ def forget_that_a_record_is_replaced_in_scores(monkeypatch):
 
 
 def forget_that_a_record_is_replaced_in_the_values_of(name):
-    """A mutant that derives the domain of one column as if records came and went; all else is sound."""
+    """A mutant that derives the domain of one column as if records came and went; all else is
+    sound.
+    """
 
     def mutate(monkeypatch):
         def forgetting(original):
@@ -125,18 +136,24 @@ def forget_that_a_record_is_replaced_in_the_values_of(name):
             return ask
 
         for question in ("histogram", "frequent"):
-            monkeypatch.setattr(PrivateValues, question, forgetting(getattr(PrivateValues, question)))
+            monkeypatch.setattr(
+                PrivateValues, question, forgetting(getattr(PrivateValues, question))
+            )
 
     return mutate
 
 
 def keep_all_rows_of_a_person(monkeypatch):
-    monkeypatch.setattr(UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool))
+    monkeypatch.setattr(
+        UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool)
+    )
 
 
 def halve_the_threshold(monkeypatch):
     original = private_values.partition_threshold
-    monkeypatch.setattr(private_values, "partition_threshold", lambda **asked: original(**asked) // 2)
+    monkeypatch.setattr(
+        private_values, "partition_threshold", lambda **asked: original(**asked) // 2
+    )
 
 
 def convert_to_twice_the_budget(monkeypatch):
@@ -146,7 +163,9 @@ def convert_to_twice_the_budget(monkeypatch):
 
 def read_the_levels(monkeypatch):
     def learn_levels(values, column, **_):
-        return column.closed(levels=list(listed(values._source.frequencies(Grid(column=column.name)))[0]))
+        return column.closed(
+            levels=list(listed(values._source.frequencies(Grid(column=column.name)))[0])
+        )
 
     monkeypatch.setattr(learner, "learn_levels", learn_levels)
 

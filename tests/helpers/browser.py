@@ -1,4 +1,6 @@
-"""A headless Chromium, driven through a pipe by its DevTools protocol: no further package is needed."""
+"""A headless Chromium, driven through a pipe by its DevTools protocol: no further package is
+needed.
+"""
 
 import base64
 import json
@@ -9,7 +11,9 @@ import subprocess
 import time
 from pathlib import Path
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 """Where the browser is; None where there is none."""
 
 PATIENCE = 300.0
@@ -23,8 +27,19 @@ class Browser:
         to_child, self._out = os.pipe()
         self._in, from_child = os.pipe()
 
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions"]
-        options += ["--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-extensions",
+        ]
+        options += [
+            "--hide-scrollbars",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--remote-debugging-pipe",
+        ]
         # the protocol is spoken on file descriptors 3 and 4
         start = ["bash", "-c", f'exec "$0" "$@" 3<&{to_child} 4>&{from_child}', CHROMIUM]
         self._process = subprocess.Popen(
@@ -38,7 +53,9 @@ class Browser:
         self._rest, self._number, self._session = b"", 0, None
         self.events = []
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
 
@@ -74,17 +91,25 @@ class Browser:
         self.events.clear()
         self.ask("Page.navigate", url=Path(path).resolve().as_uri())
         if not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._until(lambda message: message.get("method") == "Page.loadEventFired"))
+            self.events.append(
+                self._until(lambda message: message.get("method") == "Page.loadEventFired")
+            )
 
     def resize(self, width, height):
         """Give the window a size in pixels of CSS."""
         self.ask(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
         )
 
     def run(self, script):
         """The value of an expression on the page."""
-        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 

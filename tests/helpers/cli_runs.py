@@ -14,7 +14,11 @@ CANARY = "Zanzibar7731"
 FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"], "required": True}}
     | {"synthdp": {"other": "C"}},
-    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    {
+        "name": "age",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 99, "required": True},
+    }
     | {"synthdp": {"bins": 5}},
     {"name": "code", "type": "string", "constraints": {"enum": ["01", "02"]}},
 ]
@@ -36,14 +40,22 @@ class Outcome:
 
     @property
     def notes(self):
-        """What is said besides that a table was written, and where, and that the epsilon of a test is large."""
-        return [line for line in self.lines if "; details in " not in line and "caution: epsilon is " not in line]
+        """What is said besides that a table was written, and where, and that the epsilon of a test
+        is large.
+        """
+        return [
+            line
+            for line in self.lines
+            if "; details in " not in line and "caution: epsilon is " not in line
+        ]
 
 
 def invoke(*arguments, stdin=b""):
     """Run the command line as a process would, with standard streams that are no terminal."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with mock.patch.multiple(sys, stdin=io.TextIOWrapper(io.BytesIO(stdin)), stdout=out, stderr=err):
+    with mock.patch.multiple(
+        sys, stdin=io.TextIOWrapper(io.BytesIO(stdin)), stdout=out, stderr=err
+    ):
         try:
             code = run([str(argument) for argument in arguments])
         except SystemExit as leaving:
@@ -53,8 +65,12 @@ def invoke(*arguments, stdin=b""):
     return Outcome(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
 
 
-def run_arguments(*more, source="in.csv", schema="schema.json", output="out.csv", epsilon="1", delta="1e-6"):
-    """Arguments of ``synthdp run``; epsilon and delta with ``=``, so that they may begin with a dash."""
+def run_arguments(
+    *more, source="in.csv", schema="schema.json", output="out.csv", epsilon="1", delta="1e-6"
+):
+    """Arguments of ``synthdp run``; epsilon and delta with ``=``, so that they may begin with a
+    dash.
+    """
     named = ("-s", schema, "-o", output, f"--epsilon={epsilon}", f"--delta={delta}")
     return ("run", source, *named, *more)
 

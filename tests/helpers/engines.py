@@ -40,7 +40,9 @@ ODD = pl.DataFrame(
     },
     schema_overrides={"price": pl.Decimal(15, 2), "narrow": pl.Float32},
 ).with_columns(zoned=pl.col("moment").dt.replace_time_zone("Europe/Berlin", non_existent="null"))  # fmt: skip
-"""Nothing, NaN, -0.0, infinity, integers that no float holds, accents in both spellings, moments at every edge."""
+"""Nothing, NaN, -0.0, infinity, integers that no float holds, accents in both spellings, moments at
+every edge.
+"""
 
 SCHEMA = {
     "missingValues": ["", "n/a"],
@@ -71,11 +73,15 @@ SCHEMA = {
 
 
 def grouped(frame, *names):
-    """How many rows a table in an engine has of each combination of some columns, in a column ``n_rows``."""
+    """How many rows a table in an engine has of each combination of some columns, in a column
+    ``n_rows``.
+    """
     counted = nw.len().alias("n_rows")
     aliases = [frame.columns[name].alias for name in names]
     rows = frame.rows
-    return frame.collected(lambda: rows.group_by(aliases).agg(counted) if aliases else rows.select(counted), "counting")
+    return frame.collected(
+        lambda: rows.group_by(aliases).agg(counted) if aliases else rows.select(counted), "counting"
+    )
 
 
 def in_polars(frame):
@@ -116,7 +122,9 @@ ALL = {
     "ibis": (in_ibis, ["duckdb", "ibis"]),
     "other": (in_other, ["duckdb", "ibis"]),
 }
-ENGINES = {name: make for name, (make, needs) in ALL.items() if all(find_spec(module) for module in needs)}
+ENGINES = {
+    name: make for name, (make, needs) in ALL.items() if all(find_spec(module) for module in needs)
+}
 """Engines that need no server, as far as they are installed."""
 
 LEARNING = [name for name in ENGINES if name != "other"]
@@ -134,7 +142,9 @@ def in_dask_row_by_row(frame):
     import dask.dataframe
 
     rows = [pd.DataFrame([row]) for row in frame.rows(named=True)]
-    single = [name for name, dtype in frame.schema.items() if dtype == pl.Float32]  # which Python does not know
+    single = [
+        name for name, dtype in frame.schema.items() if dtype == pl.Float32
+    ]  # which Python does not know
     rows = [row.astype(dict.fromkeys(single, "float32")) for row in rows]
     return dask.dataframe.from_map(lambda row: row, rows, meta=rows[0][:0])
 

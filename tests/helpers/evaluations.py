@@ -10,12 +10,28 @@ SCHEMA = {
     "fields": [
         {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},
         {"name": "job", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}},
-        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 10}},
-        {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 1000}, "synthdp": {"bins": 8}},
-        {"name": "born", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2003-12-31"}},
+        {
+            "name": "age",
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 99},
+            "synthdp": {"bins": 10},
+        },
+        {
+            "name": "pay",
+            "type": "number",
+            "constraints": {"minimum": 0, "maximum": 1000},
+            "synthdp": {"bins": 8},
+        },
+        {
+            "name": "born",
+            "type": "date",
+            "constraints": {"minimum": "2000-01-01", "maximum": "2003-12-31"},
+        },
     ],
     "missingValues": [""],
-    "synthdp": {"constraints": [{"check": "age <= pay"}, {"forbid": {"town": ["C"], "job": ["x"]}}]},
+    "synthdp": {
+        "constraints": [{"check": "age <= pay"}, {"forbid": {"town": ["C"], "job": ["x"]}}]
+    },
 }
 
 
@@ -30,9 +46,12 @@ def people(n_rows: int, seed: int = 0) -> pd.DataFrame:
         {
             "town": town,
             "job": np.where(hidden + rng.normal(size=n_rows) > 0, "x", "y"),
-            "age": np.clip(np.rint(40 + 12 * hidden + 8 * rng.normal(size=n_rows)), 0, 99).astype(int),
+            "age": np.clip(np.rint(40 + 12 * hidden + 8 * rng.normal(size=n_rows)), 0, 99).astype(
+                int
+            ),
             "pay": np.where(rng.random(n_rows) < 0.05, np.nan, pay),
-            "born": pd.Timestamp("2000-01-01") + pd.to_timedelta(rng.integers(0, 1400, n_rows), "D"),
+            "born": pd.Timestamp("2000-01-01")
+            + pd.to_timedelta(rng.integers(0, 1400, n_rows), "D"),
         }
     )
 

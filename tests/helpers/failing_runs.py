@@ -8,7 +8,9 @@ from helpers.cli_runs import CANARY
 
 
 def failing(function, failure, *, after=0, on=None):
-    """The function, but the call after ``after`` calls (or on arguments that ``on`` accepts) raises."""
+    """The function, but the call after ``after`` calls (or on arguments that ``on`` accepts)
+    raises.
+    """
     calls = []
 
     def wrapped(*arguments, **options):

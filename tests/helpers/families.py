@@ -21,7 +21,10 @@ def link(fields, resource, there):
 
 def description(*, people=3, visits=2, pets=2, **of_people):
     """Homes, people below them, and visits below these; pets below homes."""
-    homes = {"fields": [{"name": "home", "type": "integer"}, field("place", "town", "land")], "primaryKey": "home"}
+    homes = {
+        "fields": [{"name": "home", "type": "integer"}, field("place", "town", "land")],
+        "primaryKey": "home",
+    }
     persons = {
         "fields": [
             {"name": "home"},
@@ -33,7 +36,12 @@ def description(*, people=3, visits=2, pets=2, **of_people):
         "foreignKeys": [link("home", "homes", "home")],
     }
     seen = {
-        "fields": [{"name": "home"}, {"name": "number"}, field("why", "check", "ill"), field("when", "1", "2", "3")],
+        "fields": [
+            {"name": "home"},
+            {"name": "number"},
+            field("why", "check", "ill"),
+            field("when", "1", "2", "3"),
+        ],
         "foreignKeys": [link(["home", "number"], "people", ["home", "number"])],
     }
     animals = {
@@ -56,7 +64,12 @@ def description(*, people=3, visits=2, pets=2, **of_people):
                 "schema": seen,
                 "synthdp": {"max_children": visits, "order": "when"},
             },
-            {"name": "pets", "path": "pets.csv", "schema": animals, "synthdp": {"max_children": pets}},
+            {
+                "name": "pets",
+                "path": "pets.csv",
+                "schema": animals,
+                "synthdp": {"max_children": pets},
+            },
         ],
     }
 
@@ -70,7 +83,11 @@ def family(home, people, pets=(), place="town"):
     return {
         "homes": [(home, place)],
         "people": [(home, number, sex, job) for number, (sex, job, _) in enumerate(people, 1)],
-        "visits": [(home, number, *visit) for number, (_, _, seen) in enumerate(people, 1) for visit in seen],
+        "visits": [
+            (home, number, *visit)
+            for number, (_, _, seen) in enumerate(people, 1)
+            for visit in seen
+        ],
         "pets": [(home, kind) for kind in pets],
     }
 
@@ -86,7 +103,10 @@ COLUMNS = {
 def tables_of(families):
     """Tables of some families."""
     rows = {name: [row for each in families for row in each[name]] for name in COLUMNS}
-    return {name: pd.DataFrame(rows[name], columns=columns, dtype=object) for name, columns in COLUMNS.items()}
+    return {
+        name: pd.DataFrame(rows[name], columns=columns, dtype=object)
+        for name, columns in COLUMNS.items()
+    }
 
 
 def random_family(rng, home, most=6):
@@ -94,9 +114,16 @@ def random_family(rng, home, most=6):
     sex, place = rng.choice(["F", "M"]), rng.choice(["town", "land"])
     people = []
     for _ in range(rng.integers(0, most)):
-        visits = [(rng.choice(["check", "ill"]), rng.choice(["1", "2", "3"])) for _ in range(rng.integers(0, 4))]
+        visits = [
+            (rng.choice(["check", "ill"]), rng.choice(["1", "2", "3"]))
+            for _ in range(rng.integers(0, 4))
+        ]
         people.append(
-            (sex if rng.random() < 0.8 else rng.choice(["F", "M"]), "yes" if place == "town" else "no", visits)
+            (
+                sex if rng.random() < 0.8 else rng.choice(["F", "M"]),
+                "yes" if place == "town" else "no",
+                visits,
+            )
         )
     return family(home, people, rng.choice(["cat", "dog"], rng.integers(0, 4)), place)
 

@@ -32,7 +32,8 @@ KEY = "0123456789abcdef"
 
 
 class Frozen(Randomness):
-    """The same noise for the n-th event of every run: from a seed, or the same few words over and over.
+    """The same noise for the n-th event of every run: from a seed, or the same few words over and
+    over.
 
     It begins anew with every event that is charged, so that one more value in one event shifts the
     noise of no other.
@@ -57,7 +58,9 @@ class Frozen(Randomness):
 
 
 def word_for(noise: float) -> int:
-    """The sixteen bits that give noise of so many standard deviations: a sign, and the magnitude's quantile."""
+    """The sixteen bits that give noise of so many standard deviations: a sign, and the magnitude's
+    quantile.
+    """
     return (noise < 0) << 15 | int((2 * NormalDist().cdf(abs(noise)) - 1) * 2**15)
 
 
@@ -88,8 +91,10 @@ class Spy:
 
 
 BESIDE = ("engine", "unread", "run", "sha256")
-"""What a certificate says that differs from run to run: how the fit went, noisy counts of unread values (they move
-with a record as every noisy answer does), the name and time of the run, and the hash of it all."""
+"""What a certificate says that differs from run to run: how the fit went, noisy counts of unread
+values (they move with a record as every noisy answer does), the name and time of the run, and the
+hash of it all.
+"""
 
 
 @dataclass
@@ -107,10 +112,14 @@ class Run:
 
     @property
     def visible(self) -> dict:
-        """All that must not depend on one record if noise hides it; the sample's values are not among it."""
+        """All that must not depend on one record if noise hides it; the sample's values are not
+        among it.
+        """
         certificate = {key: value for key, value in self.certificate.items() if key not in BESIDE}
         learning = [told for told in self.progress if told[0] == "learning the domain"]
-        stages = list(dict.fromkeys(told[0] for told in self.progress if told[0] != "fitting"))  # by noisy counts
+        stages = list(
+            dict.fromkeys(told[0] for told in self.progress if told[0] != "fitting")
+        )  # by noisy counts
         return {
             "events": [event.to_dict() for event in self.events],
             "progress": [*learning, *stages],
@@ -138,13 +147,19 @@ def watched(randomness: Frozen, answers: list):
         patch.setattr(PrivacyLedger, "charge", charge_and_begin)
         patch.setattr(HeldTable, "source", property(lambda self: Spy(source(self), answers)))
         source_of = held_table.source_of
-        patch.setattr(held_table, "source_of", lambda coded, schema: Spy(source_of(coded, schema), answers))
+        patch.setattr(
+            held_table, "source_of", lambda coded, schema: Spy(source_of(coded, schema), answers)
+        )
         yield
 
 
-def held(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
+def held(
+    frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1
+) -> HeldTable:
     """The rows held, of persons always the same ones."""
-    reader = HeldTableReader(schema, unit=unit, max_rows=max_rows, key=None if unit is None else KEY)
+    reader = HeldTableReader(
+        schema, unit=unit, max_rows=max_rows, key=None if unit is None else KEY
+    )
     reader.add(frame)
     return reader.finish()
 
@@ -156,19 +171,35 @@ def _open_schema(kinds: str) -> OpenSchema:
 
 
 def run_of(
-    frame: pd.DataFrame, kinds: Mapping, *, randomness: Frozen, unit: str | None = None, max_rows: int = 1, **settings
+    frame: pd.DataFrame,
+    kinds: Mapping,
+    *,
+    randomness: Frozen,
+    unit: str | None = None,
+    max_rows: int = 1,
+    **settings,
 ) -> Run:
     """One run of the whole flow on one table."""
-    asked = {"epsilon": 0.01, "delta": 1e-9, "mechanism": "independent", "adjacency": "add-remove"} | settings
+    asked = {
+        "epsilon": 0.01,
+        "delta": 1e-9,
+        "mechanism": "independent",
+        "adjacency": "add-remove",
+    } | settings
     seen, schema = Run(), _open_schema(json.dumps(kinds))
-    run = Release(schema=schema, randomness=randomness, unit=unit, max_rows_per_unit=max_rows, **asked)
+    run = Release(
+        schema=schema, randomness=randomness, unit=unit, max_rows_per_unit=max_rows, **asked
+    )
     with watched(randomness, seen.answers):
         try:
             rows = held(frame, schema, unit=unit, max_rows=max_rows)
             found = run.of(rows, report=lambda *told: seen.progress.append(told))
             seen.schema, seen.certificate = found.schema.to_dict(), found.certificate
             sample = found.sample(7, seed=1)
-            seen.sample, seen.dtypes = sample.to_dict(), [(name, str(kind)) for name, kind in sample.dtypes.items()]
+            seen.sample, seen.dtypes = (
+                sample.to_dict(),
+                [(name, str(kind)) for name, kind in sample.dtypes.items()],
+            )
         except Exception as error:
             seen.error = f"{type(error).__name__}: {error}"
     seen.events = list(run._ledger.events)
@@ -187,19 +218,25 @@ def moved_squared(one: tuple, other: tuple) -> int:
         counts, counts_ = dict(answer), dict(answer_)
         assert len(counts) == len(answer)
         assert len(counts_) == len(answer_)
-        return sum((counts.get(value, 0) - counts_.get(value, 0)) ** 2 for value in {*counts, *counts_})
+        return sum(
+            (counts.get(value, 0) - counts_.get(value, 0)) ** 2 for value in {*counts, *counts_}
+        )
     assert len(answer) == len(answer_)
     return sum((a - b) ** 2 for a, b in zip(answer, answer_, strict=True))
 
 
 def sensitivity_violations(events, answers: list, answers_: list) -> list:
-    """Answers of two neighbours to the same questions, in the order of their events, that moved too far."""
+    """Answers of two neighbours to the same questions, in the order of their events, that moved too
+    far.
+    """
     assert [answer[:3] for answer in answers] == [answer[:3] for answer in answers_]
     pairs, found = iter(zip(answers, answers_, strict=True)), []
     for event in events:
         fields = event.to_dict()
         moved = moved_squared(*next(pairs))
-        if fields["event"] == "partition selection":  # and the missing records, which are asked for next
+        if (
+            fields["event"] == "partition selection"
+        ):  # and the missing records, which are asked for next
             (*_, (missing, _)), (*_, (missing_, _)) = next(pairs)
             moved += (missing - missing_) ** 2
         if moved > fields["sensitivity_l2_squared"]:

@@ -83,7 +83,8 @@ class House:
     def of(cls, sources: Mapping[str, str]) -> "House":
         """A house of texts; names that end in ``.__init__`` are packages."""
         found = [
-            Module(name.removesuffix(".__init__"), text, name.endswith("__init__")) for name, text in sources.items()
+            Module(name.removesuffix(".__init__"), text, name.endswith("__init__"))
+            for name, text in sources.items()
         ]
         return cls({module.name: module for module in found})
 
@@ -91,13 +92,20 @@ class House:
     def at(cls, root: Path) -> "House":
         """The house in a checkout."""
         sources = {}
-        for folder, package in ((root / "synthdp", "synthdp"), (root / "mechanisms", "synthdp.mechanisms")):
+        for folder, package in (
+            (root / "synthdp", "synthdp"),
+            (root / "mechanisms", "synthdp.mechanisms"),
+        ):
             for path in sorted(folder.rglob("*.py")):
-                sources[".".join([package, *path.relative_to(folder).with_suffix("").parts])] = path.read_text()
+                sources[".".join([package, *path.relative_to(folder).with_suffix("").parts])] = (
+                    path.read_text()
+                )
         return cls.of(sources)
 
     def imports(self, name: str) -> set[str]:
-        """Everything that a module imports: at its top, inside functions, for types only, or by a name in a text."""
+        """Everything that a module imports: at its top, inside functions, for types only, or by a
+        name in a text.
+        """
         if name not in self._cache:
             self._cache[name] = set(self._found(self.modules[name]))
         return self._cache[name]
@@ -136,7 +144,9 @@ def misplaced(house: House) -> list[str]:
 
 
 def upward(house: House) -> list[str]:
-    """Imports that do not go down: to a higher floor, to a neighbour on the same floor, or to nothing."""
+    """Imports that do not go down: to a higher floor, to a neighbour on the same floor, or to
+    nothing.
+    """
     found = []
     for name, module in house.modules.items():
         if name in DOORS:
@@ -173,11 +183,15 @@ def circles(house: House) -> list[set[str]]:
 
 
 def _imported(house: House, name: str) -> list[str]:
-    """What a module imports by statements; a registry's names are no circle: they are loaded when asked for."""
+    """What a module imports by statements; a registry's names are no circle: they are loaded when
+    asked for.
+    """
     by_statement = set()
     for node in ast.walk(house.modules[name].tree):
         if isinstance(node, ast.ImportFrom):
-            by_statement |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
+            by_statement |= {str(node.module)} | {
+                f"{node.module}.{alias.name}" for alias in node.names
+            }
         elif isinstance(node, ast.Import):
             by_statement |= {alias.name for alias in node.names}
     return sorted((by_statement & house.modules.keys()) - set(DOORS))
@@ -186,7 +200,9 @@ def _imported(house: House, name: str) -> list[str]:
 def code_lines(text: str) -> int:
     """Lines of code: without docstrings, comments, blank lines and imports."""
     tree, lines = ast.parse(text), text.splitlines()
-    left = {i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")}
+    left = {
+        i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#")
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
             left -= set(range(node.lineno, node.end_lineno + 1))
@@ -195,4 +211,8 @@ def code_lines(text: str) -> int:
 
 def _is_text(node: ast.AST) -> bool:
     """Whether a statement is a docstring, or the text below an attribute."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

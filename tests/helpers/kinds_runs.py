@@ -15,7 +15,12 @@ CATEGORICAL = ["region", "district", "town", "sex", "marital", "education", "sta
 
 
 def kinds_arguments(
-    *more, source="in.csv", known=("--kinds", "kinds.json"), output="out.csv", epsilon="1", delta="1e-6"
+    *more,
+    source="in.csv",
+    known=("--kinds", "kinds.json"),
+    output="out.csv",
+    epsilon="1",
+    delta="1e-6",
 ):
     """Arguments of ``synthdp run``."""
     return ("run", source, *known, "-o", output, f"--epsilon={epsilon}", f"--delta={delta}", *more)
@@ -28,6 +33,8 @@ def lay_out_kinds(folder, kinds=KINDS, *, table=HEADER + ROWS):
 
 
 def freeze(patch, seed):
-    """Make the kernel's noise repeatable, behind everybody's back: what is written says it was private."""
+    """Make the kernel's noise repeatable, behind everybody's back: what is written says it was
+    private.
+    """
     generator = np.random.default_rng(seed)
     patch.setattr(SystemRandomness, "random_bytes", lambda _self, n_bytes: generator.bytes(n_bytes))

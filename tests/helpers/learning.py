@@ -25,14 +25,23 @@ def learn(kind, values, **settings):
     frame = pd.DataFrame({"x": pd.Series(list(values), dtype=object)})
     table = held(frame, schema)
     accounting = Accounting.ZCDP if "privtree" in str(kind) else Accounting.GDP
-    learnt = learnt_from(table, schema, **{"accounting": accounting, "randomness": Frozen(1)} | BIG | settings)
+    learnt = learnt_from(
+        table, schema, **{"accounting": accounting, "randomness": Frozen(1)} | BIG | settings
+    )
     assert learnt.ledger.spent <= learnt.ledger.budget
-    assert Schema.from_dict(json.loads(json.dumps(learnt.schema.to_dict()))).to_dict() == learnt.schema.to_dict()
+    assert (
+        Schema.from_dict(json.loads(json.dumps(learnt.schema.to_dict()))).to_dict()
+        == learnt.schema.to_dict()
+    )
     most = schema.largest_domain
     assert all(learnt.schema.domain.size((name,)) <= most.size((name,)) for name in most.attributes)
     (column,) = learnt.schema.table_columns
     field = column.field()
-    return column, table.encode(learnt.schema).columns[0], field.get("constraints", {}) | field.get("synthdp", {})
+    return (
+        column,
+        table.encode(learnt.schema).columns[0],
+        field.get("constraints", {}) | field.get("synthdp", {}),
+    )
 
 
 def decoded(column, codes):
@@ -44,7 +53,8 @@ def distance(values, column, codes):
     back = decoded(column, codes)
     if back.dtype.kind == "M":
         values, back = (
-            pd.to_datetime(pd.Series(side)).astype("datetime64[s]").astype(np.int64) for side in (values, back)
+            pd.to_datetime(pd.Series(side)).astype("datetime64[s]").astype(np.int64)
+            for side in (values, back)
         )
     one, other = (np.sort(np.asarray(side, dtype=float)) for side in (values, back))
     steps = np.concatenate([one, other])

@@ -1,4 +1,6 @@
-"""All that comes out of runs over linked tables whose journal holds every answer, whatever the tables hold by then."""
+"""All that comes out of runs over linked tables whose journal holds every answer, whatever the
+tables hold by then.
+"""
 
 import json
 import logging
@@ -38,9 +40,12 @@ _TIMES = re.compile(
 
 
 _OVER_TIMES = re.compile(
-    r"(\"sha256\": ?\")[0-9a-f]{64}|^[0-9a-f]{64}(?=  (?:.*synthesis|linked|certificate)\.json$)", re.MULTILINE
+    r"(\"sha256\": ?\")[0-9a-f]{64}|^[0-9a-f]{64}(?=  (?:.*synthesis|linked|certificate)\.json$)",
+    re.MULTILINE,
 )
-"""Hashes of a certificate, which says when it was replayed; what it says besides is looked at itself."""
+"""Hashes of a certificate, which says when it was replayed; what it says besides is looked at
+itself.
+"""
 
 
 def without_times(text):
@@ -53,7 +58,8 @@ def _members(folder):
 
 
 def swapped(tables, keys, cells, seed=0):
-    """The records swapped for others, in many ways; ``keys`` names the columns of each table that are keys.
+    """The records swapped for others, in many ways; ``keys`` names the columns of each table that
+    are keys.
 
     ``cells`` are what keys and values may be of the ugliest tables.
     """
@@ -72,13 +78,22 @@ def swapped(tables, keys, cells, seed=0):
     root = next(iter(tables))
     yield "as they were", tables
     yield "other values", of_all(lambda name, frame: _others(rng, frame, keys[name]))
-    yield "more rows", of_all(lambda _, frame: pd.concat([frame, _others(rng, frame, ())], ignore_index=True))
+    yield (
+        "more rows",
+        of_all(lambda _, frame: pd.concat([frame, _others(rng, frame, ())], ignore_index=True)),
+    )
     yield "one row", of_all(lambda _, frame: frame.iloc[:1])
     yield "no row", of_all(lambda _, frame: frame.iloc[:0])
     for name in tables:
         yield f"no row of {name}", {**tables, name: tables[name].iloc[:0]}
-        yield f"only rows of {name}", {**of_all(lambda _, frame: frame.iloc[:0]), name: tables[name]}
-    yield "no root that is known", {**tables, root: only_keys("nobody's")(root, tables[root].copy())}
+        yield (
+            f"only rows of {name}",
+            {**of_all(lambda _, frame: frame.iloc[:0]), name: tables[name]},
+        )
+    yield (
+        "no root that is known",
+        {**tables, root: only_keys("nobody's")(root, tables[root].copy())},
+    )
     yield "no key", of_all(only_keys(None))
     yield "one key", of_all(only_keys("1"))
     yield "the ugliest", of_all(ugly)
@@ -94,7 +109,11 @@ def _drawn(rng, values, n_rows):
 def _others(rng, frame, kept):
     """The same values in another order, but those of some columns."""
     return frame.assign(
-        **{name: frame[name].to_numpy()[rng.permutation(len(frame))] for name in frame.columns if name not in kept}
+        **{
+            name: frame[name].to_numpy()[rng.permutation(len(frame))]
+            for name in frame.columns
+            if name not in kept
+        }
     )
 
 
@@ -102,7 +121,9 @@ CELLS = [*ODD_VALUES, *(value for values in NEAR_VALUES.values() for value in va
 
 
 def told_in_python(run, path, caplog):
-    """All that a run in Python tells: result, warnings, logs, or what it raises, but for times; run in ``path``."""
+    """All that a run in Python tells: result, warnings, logs, or what it raises, but for times; run
+    in ``path``.
+    """
     caplog.clear()
     caplog.set_level(logging.DEBUG)
     with warnings.catch_warnings(record=True) as warned:
@@ -116,17 +137,26 @@ def told_in_python(run, path, caplog):
                 {name: frame.to_csv() for name, frame in frames.items()},
                 without_times(json.dumps(made.certificate)),
                 synthdp.load(path / "saved.synthdp").sample(5, seed=2, text=True),
-                {name: data for name, data in _members(path).items() if name.startswith("saved.synthdp")},
+                {
+                    name: data
+                    for name, data in _members(path).items()
+                    if name.startswith("saved.synthdp")
+                },
             )
             result = (*result[:2], str(result[2]), result[3])
         except synthdp.SynthdpError as error:
             result = (type(error).__name__, str(error))
-    logged = [(record.name, record.levelname, without_times(record.getMessage())) for record in caplog.records]
+    logged = [
+        (record.name, record.levelname, without_times(record.getMessage()))
+        for record in caplog.records
+    ]
     return result, [(each.category.__name__, str(each.message)) for each in warned], logged
 
 
 def told_in_shell(folder, content, tables, journal, monkeypatch, *options):
-    """All that ``synthdp run`` tells of files in a new folder: code, streams, and every file that is written."""
+    """All that ``synthdp run`` tells of files in a new folder: code, streams, and every file that
+    is written.
+    """
     inside = folder / "input"
     inside.mkdir(parents=True)
     (inside / "datapackage.json").write_text(json.dumps(content))

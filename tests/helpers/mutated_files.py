@@ -1,10 +1,11 @@
-"""Readers of files that people write, given files that nobody wrote: run as a program, in a process with limits.
+"""Readers of files that people write, given files that nobody wrote: run as a program, in a process
+with limits.
 
     python mutated_files.py SEED NUMBER FOLDER
 
-It mutates valid files, so many of each kind, has them read, and prints as JSON how many were read and refused, and
-all that must not happen: errors of another kind or of several lines, more memory than 200 MB, more than 10 seconds,
-other files opened, processes started, code run.
+It mutates valid files, so many of each kind, has them read, and prints as JSON how many were read
+and refused, and all that must not happen: errors of another kind or of several lines, more memory
+than 200 MB, more than 10 seconds, other files opened, processes started, code run.
 """
 
 import json
@@ -21,9 +22,44 @@ import pandas as pd
 MEGABYTES, SECONDS = 200, 10
 
 ODD = (
-    *(None, True, -1, 0, 0.5, 1e308, 10**30, float("nan"), float("-inf"), "", "x", "\x1b[2J", "\ud800", "u", "town"),
-    *([], {}, [[]], {"a": 1}, ["u"], "1e999", "9" * 5000, "-1/2", "../../etc/passwd", "file:///etc/passwd"),
-    *("%Y" * 50, "{0.__class__}", "(" * 200, "!!python/object/apply:os.system [id]", 2**63, 10**400, [0] * 300),
+    *(
+        None,
+        True,
+        -1,
+        0,
+        0.5,
+        1e308,
+        10**30,
+        float("nan"),
+        float("-inf"),
+        "",
+        "x",
+        "\x1b[2J",
+        "\ud800",
+        "u",
+        "town",
+    ),
+    *(
+        [],
+        {},
+        [[]],
+        {"a": 1},
+        ["u"],
+        "1e999",
+        "9" * 5000,
+        "-1/2",
+        "../../etc/passwd",
+        "file:///etc/passwd",
+    ),
+    *(
+        "%Y" * 50,
+        "{0.__class__}",
+        "(" * 200,
+        "!!python/object/apply:os.system [id]",
+        2**63,
+        10**400,
+        [0] * 300,
+    ),
     "2026-13-45",
 )
 """In place of any value of JSON."""
@@ -43,7 +79,13 @@ SCHEMA = {
                 "shape": {"starts": [0, 50], "weights": [1.0, 2.0]},
             },
         },
-        {"name": "n", "type": "integer", "groupChar": "'", "missingValues": ["-", ""], "synthdp": {"derive": True}},
+        {
+            "name": "n",
+            "type": "integer",
+            "groupChar": "'",
+            "missingValues": ["-", ""],
+            "synthdp": {"derive": True},
+        },
         {
             "name": "d",
             "type": "date",
@@ -59,12 +101,20 @@ SCHEMA = {
     "synthdp": {"constraints": [{"forbid": {"u": ["a"], "b": [True]}}, {"check": "x <= 90"}]},
 }
 PLAIN = {"fields": [SCHEMA["fields"][0], SCHEMA["fields"][5]]}
-KINDS = {"u": "string", "x": {"type": "number", "synthdp": {"bins": 4}}, "note": "ignore", "i": "id", "d": "datetime"}
+KINDS = {
+    "u": "string",
+    "x": {"type": "number", "synthdp": {"bins": 4}},
+    "note": "ignore",
+    "i": "id",
+    "d": "datetime",
+}
 WORKLOAD = {"marginals": [{"columns": ["u", "b"]}, {"columns": ["u"], "weight": 2.5}]}
 ABOUT = {
     "name": "People",
     "curators": [{"name": "Office", "type": "Government"}],
-    "sources": [{"type": "Other public source", "title": "A page", "url": "https://a.example", "year": 2026}],
+    "sources": [
+        {"type": "Other public source", "title": "A page", "url": "https://a.example", "year": 2026}
+    ],
     "publication_date": "2026-11-22",
     "release_type": "One release",
     "registry_authors": ["A. Clerk"],
@@ -80,13 +130,42 @@ publication_date: 2026-11-22
 sources: [{type: Other public source, title: "A page", year: 2026}]
 """
 PIECES = (
-    *(b"[" * 9000, b'{"a":' * 9000, b"1" * 9000, b"\xff\xfe", b'"u":1,"u":2,', b"NaN", b"[[]," * 9000, b"\0"),
+    *(
+        b"[" * 9000,
+        b'{"a":' * 9000,
+        b"1" * 9000,
+        b"\xff\xfe",
+        b'"u":1,"u":2,',
+        b"NaN",
+        b"[[]," * 9000,
+        b"\0",
+    ),
     *(b"1e99999", b"\xe2\x80\xa8", b"\\ud800"),
 )
 """Put anywhere into a file."""
 YAML_PIECES = (
-    *("&a ", "*a", "!!python/object/apply:os.system ['id']", "<<: *a", "? ", "\t", "{" * 60, "- " * 60, "!!binary "),
-    *("!!set ", "1e999", "0x" + "f" * 400, "9999-99-99", "1_000:60:60", "%YAML 9.9\n", "---\n", "\0", "\u2028"),
+    *(
+        "&a ",
+        "*a",
+        "!!python/object/apply:os.system ['id']",
+        "<<: *a",
+        "? ",
+        "\t",
+        "{" * 60,
+        "- " * 60,
+        "!!binary ",
+    ),
+    *(
+        "!!set ",
+        "1e999",
+        "0x" + "f" * 400,
+        "9999-99-99",
+        "1_000:60:60",
+        "%YAML 9.9\n",
+        "---\n",
+        "\0",
+        "\u2028",
+    ),
 )
 
 
@@ -197,7 +276,9 @@ def certificate():
 
     people = pd.DataFrame({"u": ["a", "b"] * 99, "b": [1, 7] * 99})
     kinds = {"u": "string", "b": "integer"}
-    return synthdp.synthesize(people, kinds=kinds, epsilon=2.0, delta=1e-6, mechanism="mst").certificate
+    return synthdp.synthesize(
+        people, kinds=kinds, epsilon=2.0, delta=1e-6, mechanism="mst"
+    ).certificate
 
 
 def chained_files(folder):
@@ -207,13 +288,24 @@ def chained_files(folder):
 
     for number, given in enumerate(({"schema": PLAIN}, {"kinds": {"u": "string", "b": "integer"}})):
         people = pd.DataFrame({"u": ["a", "b"] * 99, "b": [[True, False], [1, 7]][number] * 99})
-        settings = {"epsilon": 2.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
+        settings = {
+            "epsilon": 2.0,
+            "delta": 1e-6,
+            "mechanism": "independent",
+            "engine": "graphical-model",
+        }
         synthdp.synthesize(people, **given, **settings, journal=folder / f"j{number}")
         synthdp.from_journal(folder / f"j{number}")
     link = {"fields": "u", "reference": {"resource": "homes", "fields": "u"}}
     homes = {"name": "homes", "schema": {**PLAIN, "primaryKey": "u"}}
-    pets = {"name": "pets", "schema": {**PLAIN, "foreignKeys": [link]}, "synthdp": {"max_children": 2}}
-    tables = dict.fromkeys(("homes", "pets"), pd.DataFrame({"u": ["a", "b"] * 99, "b": [True, False] * 99}))
+    pets = {
+        "name": "pets",
+        "schema": {**PLAIN, "foreignKeys": [link]},
+        "synthdp": {"max_children": 2},
+    }
+    tables = dict.fromkeys(
+        ("homes", "pets"), pd.DataFrame({"u": ["a", "b"] * 99, "b": [True, False] * 99})
+    )
     package = {"resources": [homes, pets]}
     synthdp.synthesize_tables(tables, package, **settings, journal=folder / "linked")
     synthdp.from_journal(folder / "linked")
@@ -280,12 +372,20 @@ def readers(folder):
         "about.json": (mutated_json(ABOUT), read_about, (DataFileError, ParameterError)),
         "about.yaml": (mutated_yaml, read_about, (DataFileError, ParameterError)),
         "certificate": (mutated_json(stated), told_of_one, public),
-        "forged": (sealed_json(stated), lambda path: json_text(describe(str(path))[0]).encode(), public),
+        "forged": (
+            sealed_json(stated),
+            lambda path: json_text(describe(str(path))[0]).encode(),
+            public,
+        ),
         "budget": (mutated_lines(folder / "b"), shown, (*file, PrivacyError)),
         "journal": (mutated_lines(folder / "j0"), told, forged),
         "learnt": (mutated_lines(folder / "j1"), told, forged),
         "linked": (mutated_lines(folder / "linked"), told, forged),
-        "resumed": (mutated_lines(folder / "j0"), resumed, (DataFileError, ParameterError, PrivacyError)),
+        "resumed": (
+            mutated_lines(folder / "j0"),
+            resumed,
+            (DataFileError, ParameterError, PrivacyError),
+        ),
     }
 
 
@@ -294,9 +394,15 @@ def watch(folder, found):
     allowed = (str(folder), "/usr/share/zoneinfo", *filter(None, sys.path))
 
     def hook(event, arguments):
-        if event.startswith(("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.", "pty.")):
+        if event.startswith(
+            ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.", "pty.")
+        ):
             found.append(f"{event} {arguments!r:.80}")
-        elif event == "open" and isinstance(arguments[0], str) and not arguments[0].startswith(allowed):
+        elif (
+            event == "open"
+            and isinstance(arguments[0], str)
+            and not arguments[0].startswith(allowed)
+        ):
             found.append(f"opened {arguments[0]!r}")
 
     sys.addaudithook(hook)

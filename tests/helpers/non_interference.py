@@ -1,7 +1,8 @@
-"""Non-interference: what two runs that differ in nothing but their records show of them, and whether that is the same.
+"""Non-interference: what two runs that differ in nothing but their records show of them, and
+whether that is the same.
 
-A run that is replayed from a journal asks the records for nothing. So whatever differs between two replays on other
-records, but for the time of day, was told by the records for free.
+A run that is replayed from a journal asks the records for nothing. So whatever differs between two
+replays on other records, but for the time of day, was told by the records for free.
 """
 
 import json
@@ -27,7 +28,9 @@ _MOMENT = r"{}[T ]?(\d\d:?\d\d(:?\d\d(\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?"
 
 @dataclass(frozen=True)
 class Seen:
-    """All that somebody sees of a run: its end, what it says, what it gives, and what it leaves in its folder."""
+    """All that somebody sees of a run: its end, what it says, what it gives, and what it leaves in
+    its folder.
+    """
 
     end: str
     said: tuple[str, ...]
@@ -70,7 +73,9 @@ def of_command_line(folder: Path, *commands: Sequence[object]) -> Seen:
 
 
 def of_call(release: Callable[[], object], folder: Path) -> Seen:
-    """What a call of Python shows: its result or error with all that hangs on it, warnings, its log, its files."""
+    """What a call of Python shows: its result or error with all that hangs on it, warnings, its
+    log, its files.
+    """
     given: dict[str, bytes] = {}
     with _logged() as lines, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -78,7 +83,9 @@ def of_call(release: Callable[[], object], folder: Path) -> Seen:
             end, given = "released", _of_synthesis(release(), folder)
         except BaseException as error:
             end = "".join(traceback.format_exception_only(error))
-            end += repr([error.args, error.__cause__, error.__context__, getattr(error, "__notes__", [])])
+            end += repr(
+                [error.args, error.__cause__, error.__context__, getattr(error, "__notes__", [])]
+            )
     said = [*lines, *(f"{each.category.__name__}: {each.message}" for each in warned)]
     return Seen(end, tuple(said), given | files_in(folder))
 
@@ -101,14 +108,24 @@ def _logged() -> Iterator[list[str]]:
 def _of_synthesis(synthesis, folder: Path) -> dict[str, bytes]:
     sample = synthesis.sample(50, seed=3)
     in_arrow = sample.to_arrow() if hasattr(sample, "to_arrow") else sample
-    table = sample.to_csv() if hasattr(sample, "to_csv") else repr((in_arrow.schema, in_arrow.to_pydict()))
+    table = (
+        sample.to_csv()
+        if hasattr(sample, "to_csv")
+        else repr((in_arrow.schema, in_arrow.to_pydict()))
+    )
     synthesis.save(folder / "saved.synthdp")
     certificate = json.dumps(synthesis.certificate, default=str)
-    return {"certificate": certificate.encode(), "table": table.encode(), "text": repr(synthesis).encode()}
+    return {
+        "certificate": certificate.encode(),
+        "table": table.encode(),
+        "text": repr(synthesis).encode(),
+    }
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """All files in a folder, of archives what is in them; but for inputs, whose names begin with ``in``."""
+    """All files in a folder, of archives what is in them; but for inputs, whose names begin with
+    ``in``.
+    """
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -117,7 +134,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
         content = path.read_bytes()
         if zipfile.is_zipfile(BytesIO(content)):
             with zipfile.ZipFile(BytesIO(content)) as archive:
-                found |= {f"{name}: {member}": archive.read(member) for member in archive.namelist()}
+                found |= {
+                    f"{name}: {member}": archive.read(member) for member in archive.namelist()
+                }
         else:
             found[name] = content
     return found
@@ -126,7 +145,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def replayed(
     folder: Path, journal: str, run: Callable[[Path, object], Seen], tables: Mapping[str, object]
 ) -> dict[str, Seen]:
-    """A run on the first table, whose journal then is replayed on all others, each in a folder of its own."""
+    """A run on the first table, whose journal then is replayed on all others, each in a folder of
+    its own.
+    """
     first, *others = tables
     (folder / "first").mkdir()
     made = run(folder / "first", tables[first])
@@ -144,7 +165,9 @@ def replayed(
 def covering(
     choices: Mapping[str, Sequence[str]], strength: int, fits: Callable[[Mapping[str, str]], bool]
 ) -> list[dict[str, str]]:
-    """Few combinations in which each ``strength`` choices that fit together are somewhere together; always the same."""
+    """Few combinations in which each ``strength`` choices that fit together are somewhere together;
+    always the same.
+    """
     names = list(choices)
     every = [dict(zip(names, values, strict=True)) for values in product(*choices.values())]
     every = [each for each in every if fits(each)]
@@ -153,7 +176,9 @@ def covering(
     left = {(group, tuple(each[name] for name in group)) for each in every for group in groups}
     found = []
     while left:
-        best = max(every, key=lambda each: sum((g, tuple(each[n] for n in g)) in left for g in groups))
+        best = max(
+            every, key=lambda each: sum((g, tuple(each[n] for n in g)) in left for g in groups)
+        )
         found.append(best)
         left -= {(group, tuple(best[name] for name in group)) for group in groups}
     return found

@@ -1,4 +1,6 @@
-"""Values that a cell may hold, odd ones first, columns of every dtype, and columns of a schema that read them."""
+"""Values that a cell may hold, odd ones first, columns of every dtype, and columns of a schema that
+read them.
+"""
 
 import datetime as dt
 import math
@@ -48,7 +50,8 @@ ODD_VALUES = [
     np.float16(1), np.longdouble("1e4000"), np.int8(-1), np.str_("1"), np.complex128(1), str, math, Hostile(),
 ]  # fmt: skip
 
-# Values of one type each, near each other: what a table of them, a cast or a comparison would take for the same.
+# Values of one type each, near each other: what a table of them, a cast or a comparison would take
+# for the same.
 LONE = "\ud800"
 OFFSET = dt.timezone(dt.timedelta(microseconds=500_000))
 NEAR_VALUES = {
@@ -119,12 +122,20 @@ def objects(values):
     return pd.Series(array, dtype=object)
 
 
-DATED = DateColumn(name="x", type="datetime", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), required=True)
+DATED = DateColumn(
+    name="x",
+    type="datetime",
+    minimum=dt.date(2000, 1, 1),
+    maximum=dt.date(2020, 1, 1),
+    required=True,
+)
 
 COLUMNS = [
     CategoricalColumn(name="x", levels=("1", "True", "a")),
     CategoricalColumn(name="x", levels=("1", "a"), other="else", required=True),
-    CategoricalColumn(name="x", levels=(repr(LONE), "é", "1e+22", "1" + 22 * "0", "False", "1.0"), other="else"),
+    CategoricalColumn(
+        name="x", levels=(repr(LONE), "é", "1e+22", "1" + 22 * "0", "False", "1.0"), other="else"
+    ),
     CategoricalColumn(name="x", levels=(1, 3), type="integer"),
     CategoricalColumn(name="x", levels=(1.0, 2.5, 1e22), type="number", other=7),
     BooleanColumn(name="x"),
@@ -134,20 +145,38 @@ COLUMNS = [
     IntegerColumn(name="x", type="year", minimum=1900, maximum=2050, missing_values=("", "1")),
     NumberColumn(name="x", minimum=-1, maximum=1),
     NumberColumn(name="x", edges=(0, 0.75, 1, 2, 1e12)),
-    NumberColumn(name="x", edges=(0, 0.75, 1, 2, 1e12), notation=Notation(decimal_char=",", group_char=".")),
+    NumberColumn(
+        name="x", edges=(0, 0.75, 1, 2, 1e12), notation=Notation(decimal_char=",", group_char=".")
+    ),
     IntegerColumn(name="x", minimum=0, maximum=5, notation=Notation(bare_number=False)),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1)),
-    DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%d/%m/%Y", required=True),
+    DateColumn(
+        name="x",
+        minimum=dt.date(2000, 1, 1),
+        maximum=dt.date(2020, 1, 1),
+        format="%d/%m/%Y",
+        required=True,
+    ),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%Y%m%d"),
     DateColumn(name="x", type="datetime", minimum=FIRST, maximum=LAST),
     DateColumn(
         name="x",
         type="datetime",
-        edges=(dt.datetime.fromisoformat("2009-12-31T23:59:59"), dt.date(2010, 1, 1), dt.date(2010, 6, 1)),
+        edges=(
+            dt.datetime.fromisoformat("2009-12-31T23:59:59"),
+            dt.date(2010, 1, 1),
+            dt.date(2010, 6, 1),
+        ),
     ),
-    DateColumn(name="x", edges=(dt.date(2000, 1, 1), dt.date(2010, 1, 1), dt.date(2020, 1, 1)), required=True),
+    DateColumn(
+        name="x",
+        edges=(dt.date(2000, 1, 1), dt.date(2010, 1, 1), dt.date(2020, 1, 1)),
+        required=True,
+    ),
     CategoricalColumn(name="x", levels=("1",), merged=Merged(levels=("a", "True"), weights=(1, 1))),
-    CategoricalColumn(name="x", levels=(1,), type="integer", other=0, merged=Merged(levels=(2, 3), weights=(1, 1))),
+    CategoricalColumn(
+        name="x", levels=(1,), type="integer", other=0, merged=Merged(levels=(2, 3), weights=(1, 1))
+    ),
     PartColumn.of(DATED, "weekday"),
     PartColumn.of(DATED, "hour"),
 ]

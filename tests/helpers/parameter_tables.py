@@ -1,4 +1,5 @@
-"""Tables of parameters on the pages of recipes and engines: written from docstrings, and compared with them.
+"""Tables of parameters on the pages of recipes and engines: written from docstrings, and compared
+with them.
 
 ``python tests/helpers/parameter_tables.py`` writes the tables anew.
 """
@@ -54,8 +55,14 @@ def expected(page: Path) -> str:
 def documented(cls: type) -> Iterator[tuple[str, str]]:
     """Names and meanings in the parameters' section of a docstring, in Markdown, a line each."""
     text = inspect.cleandoc(cls.__doc__ or "")
-    found = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\w[^\n]*\n-+\n|\n\n>>>|\Z)", text, flags=re.DOTALL | re.MULTILINE)
-    entries = re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", found[1] if found else "", flags=re.MULTILINE)
+    found = re.search(
+        r"^Parameters\n-+\n(.*?)(?=\n\n\w[^\n]*\n-+\n|\n\n>>>|\Z)",
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    entries = re.findall(
+        r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", found[1] if found else "", flags=re.MULTILINE
+    )
     for names, meaning in entries:
         line = " ".join(meaning.split()).replace("``", "`").replace("|", "\\|")
         for name in names.split(", "):
@@ -67,14 +74,22 @@ def _facts(cls: type) -> str:
     if not issubclass(cls, Mechanism):
         return ""
     known = [cls.default_accounting.value]
-    known += [each.value for each in Accounting if each.value not in known] if cls.is_gaussian else []
-    return f"; engine `{cls.default_engine}`; accounting {' or '.join(f'`{each}`' for each in known)}"
+    known += (
+        [each.value for each in Accounting if each.value not in known] if cls.is_gaussian else []
+    )
+    return (
+        f"; engine `{cls.default_engine}`; accounting {' or '.join(f'`{each}`' for each in known)}"
+    )
 
 
 def _default(field: "Field[object]") -> str:
     if field.default_factory is not MISSING:
         value = field.default_factory()
-        unlike = {each.name: getattr(value, each.name) for each in fields(value) if _is_unlike(value, each)}
+        unlike = {
+            each.name: getattr(value, each.name)
+            for each in fields(value)
+            if _is_unlike(value, each)
+        }
         return f"`{type(value).__name__}({', '.join(f'{name}={each!r}' for name, each in unlike.items())})`"
     if field.default is MISSING:
         return "none"
@@ -95,7 +110,9 @@ def main() -> None:
         before, heading, after = page.read_text(encoding="utf-8").partition(HEADING)
         rest = after.partition("\n## ")
         text = before + heading + "\n" + expected(page) + "\n" + "".join(rest[1:])
-        page.write_text(text if heading else f"{before}\n{HEADING}\n{expected(page)}\n", encoding="utf-8")
+        page.write_text(
+            text if heading else f"{before}\n{HEADING}\n{expected(page)}\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

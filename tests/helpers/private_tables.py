@@ -12,7 +12,14 @@ from synthdp.privacy.unit import Adjacency
 
 
 def private_table(
-    shape, n_rows, *, epsilon=1.0, adjacency=Adjacency.ADD_REMOVE, seed=0, rows=None, accounting=Accounting.ZCDP
+    shape,
+    n_rows,
+    *,
+    epsilon=1.0,
+    adjacency=Adjacency.ADD_REMOVE,
+    seed=0,
+    rows=None,
+    accounting=Accounting.ZCDP,
 ):
     generator = np.random.default_rng(seed)
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)

@@ -1,4 +1,6 @@
-"""Engines by name, small where their own size would make tests wait for precision that they do not ask for."""
+"""Engines by name, small where their own size would make tests wait for precision that they do not
+ask for.
+"""
 
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator

@@ -13,7 +13,26 @@ WORDS = [
     "$1", "{x}", "1", "1.0", "01", "-1", "300", "1e22", "nan", "inf", "true", "True", "ja", "nein", "n/a", "\U0001f600",
     "9007199254740992", "9007199254740993", "x" * 300,
 ]  # fmt: skip
-WHOLE = [0, 1, 2, 7, 9, 99, -1, -5, 127, 128, 255, 2**31, 2**53, 2**53 + 1, 2**62, 2**63 - 1, 2**64 - 1, -(2**63)]
+WHOLE = [
+    0,
+    1,
+    2,
+    7,
+    9,
+    99,
+    -1,
+    -5,
+    127,
+    128,
+    255,
+    2**31,
+    2**53,
+    2**53 + 1,
+    2**62,
+    2**63 - 1,
+    2**64 - 1,
+    -(2**63),
+]
 FLOATS = [
     0.0,
     -0.0,
@@ -33,7 +52,14 @@ FLOATS = [
 ]
 DAYS = [
     dt.date(*parts)
-    for parts in ((1, 1, 1), (1582, 10, 10), (1969, 12, 31), (1970, 1, 1), (2020, 2, 29), (9999, 12, 31))
+    for parts in (
+        (1, 1, 1),
+        (1582, 10, 10),
+        (1969, 12, 31),
+        (1970, 1, 1),
+        (2020, 2, 29),
+        (9999, 12, 31),
+    )
 ]
 SECONDS = [0, 1, 43_200, 86_399]
 ENDS = {
@@ -43,7 +69,19 @@ ENDS = {
     "Int64": (-(2**63), 2**63),
     "UInt64": (0, 2**64),
 }
-TYPES = [*ENDS, "Float32", "Float64", "Decimal", "String", "Categorical", "Enum", "Boolean", "Date", "us", "ns"]
+TYPES = [
+    *ENDS,
+    "Float32",
+    "Float64",
+    "Decimal",
+    "String",
+    "Categorical",
+    "Enum",
+    "Boolean",
+    "Date",
+    "us",
+    "ns",
+]
 
 
 def random_table(rng, n_columns, n_rows=40):
@@ -66,7 +104,12 @@ def random_table(rng, n_columns, n_rows=40):
 def random_column(rng, dtype, name, n_rows):
     """A column of odd values and some missing ones."""
     values = [None if rng.random() < 0.1 else _value(rng, dtype) for _ in range(n_rows)]
-    kinds = {"Decimal": pl.Decimal(15, 2), "Enum": pl.Enum(WORDS), "us": pl.Datetime("us"), "ns": pl.Datetime("ns")}
+    kinds = {
+        "Decimal": pl.Decimal(15, 2),
+        "Enum": pl.Enum(WORDS),
+        "us": pl.Datetime("us"),
+        "ns": pl.Datetime("ns"),
+    }
     return pl.Series(name, values, dtype=kinds.get(dtype) or getattr(pl, dtype))
 
 
@@ -97,10 +140,16 @@ def _field(rng, dtype):
         return {
             "type": kind,
             "constraints": bounds,
-            "synthdp": {"resolution": "day", "bins": rng.choice([2, 5, 20]), "parts": ["weekday", "month"]},
+            "synthdp": {
+                "resolution": "day",
+                "bins": rng.choice([2, 5, 20]),
+                "parts": ["weekday", "month"],
+            },
         }
     is_text = dtype in ("String", "Categorical", "Enum")
-    kind = rng.choice(["string", "boolean"] if is_text else ["string", "boolean", "integer", "number", "levels"])
+    kind = rng.choice(
+        ["string", "boolean"] if is_text else ["string", "boolean", "integer", "number", "levels"]
+    )
     if dtype == "Decimal" and kind in ("string", "boolean"):
         kind = "number"  # the others are refused
     if kind == "boolean":
@@ -110,7 +159,9 @@ def _field(rng, dtype):
             "falseValues": rng.choice([["nein"], ["-1"]]),
         }
     if kind == "string":
-        enum = rng.sample([word for word in WORDS[:-1] if word.strip() == word != ""], rng.choice([1, 5, 20]))
+        enum = rng.sample(
+            [word for word in WORDS[:-1] if word.strip() == word != ""], rng.choice([1, 5, 20])
+        )
         return {"type": kind, "constraints": {"enum": enum}} | (
             {"synthdp": {"other": enum[0]}} if rng.random() < 0.5 else {}
         )
@@ -120,5 +171,14 @@ def _field(rng, dtype):
             "constraints": {"enum": rng.sample([0, 1, 7, 99, -5, 300, 2**53], 4)},
         }
     if kind == "integer":
-        return {"type": kind, "constraints": {"minimum": rng.choice([-5, 0, 1]), "maximum": rng.choice([3, 98, 2**40])}}
-    return {"type": kind, "synthdp": {"edges": sorted(rng.sample([-1, 0, 0.1, 0.3, 0.7, 1, 80.7, 1e12], 4))}}
+        return {
+            "type": kind,
+            "constraints": {
+                "minimum": rng.choice([-5, 0, 1]),
+                "maximum": rng.choice([3, 98, 2**40]),
+            },
+        }
+    return {
+        "type": kind,
+        "synthdp": {"edges": sorted(rng.sample([-1, 0, 0.1, 0.3, 0.7, 1, 80.7, 1e12], 4))},
+    }

@@ -15,7 +15,11 @@ KINDS = {
     "seen": "datetime",
     "since": "year",
     "smokes": "boolean",
-    "income": {"type": "number", "constraints": {"minimum": 0, "maximum": 1000}, "synthdp": {"bins": 5}},
+    "income": {
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 1000},
+        "synthdp": {"bins": 5},
+    },
     "moved": {"type": "date", "format": "%d.%m.%y", "synthdp": {"resolution": "month"}},
     "rank": {"type": "integer", "synthdp": {"binning": "equal-width", "bins": 4}},
     "job": {"type": "string", "constraints": {"enum": ["x", "y"]}},
@@ -39,7 +43,9 @@ def usual_rows(n_rows=N_ROWS, seed=5):
         "rank": rng.integers(1, 9, n_rows),
         "job": rng.choice(["x", "y"], n_rows),
     }
-    return pd.DataFrame({name: pd.Series(list(map(str, values)), dtype=object) for name, values in columns.items()})
+    return pd.DataFrame(
+        {name: pd.Series(list(map(str, values)), dtype=object) for name, values in columns.items()}
+    )
 
 
 USUAL = usual_rows()
@@ -50,7 +56,17 @@ ODD = [
     {"town": "\ud800 alone"},
     {"town": "z" * 10_000},
     {"town": "é\u202e\ufeff"},
-    {"town": "", "age": "", "price": "", "born": "", "seen": "", "since": "", "smokes": "", "income": "", "moved": ""},
+    {
+        "town": "",
+        "age": "",
+        "price": "",
+        "born": "",
+        "seen": "",
+        "since": "",
+        "smokes": "",
+        "income": "",
+        "moved": "",
+    },
     {"age": "many"},
     {"age": str(10**30)},
     {"age": "-9007199254740993"},
@@ -82,9 +98,15 @@ BUDGET = {"epsilon": 0.1, "accounting": "gdp"}
 
 
 def with_row(frame, odd):
-    """The table and one record more, which comes first: it may decide what order or type is guessed from."""
-    usual = {name: frame[name].iloc[0] if len(frame) else USUAL[name].iloc[0] for name in frame.columns}
-    return pd.concat([pd.DataFrame([usual | odd], dtype=object), frame], ignore_index=True).astype(object)
+    """The table and one record more, which comes first: it may decide what order or type is guessed
+    from.
+    """
+    usual = {
+        name: frame[name].iloc[0] if len(frame) else USUAL[name].iloc[0] for name in frame.columns
+    }
+    return pd.concat([pd.DataFrame([usual | odd], dtype=object), frame], ignore_index=True).astype(
+        object
+    )
 
 
 def assert_same(one, other):
@@ -94,7 +116,9 @@ def assert_same(one, other):
 
 
 def runs_of(frames, kinds=KINDS, *, frozen, **settings):
-    return [run_of(frame, kinds, randomness=Frozen(**frozen), **BUDGET | settings) for frame in frames]
+    return [
+        run_of(frame, kinds, randomness=Frozen(**frozen), **BUDGET | settings) for frame in frames
+    ]
 
 
 def assert_same_domain(one, other):
@@ -109,7 +133,9 @@ def assert_same_domain(one, other):
 
 
 def about_domain(events):
-    return [event.to_dict() for event in events if isinstance(event, HistogramEvent | PartitionEvent)]
+    return [
+        event.to_dict() for event in events if isinstance(event, HistogramEvent | PartitionEvent)
+    ]
 
 
 PERSONS = {"unit": "person", "max_rows": 4}
@@ -122,16 +148,24 @@ def with_persons(frame, persons):
 def neighbours_by_person(n_rows, odd):
     """A table of persons, and one with all rows of a further person among the others."""
     table = with_persons(USUAL, [f"p{number % 30}" for number in range(N_ROWS)])
-    more = with_persons(pd.concat([USUAL[:1].assign(**odd)] * n_rows, ignore_index=True), ["new"] * n_rows)
+    more = with_persons(
+        pd.concat([USUAL[:1].assign(**odd)] * n_rows, ignore_index=True), ["new"] * n_rows
+    )
     middle = N_ROWS // 2
-    return table, pd.concat([table[:middle], more, table[middle:]], ignore_index=True).astype(object)
+    return table, pd.concat([table[:middle], more, table[middle:]], ignore_index=True).astype(
+        object
+    )
 
 
 LOUD = {"epsilon": 5.0, "delta": 1e-6}
 LARGE = usual_rows(600)
 RICH = KINDS | {
     "age": {"type": "integer", "constraints": {"minimum": 0, "maximum": 110}},
-    "price": {"type": "number", "constraints": {"required": True}, "synthdp": {"bins": 9, "binning": "quantiles"}},
+    "price": {
+        "type": "number",
+        "constraints": {"required": True},
+        "synthdp": {"bins": 9, "binning": "quantiles"},
+    },
     "born": {"type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2022-12-31"}},
 }
 
@@ -144,7 +178,9 @@ def answers_to_a_run(kinds, frame, **unit):
 
 
 def moves(kinds, frame, neighbour, limit, *, answers=None, **unit):
-    """Questions whose exact answers move by more than the limit, squared; ``answers`` are those of the frame."""
+    """Questions whose exact answers move by more than the limit, squared; ``answers`` are those of
+    the frame.
+    """
     answers = answers_to_a_run(kinds, frame, **unit) if answers is None else answers
     answers_ = replayed(neighbour, kinds, [answer[:3] for answer in answers], **unit)
     pairs = zip(answers, answers_, strict=True)

@@ -15,7 +15,9 @@ from synthdp.privacy.queryable import Queryable
 
 
 def reachable(*starts: object) -> list[object]:
-    """Everything that can be reached from some objects, but for modules, code, frames and classes' innards."""
+    """Everything that can be reached from some objects, but for modules, code, frames and classes'
+    innards.
+    """
     seen: dict[int, object] = {}
     queue = list(starts)
     skipped = (types.ModuleType, types.CodeType, types.FrameType, types.TracebackType, type)
@@ -59,7 +61,9 @@ def told_by(error: BaseException, log: str) -> str:
 
 
 def carried(error: BaseException, *, callers: int) -> list[object]:
-    """What an error holds on to: itself and its causes, and local variables of all frames but the callers' own."""
+    """What an error holds on to: itself and its causes, and local variables of all frames but the
+    callers' own.
+    """
     starts: list[object] = []
     for known in errors_of(error):
         starts.append(known)
@@ -76,12 +80,16 @@ def secrets(things: list[object], n_rows: int) -> list[str]:
     """Which of the things hold records, or exact counts of a table of so many rows."""
     found = []
     for thing in things:
-        if isinstance(thing, pd.DataFrame | pd.Series | CodedTable | CodedSource | HeldTable | HeldSource):
+        if isinstance(
+            thing, pd.DataFrame | pd.Series | CodedTable | CodedSource | HeldTable | HeldSource
+        ):
             found.append(repr(type(thing)))
         elif isinstance(thing, HeldTableReader):
             found.append("a reader of rows")
         elif isinstance(thing, Queryable):
-            is_closed = thing._open_source is None and not (isinstance(thing, PrivateTable) and thing._scored)
+            is_closed = thing._open_source is None and not (
+                isinstance(thing, PrivateTable) and thing._scored
+            )
             found += [] if is_closed else ["an open private object"]
         elif isinstance(thing, np.ndarray) and (n_rows in thing.shape or is_counts(thing, n_rows)):
             found.append(f"array {thing.dtype} {thing.shape}")

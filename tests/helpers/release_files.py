@@ -1,4 +1,6 @@
-"""Release files taken apart and forged: members of bytes in a zip, with checksums that are right or not."""
+"""Release files taken apart and forged: members of bytes in a zip, with checksums that are right or
+not.
+"""
 
 import io
 import json
@@ -87,7 +89,9 @@ ODD = (
 
 
 def mutated(members, rng):
-    """Members of which one or two are changed somewhere, with checksums that hold but for one time in ten."""
+    """Members of which one or two are changed somewhere, with checksums that hold but for one time
+    in ten.
+    """
     changed = dict(members)
     for _ in range(rng.integers(1, 3)):
         name = rng.choice(list(changed))
@@ -99,7 +103,9 @@ def mutated(members, rng):
             position, data = int(rng.integers(len(changed[name]))), changed[name]
             flipped = bytes([data[position] ^ (1 << int(rng.integers(8)))])
             is_cut = rng.random() < 0.2
-            changed[name] = data[:position] if is_cut else data[:position] + flipped + data[position + 1 :]
+            changed[name] = (
+                data[:position] if is_cut else data[:position] + flipped + data[position + 1 :]
+            )
     return summed(changed) if rng.random() < 0.9 else changed | {SUMS: summed(members)[SUMS]}
 
 

@@ -9,11 +9,13 @@ FRESH = ("tests/audit/test_game", "tests/privacy/")
 
 
 class RepeatableChance:
-    """What a test draws that is about something else: the same in every run, whatever ran before it.
+    """What a test draws that is about something else: the same in every run, whatever ran before
+    it.
 
-    By design a column has missing values that nobody has once in 700 times (`levels.BELIEVED`), and a selection is
-    now and then not the best one. Each of thousands of tests would have to allow for all of that. So would they for
-    samples without a seed, and for the key by which rows of persons are chosen.
+    By design a column has missing values that nobody has once in 700 times (`levels.BELIEVED`), and
+    a selection is now and then not the best one. Each of thousands of tests would have to allow for
+    all of that. So would they for samples without a seed, and for the key by which rows of persons
+    are chosen.
     """
 
     def __init__(self):
@@ -24,8 +26,12 @@ class RepeatableChance:
         import numpy as np
 
         self._take_its_place()
-        is_fresh = node.nodeid.startswith(FRESH) or node.get_closest_marker("fresh_noise") is not None
-        self._generator = None if is_fresh else np.random.default_rng(crc32(f"{node.nodeid} {name}".encode()))
+        is_fresh = (
+            node.nodeid.startswith(FRESH) or node.get_closest_marker("fresh_noise") is not None
+        )
+        self._generator = (
+            None if is_fresh else np.random.default_rng(crc32(f"{node.nodeid} {name}".encode()))
+        )
 
     def _take_its_place(self):
         """Be asked in place of the operating system, but for names of files, which are to differ."""
@@ -48,7 +54,11 @@ class RepeatableChance:
             return urlsafe_b64encode(self._generator.bytes(n_bytes)).rstrip(b"=").decode()
 
         def random_bytes(source, n_bytes):
-            return noise(source, n_bytes) if self._generator is None else self._generator.bytes(n_bytes)
+            return (
+                noise(source, n_bytes)
+                if self._generator is None
+                else self._generator.bytes(n_bytes)
+            )
 
         secrets.randbits = bit_generator.randbits = randbits
         secrets.token_urlsafe, SystemRandomness.random_bytes = token_urlsafe, random_bytes

@@ -13,7 +13,8 @@ def often(*values, seldom=()):
     Where a test has several names for its parameters, each value is a tuple of theirs.
     """
     marked = [
-        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow) for value in seldom
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
+        for value in seldom
     ]
     return [*values, *marked]
 

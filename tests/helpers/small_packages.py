@@ -1,4 +1,6 @@
-"""Small packages of every shape, ugly tables for them, and what hangs on whom, by the words of docs/linked.md alone."""
+"""Small packages of every shape, ugly tables for them, and what hangs on whom, by the words of
+docs/linked.md alone.
+"""
 
 import numpy as np
 import pandas as pd
@@ -33,8 +35,12 @@ def small_description(rng, shape, *, most=3):
             schema["primaryKey"] = key
         own = {}
         if parent is not None:
-            schema["foreignKeys"] = [{"fields": link, "reference": {"resource": parent, "fields": link}}]
-            own = {"max_children": int(rng.integers(1, most + 1))} | ({"order": "x"} if rng.integers(2) else {})
+            schema["foreignKeys"] = [
+                {"fields": link, "reference": {"resource": parent, "fields": link}}
+            ]
+            own = {"max_children": int(rng.integers(1, most + 1))} | (
+                {"order": "x"} if rng.integers(2) else {}
+            )
         resources.append({"name": name, "schema": schema, **({"synthdp": own} if own else {})})
     return {"resources": resources}
 
@@ -55,7 +61,10 @@ def small_tables(rng, found, keys=UGLY_KEYS, *, most=8, values=("u", "v")):
     tables = {}
     for table in found.tables:
         n_rows = int(rng.integers(0, most))
-        made = {name: _drawn(rng, keys if name in table.keys else values, n_rows) for name in table.fields}
+        made = {
+            name: _drawn(rng, keys if name in table.keys else values, n_rows)
+            for name in table.fields
+        }
         tables[table.name] = pd.DataFrame(made, columns=list(table.fields))
     return tables
 
@@ -71,7 +80,10 @@ def key_texts(frame, names):
     """For each row its key as texts, None where a part is missing."""
     rows = []
     for values in frame[list(names)].itertuples(index=False):
-        texts = ["" if value is None or value != value else f"{value}".strip().removesuffix(".0") for value in values]
+        texts = [
+            "" if value is None or value != value else f"{value}".strip().removesuffix(".0")
+            for value in values
+        ]
         rows.append(tuple(texts) if all(texts) else None)
     return rows
 
@@ -85,7 +97,9 @@ def hanging_rows(found, tables, roots):
             rows[table.name] = [row for row, key in enumerate(own) if key in roots]
         else:
             references = key_texts(tables[table.name], table.parent_key)
-            rows[table.name] = [row for row, key in enumerate(references) if key in keys[table.parent]]
+            rows[table.name] = [
+                row for row, key in enumerate(references) if key in keys[table.parent]
+            ]
         keys[table.name] = {own[row] for row in rows[table.name]} - {None} if table.key else set()
     return rows
 

@@ -10,14 +10,21 @@ from synthdp.schema.open_schema import OpenSchema
 
 DECLARED = {
     "fields": [
-        {"name": name, "type": "string", "constraints": {"enum": ["n", "y"], "required": True}} for name in "abc"
+        {"name": name, "type": "string", "constraints": {"enum": ["n", "y"], "required": True}}
+        for name in "abc"
     ]
 }
-KINDS = {"a": "categorical", "age": {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}}}
+KINDS = {
+    "a": "categorical",
+    "age": {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}},
+}
 
 ABOUT = {
     "name": "Made-up people",
-    "curators": [{"name": "Office of Examples", "type": "Government"}, {"name": "Firm", "type": "Industry"}],
+    "curators": [
+        {"name": "Office of Examples", "type": "Government"},
+        {"name": "Firm", "type": "Industry"},
+    ],
     "contact": "dpo@office.example",
     "description": "Rows that are drawn from a model.\nNobody is in it.",
     "intended_use": "Tests.",
@@ -34,7 +41,14 @@ ABOUT = {
     "hyperparameter_tuning": "None: all settings are defaults.",
     "justification": "Epsilon is that of a test.",
     "utility": "Not measured.",
-    "sources": [{"type": "Other public source", "title": "A page", "url": "https://office.example", "year": 2026}],
+    "sources": [
+        {
+            "type": "Other public source",
+            "title": "A page",
+            "url": "https://office.example",
+            "year": 2026,
+        }
+    ],
     "notes": "First line: a.\nSecond line.",
     "registry_authors": ["A. Clerk"],
 }
@@ -47,12 +61,34 @@ def people(n_rows=300):
     return frame.assign(age=rng.integers(0, 90, n_rows), person=np.arange(n_rows) // 2)
 
 
-def release_of(declared=None, *, about=None, unit=None, max_rows=1, rescue=None, report=lambda *_: None, **settings):
+def release_of(
+    declared=None,
+    *,
+    about=None,
+    unit=None,
+    max_rows=1,
+    rescue=None,
+    report=lambda *_: None,
+    **settings,
+):
     """A release of these people; by default with a quick engine."""
-    schema = OpenSchema.from_kinds(KINDS) if declared is KINDS else OpenSchema.from_dict(declared or DECLARED)
-    settings = {"epsilon": 2.0, "delta": 1e-6, "mechanism": "mst", "adjacency": "add-remove"} | settings
+    schema = (
+        OpenSchema.from_kinds(KINDS)
+        if declared is KINDS
+        else OpenSchema.from_dict(declared or DECLARED)
+    )
+    settings = {
+        "epsilon": 2.0,
+        "delta": 1e-6,
+        "mechanism": "mst",
+        "adjacency": "add-remove",
+    } | settings
     settings = {"engine": GraphicalModelEstimator()} | settings
     stated = {} if about is None else {"about": about}
     run = Release(schema=schema, stated=stated, unit=unit, max_rows_per_unit=max_rows, **settings)
     columns = [*schema.names, *([unit] if unit else [])]
-    return run.of(held_rows(people()[columns], schema, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+    return run.of(
+        held_rows(people()[columns], schema, unit=unit, max_rows=max_rows),
+        report=report,
+        rescue=rescue,
+    )

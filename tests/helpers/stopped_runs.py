@@ -31,7 +31,9 @@ def frame(n_rows=200):
 
 
 def stops(run, n_answers):
-    """Stop a run after so many new answers were kept, before anybody sees the last; whether it asks for as many."""
+    """Stop a run after so many new answers were kept, before anybody sees the last; whether it asks
+    for as many.
+    """
     keep, made = Journal.keep, []
 
     def stopping(self, question, answer):
@@ -53,12 +55,20 @@ def lines(path):
 
 
 def answers(path):
-    """All but the hash, the header, and what is noted beside: what was learnt, when the run went on, its end."""
+    """All but the hash, the header, and what is noted beside: what was learnt, when the run went
+    on, its end.
+    """
     entries = [json.loads(line)["entry"] for line in lines(path)[1:]]
-    return [entry for entry in entries if not {"learnt", "workload", "ended", "resumed", "budget"} & entry.keys()]
+    return [
+        entry
+        for entry in entries
+        if not {"learnt", "workload", "ended", "resumed", "budget"} & entry.keys()
+    ]
 
 
 def of_the_release(certificate):
-    """A certificate without the hash, and without what is true of the call: that all of it came from a journal."""
+    """A certificate without the hash, and without what is true of the call: that all of it came
+    from a journal.
+    """
     run = {name: value for name, value in certificate["run"].items() if name != "replayed"}
     return {name: value for name, value in certificate.items() if name != "sha256"} | {"run": run}

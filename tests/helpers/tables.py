@@ -36,7 +36,9 @@ def private(
     epsilon=1000.0,
     accounting=Accounting.ZCDP,
 ):
-    return PrivateTable(ArraySource(domain, rows), ledger(adjacency, epsilon, accounting), randomness=randomness)
+    return PrivateTable(
+        ArraySource(domain, rows), ledger(adjacency, epsilon, accounting), randomness=randomness
+    )
 
 
 def untouchable(adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.ZCDP):

@@ -9,7 +9,11 @@ from synthdp.data.records.unit_rows import UnitRows
 
 
 def kept_rows(
-    ids: Iterable[pd.Series], *, max_rows: int, missing_values: Iterable[str] = ("",), key: str | None = None
+    ids: Iterable[pd.Series],
+    *,
+    max_rows: int,
+    missing_values: Iterable[str] = ("",),
+    key: str | None = None,
 ) -> np.ndarray:
     """Which rows are kept, given the id column in chunks."""
     rows = UnitRows(max_rows=max_rows, missing_values=missing_values, key=key)

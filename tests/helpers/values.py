@@ -21,7 +21,9 @@ EITHER = pytest.mark.parametrize("accounting", Accounting)
 UNITS = [(Adjacency.ADD_REMOVE, 1), (Adjacency.ADD_REMOVE, 3), (Adjacency.REPLACE_ONE, 1)]
 units = pytest.mark.parametrize(("adjacency", "max_rows"), UNITS)
 
-CUTS = st.sets(st.integers(-7, 7), max_size=6).map(lambda cuts: np.array(sorted(cuts), dtype=np.int64))
+CUTS = st.sets(st.integers(-7, 7), max_size=6).map(
+    lambda cuts: np.array(sorted(cuts), dtype=np.int64)
+)
 
 
 class Listed:
@@ -31,7 +33,9 @@ class Listed:
         self.listed, self.exact, self.asked = list(values), [int(count) for count in counts], []
 
     def counts(self):
-        return [np.array(self.exact[i : i + 4], dtype=np.int64) for i in range(0, len(self.exact), 4)]
+        return [
+            np.array(self.exact[i : i + 4], dtype=np.int64) for i in range(0, len(self.exact), 4)
+        ]
 
     def values(self, places):
         self.asked += places.tolist()
@@ -47,13 +51,17 @@ def listed(frequencies):
 def counted(frequencies):
     """All values of a source by their counts."""
     values, counts = listed(frequencies)
-    found = dict(zip(values if isinstance(values, list) else values.tolist(), counts.tolist(), strict=True))
+    found = dict(
+        zip(values if isinstance(values, list) else values.tolist(), counts.tolist(), strict=True)
+    )
     assert len(found) == len(values)
     return found
 
 
 class Rows:
-    """Exact counts of one column, by a plain loop; None is missing. Values come in order of occurrence."""
+    """Exact counts of one column, by a plain loop; None is missing. Values come in order of
+    occurrence.
+    """
 
     def __init__(self, values) -> None:
         self.values = list(values)
@@ -62,7 +70,9 @@ class Rows:
         assert grid.column == "x"
         counts = np.zeros(len(starts) + 2 if len(starts) else 2, dtype=np.int64)
         for value in self.values:
-            counts[0 if value is None else 1 + (bisect_right(starts, value) if len(starts) else 0)] += 1
+            counts[
+                0 if value is None else 1 + (bisect_right(starts, value) if len(starts) else 0)
+            ] += 1
         return counts
 
     def frequencies(self, grid):
@@ -107,7 +117,11 @@ class Silent(Seeded):
 
 def book(accounting=Accounting.ZCDP, adjacency=Adjacency.ADD_REMOVE, max_rows=1, **changes):
     budget = {"epsilon": 1000.0, "delta": 0.2, "failure_delta": 0.1} | changes
-    unit = {} if adjacency is Adjacency.REPLACE_ONE else {"max_rows_per_unit": max_rows, "unit_column": "person"}
+    unit = (
+        {}
+        if adjacency is Adjacency.REPLACE_ONE
+        else {"max_rows_per_unit": max_rows, "unit_column": "person"}
+    )
     return PrivacyLedger(adjacency=adjacency, accounting=accounting, **unit, **budget)
 
 

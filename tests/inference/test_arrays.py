@@ -17,14 +17,19 @@ def tables(draw, *, largest):
     shape = draw(st.lists(st.integers(1, largest), min_size=1, max_size=5))
     domain = Domain(tuple("abcde"[: len(shape)]), tuple(shape))
     clique = tuple(draw(st.permutations(domain.attributes))[: draw(st.integers(0, len(shape)))])
-    codes = st.tuples(*(st.one_of(st.integers(0, size - 1), st.sampled_from([0, size - 1])) for size in shape))
+    codes = st.tuples(
+        *(st.one_of(st.integers(0, size - 1), st.sampled_from([0, size - 1])) for size in shape)
+    )
     return domain, clique, draw(st.lists(codes, max_size=12))
 
 
 def columns_of(domain, rows):
     """Columns of the smallest types."""
     whole = np.array(rows, dtype=object).reshape(len(rows), len(domain))
-    return [arrays.compact(column.astype(np.int64), size) for column, size in zip(whole.T, domain.shape, strict=True)]
+    return [
+        arrays.compact(column.astype(np.int64), size)
+        for column, size in zip(whole.T, domain.shape, strict=True)
+    ]
 
 
 def flat(domain, clique, row):
@@ -44,7 +49,10 @@ def test_cells_are_flat_indices_whatever_the_types(table):
     numbers = arrays.cell_numbers(domain, clique, chosen, len(rows))
     assert numbers.tolist() == [flat(domain, clique, row) for row in rows]
     narrow = np.min_scalar_type(domain.size(clique))
-    assert arrays.cell_numbers(domain, clique, chosen, len(rows), dtype=narrow).tolist() == numbers.tolist()
+    assert (
+        arrays.cell_numbers(domain, clique, chosen, len(rows), dtype=narrow).tolist()
+        == numbers.tolist()
+    )
 
 
 @settings(deadline=None)
@@ -71,7 +79,9 @@ def test_keys_sort_like_rows_however_large_the_domain(max_keys, table):
     columns = columns_of(domain, rows)
     # A level times the number of distinct rows must fit, as it does where keys have 63 bits.
     with patch.object(arrays, "MAX_KEYS", max_keys):
-        keys, n_keys = arrays.row_keys(domain, clique, (columns[domain.index(name)] for name in clique), len(rows))
+        keys, n_keys = arrays.row_keys(
+            domain, clique, (columns[domain.index(name)] for name in clique), len(rows)
+        )
     cells = [flat(domain, clique, row) for row in rows]
     ranks = {cell: rank for rank, cell in enumerate(sorted(set(cells)))}
     ordered = {int(key): rank for rank, key in enumerate(sorted(set(keys.tolist())))}
@@ -90,7 +100,9 @@ def test_distinct_rows_are_sorted_and_counted(table):
 
 
 def test_combinations_beyond_64_bits_are_told_apart():
-    """Ten attributes of 256 levels have 2**80 combinations; rows get the same number if and only if they are equal."""
+    """Ten attributes of 256 levels have 2**80 combinations; rows get the same number if and only if
+    they are equal.
+    """
     names = tuple("abcdefghij")
     domain = Domain(names, (256,) * 10)
     rng = np.random.default_rng(14)

@@ -1,4 +1,6 @@
-"""The loss that engines report against the definition, with measurements that repeat and contradict each other."""
+"""The loss that engines report against the definition, with measurements that repeat and contradict
+each other.
+"""
 
 import numpy as np
 import pytest
@@ -43,7 +45,9 @@ def test_the_loss_of_tables_is_the_definition(measurements):
     joint = np.random.default_rng(1).uniform(100, 400, DOMAIN.shape)
     tables = [marginal_of(joint, DOMAIN, clique) for clique in loss.cliques]
     matrix, target = whitened(DOMAIN, measurements)
-    assert loss.of_tables(tables) == pytest.approx(0.5 * float(np.sum(np.square(matrix @ joint.ravel() - target))))
+    assert loss.of_tables(tables) == pytest.approx(
+        0.5 * float(np.sum(np.square(matrix @ joint.ravel() - target)))
+    )
 
 
 def test_without_repeats_nothing_is_added(measurements):

@@ -1,4 +1,6 @@
-"""What noisy tables say of a marginal, against generalised least squares over the cells of the full table."""
+"""What noisy tables say of a marginal, against generalised least squares over the cells of the full
+table.
+"""
 
 from itertools import chain, combinations
 
@@ -25,7 +27,9 @@ def noisy(rng, clique, stddev, coarsening=None):
     """A noisy marginal of a random table, over merged levels if any."""
     joint = TOTAL * rng.dirichlet(np.ones(DOMAIN.size())).reshape(DOMAIN.shape)
     counts = (coarsening or NONE).apply(clique, marginal_of(joint, DOMAIN, clique))
-    return LinearMeasurement(clique, counts + stddev * rng.normal(size=counts.shape), stddev, coarsening)
+    return LinearMeasurement(
+        clique, counts + stddev * rng.normal(size=counts.shape), stddev, coarsening
+    )
 
 
 def sums(clique, coarsening):
@@ -33,13 +37,18 @@ def sums(clique, coarsening):
     cells = np.indices(DOMAIN.shape).reshape(len(DOMAIN), -1)
     shape = coarsening.domain(DOMAIN).project(clique).shape
     levels = {name: cells[DOMAIN.index(name)] for name in clique}
-    merged = [coarsening.groups[name][own] if name in coarsening.groups else own for name, own in levels.items()]
+    merged = [
+        coarsening.groups[name][own] if name in coarsening.groups else own
+        for name, own in levels.items()
+    ]
     place = np.ravel_multi_index(merged, shape) if clique else np.zeros(DOMAIN.size(), dtype=int)
     return (np.arange(int(np.prod(shape)))[:, None] == place).astype(float), shape
 
 
 def least_squares(measurements, clique, coarsening, *, total=None):
-    """Estimate of a merged marginal and its variance, each cell; of a full table with a given total, if any."""
+    """Estimate of a merged marginal and its variance, each cell; of a full table with a given
+    total, if any.
+    """
     matrix = np.vstack([sums(m.clique, m.coarsening or NONE)[0] for m in measurements])
     scale = np.concatenate([np.sqrt(m.variance).ravel() for m in measurements])[:, None]
     target = np.concatenate([m.values.ravel() for m in measurements])[:, None] / scale
@@ -53,23 +62,35 @@ def least_squares(measurements, clique, coarsening, *, total=None):
 
 
 def check(told, measurements, clique, coarsening):
-    """Counts are the best that all measurements say; their variance is that of the ones that show all of the clique."""
+    """Counts are the best that all measurements say; their variance is that of the ones that show
+    all of the clique.
+    """
     expected, _ = least_squares(measurements, clique, coarsening, total=TOTAL)
     np.testing.assert_allclose(told.counts, expected, atol=1e-6)
-    _, variance = least_squares([m for m in measurements if set(clique) <= set(m.clique)], clique, coarsening)
+    _, variance = least_squares(
+        [m for m in measurements if set(clique) <= set(m.clique)], clique, coarsening
+    )
     np.testing.assert_allclose(told.variance, variance, rtol=1e-6)
 
 
-@pytest.mark.parametrize("coarsening", [None, THIRDS, BOTH], ids=["all levels", "one merged", "two merged"])
+@pytest.mark.parametrize(
+    "coarsening", [None, THIRDS, BOTH], ids=["all levels", "one merged", "two merged"]
+)
 @pytest.mark.parametrize("max_whole", [1, 6])
 def test_one_merging_is_least_squares(coarsening, max_whole):
     merging = coarsening or NONE
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        cliques = [clique for clique in random_cliques(rng, DOMAIN, most=5) if merging is NONE or "a" in clique]
+        cliques = [
+            clique
+            for clique in random_cliques(rng, DOMAIN, most=5)
+            if merging is NONE or "a" in clique
+        ]
         if not cliques:
             continue
-        measurements = [noisy(rng, clique, 10 * rng.choice([1.0, 1.0, 20.0]), coarsening) for clique in cliques]
+        measurements = [
+            noisy(rng, clique, 10 * rng.choice([1.0, 1.0, 20.0]), coarsening) for clique in cliques
+        ]
         tables = NoisyTables(DOMAIN, measurements, EVERY, total=TOTAL, max_whole=max_whole)
         for clique in EVERY:
             told = tables.told(clique)
@@ -81,21 +102,33 @@ def test_one_merging_is_least_squares(coarsening, max_whole):
 
 def test_conflicting_mergings_do_not_mix():
     rng = np.random.default_rng(0)
-    measured = {m: [noisy(rng, ("a", "b"), 3.0, m), noisy(rng, ("c", "a"), 5.0, m)] for m in (THIRDS, HALVES, ENDS)}
+    measured = {
+        m: [noisy(rng, ("a", "b"), 3.0, m), noisy(rng, ("c", "a"), 5.0, m)]
+        for m in (THIRDS, HALVES, ENDS)
+    }
     plain = [noisy(rng, ("a",), 2.0), noisy(rng, ("a", "b"), 4.0)]
-    tables = NoisyTables(DOMAIN, [*plain, *chain(*measured.values())], EVERY, total=TOTAL, max_whole=6)
+    tables = NoisyTables(
+        DOMAIN, [*plain, *chain(*measured.values())], EVERY, total=TOTAL, max_whole=6
+    )
     told = list(tables.told(("a", "b")).values())
     for own, coarsening in zip(told[:3], (HALVES, ENDS, THIRDS), strict=True):
         np.testing.assert_array_equal(own.coarsening.groups["a"], coarsening.groups["a"])
         check(own, measured[coarsening], ("a", "b"), coarsening)
     check(told[3], plain, ("a", "b"), NONE)
-    assert [own.counts.shape for own in tables.told(("a", "c")).values()] == [(2, 3), (2, 3), (3, 3)]
+    assert [own.counts.shape for own in tables.told(("a", "c")).values()] == [
+        (2, 3),
+        (2, 3),
+        (3, 3),
+    ]
 
 
 def test_plain_measurements_are_one_family_whatever_came_before():
     """Of a column that nobody merges, a count of its own sharpens the pairs that hold it."""
     rng = np.random.default_rng(5)
-    first, plain = noisy(rng, ("a", "b"), 3.0, HALVES), [noisy(rng, ("c",), 2.0), noisy(rng, ("a", "c"), 9.0)]
+    first, plain = (
+        noisy(rng, ("a", "b"), 3.0, HALVES),
+        [noisy(rng, ("c",), 2.0), noisy(rng, ("a", "c"), 9.0)],
+    )
     tables = NoisyTables(DOMAIN, [first, *plain], EVERY, total=TOTAL, max_whole=6)
     (told,) = tables.told(("a", "c")).values()
     check(told, plain, ("a", "c"), NONE)
@@ -129,8 +162,12 @@ def test_coarse_comes_before_fine_and_all_levels_last_whatever_was_measured_besi
     groups = {size: np.arange(12) * size // 12 for size in (2, 3, 4, 6)}
 
     def ones(clique, **sizes):
-        coarsening = Coarsening({name: groups[size] for name, size in sizes.items()}) if sizes else None
-        return LinearMeasurement(clique, np.ones([sizes.get(name, 12) for name in clique]), 1.0, coarsening)
+        coarsening = (
+            Coarsening({name: groups[size] for name, size in sizes.items()}) if sizes else None
+        )
+        return LinearMeasurement(
+            clique, np.ones([sizes.get(name, 12) for name in clique]), 1.0, coarsening
+        )
 
     measurements = [
         ones(("a", "b"), a=3, b=6),
@@ -144,7 +181,10 @@ def test_coarse_comes_before_fine_and_all_levels_last_whatever_was_measured_besi
         given = [*measurements[shift:], *measurements[:shift]]
         cliques = [*combinations("abcd", 1), *combinations("abcd", 2)]
         tables = NoisyTables(domain, given, cliques, total=144.0, max_whole=6)
-        last, expected = len(tables) - 1, {"a": [2, 3, 4], "b": [2, 3, 6], "c": [6, 12], "d": [6, 12]}
+        last, expected = (
+            len(tables) - 1,
+            {"a": [2, 3, 4], "b": [2, 3, 6], "c": [6, 12], "d": [6, 12]},
+        )
         for name, sizes in expected.items():
             told = tables.told((name,))
             assert [own.counts.size for own in told.values()] == sizes
@@ -159,9 +199,14 @@ def test_equal_mergings_of_several_families_are_averaged_by_their_precision():
     rng = np.random.default_rng(3)
     merged_c = {"c": BOTH.groups["c"]}
     mergings = [Coarsening({**BOTH.groups}), Coarsening({**HALVES.groups, **merged_c})]
-    measurements = [noisy(rng, ("a", "b", "c"), stddev, m) for stddev, m in zip((3.0, 8.0), mergings, strict=True)]
+    measurements = [
+        noisy(rng, ("a", "b", "c"), stddev, m)
+        for stddev, m in zip((3.0, 8.0), mergings, strict=True)
+    ]
     alone = noisy(rng, ("b",), 11.0)
-    tables = NoisyTables(DOMAIN, [measurements[0], alone, measurements[1]], EVERY, total=TOTAL, max_whole=6)
+    tables = NoisyTables(
+        DOMAIN, [measurements[0], alone, measurements[1]], EVERY, total=TOTAL, max_whole=6
+    )
     (told,) = tables.told(("c",)).values()
     check(told, measurements, ("c",), Coarsening(merged_c))
     ((number, told),) = tables.told(("b",)).items()
@@ -177,5 +222,7 @@ def test_noise_by_the_cell_counts_as_its_mean():
     tables = NoisyTables(DOMAIN, [measurement], EVERY, total=TOTAL, max_whole=6)
     for clique, cells in ((("a", "b"), 1), (("a",), 3), (("b",), 2)):
         (told,) = tables.told(clique).values()
-        np.testing.assert_allclose(told.counts, marginal_of(measurement.values, DOMAIN.project("ab"), clique))
+        np.testing.assert_allclose(
+            told.counts, marginal_of(measurement.values, DOMAIN.project("ab"), clique)
+        )
         np.testing.assert_allclose(told.variance, cells * np.mean(stddev**2))

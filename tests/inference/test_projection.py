@@ -10,7 +10,9 @@ from synthdp.inference.projection import projected
 
 
 def consistent_oracle(domain, measurements, total):
-    """Tables of the (signed) joint table that is nearest to all measurements and adds up to the total."""
+    """Tables of the (signed) joint table that is nearest to all measurements and adds up to the
+    total.
+    """
     matrix, target = whitened(domain, measurements)
     # One cell is the total less all others.
     free = matrix[:, 1:] - matrix[:, :1]
@@ -31,7 +33,9 @@ def test_projected_tables_are_the_nearest_consistent_ones(ratio):
         total = 1000.0 + rng.normal()
         found = projected(measurements, total)
         for clique, expected in consistent_oracle(domain, measurements, total).items():
-            np.testing.assert_allclose(found[clique], expected, atol=1e-6, err_msg=f"{seed} {clique}")
+            np.testing.assert_allclose(
+                found[clique], expected, atol=1e-6, err_msg=f"{seed} {clique}"
+            )
 
 
 def test_tables_with_a_scale_for_each_cell_are_left_as_they_are_and_others_still_agree():
@@ -48,7 +52,9 @@ def test_tables_with_a_scale_for_each_cell_are_left_as_they_are_and_others_still
 
 
 def test_scales_a_billion_apart_lose_no_digits():
-    """The exact table is what it was, but for its share of the total's error; the noisy one follows it."""
+    """The exact table is what it was, but for its share of the total's error; the noisy one follows
+    it.
+    """
     domain = Domain(("a", "b"), (3, 4))
     rng = np.random.default_rng(1)
     exact = LinearMeasurement(("a",), np.array([1e6, 2e6, 3.0]), 1e-6)

@@ -35,7 +35,9 @@ def product(shares):
 def one_way_sums(shape):
     """The matrix that takes a flat table to its one-way marginals."""
     codes = np.indices(shape).reshape(len(shape), -1)
-    return np.vstack([codes[axis] == level for axis, size in enumerate(shape) for level in range(size)]).astype(float)
+    return np.vstack(
+        [codes[axis] == level for axis, size in enumerate(shape) for level in range(size)]
+    ).astype(float)
 
 
 def factor_of(variance, posterior_variance, prior):
@@ -52,19 +54,27 @@ def factor_of(variance, posterior_variance, prior):
     ids=["3x4", "2x2", "2x3x2"],
 )
 def test_the_factor_is_right_for_tables_drawn_from_the_prior(shares):
-    """Deviations are Gaussian, of a variance in proportion to the prior, given that they leave one-way sums alone."""
+    """Deviations are Gaussian, of a variance in proportion to the prior, given that they leave
+    one-way sums alone.
+    """
     rng = np.random.default_rng(0)
     prior = 10_000 * product([np.array(share) for share in shares])
     known, factor, stddev, n_draws = one_way_sums(prior.shape), 30.0, 5.0, 4000
     spread = np.diag(factor * prior.ravel())
-    given_sums = spread - spread @ known.T @ np.linalg.pinv(known @ spread @ known.T) @ known @ spread
-    deviations = rng.multivariate_normal(np.zeros(prior.size), given_sums, size=n_draws, method="svd")
+    given_sums = (
+        spread - spread @ known.T @ np.linalg.pinv(known @ spread @ known.T) @ known @ spread
+    )
+    deviations = rng.multivariate_normal(
+        np.zeros(prior.size), given_sums, size=n_draws, method="svd"
+    )
     variance = np.full(prior.shape, stddev**2)
     found = []
     for draw in deviations:
         counts = prior + draw.reshape(prior.shape) + rng.normal(0, stddev, prior.shape)
         mean, left = shrunk(counts, variance, prior)
-        np.testing.assert_allclose((counts - prior) * left, (mean - prior) * variance, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            (counts - prior) * left, (mean - prior) * variance, rtol=1e-9, atol=1e-9
+        )
         factors = factor_of(variance, left, prior)
         np.testing.assert_allclose(factors, factors.flat[0], rtol=1e-6)
         found.append(factors.flat[0])
@@ -78,7 +88,10 @@ def test_one_way_deviations_are_no_sign_of_dependence():
     tilted = prior + np.add.outer(rng.normal(0, 300, 3), rng.normal(0, 300, 2))
     assert np.allclose(shrunk(tilted, variance, prior)[1], shrunk(prior, variance, prior)[1])
     twisted = prior + np.outer([100, 0, -100], [1, -1])
-    factors = [factor_of(variance, shrunk(counts, variance, prior)[1], prior) for counts in (prior, twisted)]
+    factors = [
+        factor_of(variance, shrunk(counts, variance, prior)[1], prior)
+        for counts in (prior, twisted)
+    ]
     assert (factors[1] > 10 * factors[0]).all()
 
 
@@ -100,11 +113,16 @@ def test_the_scale_of_noise_alone_is_off_by_its_standard_error():
     rng = np.random.default_rng(2)
     prior = 5000 * product([np.array([0.5, 0.3, 0.2])] * 3)
     variance = np.full(prior.shape, 100.0)
-    draws = [deviation(prior + rng.normal(0, 10.0, prior.shape), variance, prior) for _ in range(1500)]
+    draws = [
+        deviation(prior + rng.normal(0, 10.0, prior.shape), variance, prior) for _ in range(1500)
+    ]
     assert {found.freedom for found in draws} == {27 - 1 - 3 * 2}
     assert len({found.error for found in draws}) == 1
-    # Squares of 20 degrees of freedom: 15.5 % exceed by one standard error; 1500 draws tell it to 0.9 %.
-    assert np.mean([found.factor > found.error for found in draws]) == pytest.approx(0.155, abs=0.065)
+    # Squares of 20 degrees of freedom: 15.5 % exceed by one standard error; 1500 draws tell it to
+    # 0.9 %.
+    assert np.mean([found.factor > found.error for found in draws]) == pytest.approx(
+        0.155, abs=0.065
+    )
     assert all(found.cautious(2.0) == found.factor + 2 * found.error for found in draws)
 
 
@@ -116,7 +134,9 @@ def test_columns_and_pairs_of_one_level_tell_nothing_of_their_scale():
 
 
 def test_the_posterior_is_that_of_a_gaussian_prior():
-    """Two Gaussians that are multiplied, cell by cell; all of a wide prior's weight is on the counts."""
+    """Two Gaussians that are multiplied, cell by cell; all of a wide prior's weight is on the
+    counts.
+    """
     rng = np.random.default_rng(4)
     prior, counts, variance = (rng.uniform(1, 100, (3, 4)) for _ in range(3))
     prior[0, 0] = 0.0
@@ -127,7 +147,9 @@ def test_the_posterior_is_that_of_a_gaussian_prior():
     weighed = counts[possible] / variance[possible] + prior[possible] / (2.5 * prior[possible])
     np.testing.assert_allclose(mean[possible], weighed / precision)
     assert (mean[0, 0], left[0, 0]) == (0.0, 0.0)
-    np.testing.assert_allclose(posterior(counts, variance, prior, 1e12)[0][possible], counts[possible], rtol=1e-6)
+    np.testing.assert_allclose(
+        posterior(counts, variance, prior, 1e12)[0][possible], counts[possible], rtol=1e-6
+    )
     drawn, left = posterior(counts, variance, prior, 0.0)
     np.testing.assert_allclose(drawn[possible], prior[possible], atol=0.011)
     assert (left[possible] > 0).all()
@@ -135,7 +157,9 @@ def test_the_posterior_is_that_of_a_gaussian_prior():
 
 @given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5)))
 def test_the_closest_distribution(values):
-    """The optimality conditions: the same step for all that stay above 0, and no larger one for the others."""
+    """The optimality conditions: the same step for all that stay above 0, and no larger one for the
+    others.
+    """
     nearest = on_simplex(values)
     assert (nearest >= 0).all()
     assert nearest.sum() == pytest.approx(1.0)
@@ -163,7 +187,9 @@ def test_what_is_expected_is_independence_but_for_smaller_tables():
     shares = {name: rng.dirichlet(np.ones(3)) for name in "abc"}
     everywhere = np.ones((3, 3, 3), dtype=bool)
     independent = product(shares.values())
-    np.testing.assert_allclose(expected_shares(("a", "b", "c"), everywhere, shares, {}), independent)
+    np.testing.assert_allclose(
+        expected_shares(("a", "b", "c"), everywhere, shares, {}), independent
+    )
     pair = rng.dirichlet(np.ones(9)).reshape(3, 3)
     smaller = {("a", "c"): 500 * pair, ("a",): np.array([1.0, 0.0, 0.0]), ("a", "d"): np.eye(3)}
     expected = expected_shares(("a", "b", "c"), everywhere, shares, smaller)
@@ -180,7 +206,10 @@ def errors_without_and_with(domain, table, cliques, stddevs, *, judged):
         measurements = noisy(np.random.default_rng(seed), table, domain, cliques, stddevs)
         for i, shrinkage in enumerate((False, True)):
             model = LocalConsistencyEstimator(shrinkage=shrinkage).estimate(domain, measurements)
-            errors[i] += sum(np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum() for c in judged)
+            errors[i] += sum(
+                np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum()
+                for c in judged
+            )
     return errors / (60 * table.sum())
 
 
@@ -191,7 +220,9 @@ def test_strong_dependence_of_two_levels_survives(stddev):
     chance = product([np.array([0.97, 0.03])] * 6) + product([np.array([0.4, 0.6])] * 6) * 0.5
     table = 20_000 * chance / chance.sum()
     pairs = list(combinations(domain.attributes, 2))
-    without, shrinking = errors_without_and_with(domain, table, pairs, [stddev] * len(pairs), judged=pairs)
+    without, shrinking = errors_without_and_with(
+        domain, table, pairs, [stddev] * len(pairs), judged=pairs
+    )
     assert shrinking <= 1.05 * without
 
 
@@ -199,17 +230,26 @@ def test_noisy_tables_do_not_overrule_precise_ones_inside_them():
     domain = Domain(("a", "b", "c", "d"), (4, 4, 8, 8))
     rng = np.random.default_rng(3)
     pair = rng.dirichlet(np.full(16, 0.3)).reshape(4, 4)
-    table = 20_000 * np.einsum("ab,c,d->abcd", pair, rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8)))
+    table = 20_000 * np.einsum(
+        "ab,c,d->abcd", pair, rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8))
+    )
     cliques = [("a", "b"), ("a", "b", "c"), ("a", "b", "d")]
-    without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[:1])
+    without, shrinking = errors_without_and_with(
+        domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[:1]
+    )
     assert shrinking <= 1.05 * without
-    without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[1:])
+    without, shrinking = errors_without_and_with(
+        domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[1:]
+    )
     assert shrinking <= 0.7 * without
 
 
 def test_raking_to_what_the_start_rules_out_gives_the_start():
     start = np.array([[0.4, 0.6], [0.0, 0.0]])
-    for wanted in ({(0,): np.array([0.0, 1.0])}, {(0,): np.array([1.0, 0.0]), (1,): np.array([0.0, 0.0])}):
+    for wanted in (
+        {(0,): np.array([0.0, 1.0])},
+        {(0,): np.array([1.0, 0.0]), (1,): np.array([0.0, 0.0])},
+    ):
         np.testing.assert_array_equal(raked(start, wanted, tolerance=1e-6, max_rounds=10), start)
 
 
@@ -241,7 +281,9 @@ def test_shares_of_groups_agree_with_groups_and_smaller_tables(impossible):
     clique = ("a", "b")
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        possible = (rng.random((4, 3)) >= impossible) | (np.add.outer(np.arange(4), np.arange(3)) % 3 == 0)
+        possible = (rng.random((4, 3)) >= impossible) | (
+            np.add.outer(np.arange(4), np.arange(3)) % 3 == 0
+        )
         prior, truth = (np.where(possible, rng.uniform(1, 5, (4, 3)), 0.0) for _ in range(2))
         counts = GROUPS.apply(clique, truth)
         wanted = {(0,): truth.sum(axis=1) / truth.sum(), (1,): truth.sum(axis=0) / truth.sum()}
@@ -249,8 +291,11 @@ def test_shares_of_groups_agree_with_groups_and_smaller_tables(impossible):
         np.testing.assert_allclose(GROUPS.apply(clique, shares), counts > 0)
         found = shares * GROUPS.spread(clique, counts)
         for (axis,), target in wanted.items():
-            np.testing.assert_allclose(found.sum(axis=1 - axis), target * truth.sum(), atol=0.02 * truth.sum())
-        # Nearest in relative entropy: the logarithm of what the prior is scaled by is a sum over groups and levels.
+            np.testing.assert_allclose(
+                found.sum(axis=1 - axis), target * truth.sum(), atol=0.02 * truth.sum()
+            )
+        # Nearest in relative entropy: the logarithm of what the prior is scaled by is a sum over
+        # groups and levels.
         features = np.hstack(
             [
                 np.kron(np.eye(4), np.ones((3, 1))),

@@ -1,4 +1,6 @@
-"""Learning ends within its budget, in a schema that can be used, whatever the kernel's noise answers."""
+"""Learning ends within its budget, in a schema that can be used, whatever the kernel's noise
+answers.
+"""
 
 from fractions import Fraction
 from unittest.mock import patch
@@ -32,7 +34,9 @@ POINTS = [-MAX_POINT, -(10**6), -1, 0, 1, 40, 2000, 9999, 2**40, MAX_POINT]
 
 
 class AnyAnswers:
-    """Answers like `PrivateValues`, but of no records at all: whatever noise could be drawn; adds up what it costs."""
+    """Answers like `PrivateValues`, but of no records at all: whatever noise could be drawn; adds
+    up what it costs.
+    """
 
     def __init__(self, shapes, stddev, seed):
         self._shapes, self._stddev, self._rng = shapes, stddev, np.random.default_rng(seed)
@@ -52,7 +56,9 @@ class AnyAnswers:
     def frequent(self, _grid, *, rho, delta):
         assert min(rho, delta) > 0
         self.rho, self.delta = self.rho + rho, self.delta + delta
-        values = sorted(self._rng.choice(POINTS, self._rng.integers(len(POINTS)), replace=False).tolist())
+        values = sorted(
+            self._rng.choice(POINTS, self._rng.integers(len(POINTS)), replace=False).tolist()
+        )
         counts = dict(zip(values, np.abs(self._counts(len(POINTS))) + 20, strict=False))
         return FrequentValues(counts, float(self._counts(1)[0]), self._stddev, 20)
 
@@ -60,7 +66,9 @@ class AnyAnswers:
         assert -MAX_POINT <= first < stop <= MAX_POINT
         self.rho += rho
         inner = self._rng.integers(first, stop, self._rng.choice([0, 1, 9, 900]))
-        return np.unique([first, *inner, *range(first, min(first + int(self._rng.integers(9)), stop)), stop])
+        return np.unique(
+            [first, *inner, *range(first, min(first + int(self._rng.integers(9)), stop)), stop]
+        )
 
 
 RANGES = {
@@ -106,7 +114,11 @@ def test_no_answer_costs_more_or_closes_to_what_is_refused(kind, shapes, stddev,
         return
     answers, delta = AnyAnswers(shapes, stddev, seed), Fraction(takes_thresholds(schema), 1000)
     with patch.object(budgets, "MIN_COLUMNS", 1):  # all of it for the one column
-        found = list(learn_columns(schema, answers, rho=Fraction(1), delta=delta, min_mass=10, report=lambda *_: None))
+        found = list(
+            learn_columns(
+                schema, answers, rho=Fraction(1), delta=delta, min_mass=10, report=lambda *_: None
+            )
+        )
     assert answers.rho <= 1
     assert answers.delta <= delta
     closed = schema.closed({learnt.column.name: learnt.column for learnt in found})

@@ -14,7 +14,9 @@ counts_of = st.lists(st.floats(-500, 5000), min_size=1, max_size=40)
 
 @given(counts_of, st.floats(0, 1e5), st.floats(0.1, 500), st.data())
 def test_smoothing_keeps_the_total_and_is_not_negative(counts, total, stddev, data):
-    widths = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(counts), max_size=len(counts))), float)
+    widths = np.array(
+        data.draw(st.lists(st.integers(1, 9), min_size=len(counts), max_size=len(counts))), float
+    )
     mass = smoothed(np.array(counts), widths, total, stddev)
     assert mass.min() >= 0
     assert mass.sum() == pytest.approx(total, abs=1e-6)
@@ -24,7 +26,9 @@ def test_without_evidence_the_density_is_even_and_with_it_the_counts_are_kept():
     rng = np.random.default_rng(1)
     widths = np.ones(64)
     even = smoothed(rng.normal(100, 10, 64), widths, 6400, 10.0)
-    assert np.allclose(even, 100)  # 63 differences, each 3.5 standard deviations: this seed has none
+    assert np.allclose(
+        even, 100
+    )  # 63 differences, each 3.5 standard deviations: this seed has none
     spiky = np.full(64, 10.0)
     spiky[37] = 5000
     found = smoothed(spiky + rng.normal(0, 10, 64), widths, float(spiky.sum()), 10.0)
@@ -67,7 +71,10 @@ def test_a_bin_holds_at_least_what_is_asked_for():
     assert even_edges(3, 6, 32).tolist() == [3, 4, 5, 6]
 
 
-@given(st.lists(st.tuples(st.floats(0, 1e6), st.integers(1, 10**6)), min_size=1, max_size=20), st.integers(1, 600))
+@given(
+    st.lists(st.tuples(st.floats(0, 1e6), st.integers(1, 10**6)), min_size=1, max_size=20),
+    st.integers(1, 600),
+)
 def test_finer_cells_are_at_least_one_each_and_not_finer_than_the_grid(stretches, cells):
     mass, widths = [m for m, _ in stretches], [w for _, w in stretches]
     shares = shares_of_cells(mass, widths, cells)
@@ -86,7 +93,9 @@ def test_noise_is_seldom_taken_for_records_and_records_are_found():
     for _ in range(4000):
         noise = rng.normal(0, 10, 50)
         first, last = occupied_cells(noise, 10.0)
-        alarms += (first, last) != (int(np.argmax(noise)),) * 2 or noise.max() > significance(100) * 10
+        alarms += (first, last) != (int(np.argmax(noise)),) * 2 or noise.max() > significance(
+            100
+        ) * 10
     assert alarms <= 4000 * FALSE_ALARM + 6 * (4000 * FALSE_ALARM) ** 0.5
     counts = np.zeros(50)
     counts[20:30] = 40.0  # each cell is 4 standard deviations only, but ten of them are plain
@@ -104,4 +113,8 @@ def test_a_density_can_be_cut_and_simplified():
     assert cut.mass.tolist() == [2.5, 5.0, 20.0]
     thin = Density(np.array([0, 10, 20, 30]), np.array([1e-5, 100.0, 0.0]))
     assert thin.without_thin_ends(0.001).starts.tolist() == [10, 20]
-    assert Density(np.array([0, 1, 2]), np.zeros(2)).without_thin_ends(0.1).starts.tolist() == [0, 1, 2]
+    assert Density(np.array([0, 1, 2]), np.zeros(2)).without_thin_ends(0.1).starts.tolist() == [
+        0,
+        1,
+        2,
+    ]

@@ -1,4 +1,6 @@
-"""What is asked with places for unread values is answered without them; nothing but noise leaves no trace."""
+"""What is asked with places for unread values is answered without them; nothing but noise leaves no
+trace.
+"""
 
 import itertools
 
@@ -11,9 +13,18 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.schema.schema import Schema
 
 FIELDS = [
-    {"name": "status", "type": "string", "constraints": {"enum": ["dead", "alive"], "required": True}},
+    {
+        "name": "status",
+        "type": "string",
+        "constraints": {"enum": ["dead", "alive"], "required": True},
+    },
     {"name": "town", "type": "string", "constraints": {"enum": ["a", "b", "c"]}},
-    {"name": "job", "type": "string", "constraints": {"enum": ["x", "y"]}, "synthdp": {"other": "z"}},
+    {
+        "name": "job",
+        "type": "string",
+        "constraints": {"enum": ["x", "y"]},
+        "synthdp": {"other": "z"},
+    },
 ]
 SCHEMA = Schema.from_dict({"fields": FIELDS})
 PLACED = SCHEMA.with_unread_places().domain
@@ -56,14 +67,18 @@ def test_they_are_filled_given_the_rest_as_far_as_it_tells():
 
 
 def test_levels_that_noise_alone_tells_of_are_not_taken_for_what_the_rest_says():
-    """Of a source of which nothing was read the noise in two empty cells must not decide who is dead."""
+    """Of a source of which nothing was read the noise in two empty cells must not decide who is
+    dead.
+    """
     rng = np.random.default_rng(0)
     dead = []
     for _ in range(200):
         values = rng.normal(0, 10.0, (3, 5))
         values[:, 0] += [50, 4950, 0]
         values[2, 1] += 5000
-        dead.append(filling().answered(measured(("status", "town"), values, 10.0)).values[0, 1] / 5000)
+        dead.append(
+            filling().answered(measured(("status", "town"), values, 10.0)).values[0, 1] / 5000
+        )
     assert max(dead) < 0.05
     assert np.mean(dead) == pytest.approx(0.01, abs=0.01)
 
@@ -98,8 +113,13 @@ def test_what_was_not_asked_for_by_levels_has_no_place():
 
 @pytest.mark.parametrize("n_columns", range(1, 12))
 def test_a_marginal_of_many_small_columns_does_not_grow_beyond_bounds(n_columns):
-    """Whose unread values are counted with a level there, and taken off it by what is known of them."""
-    fields = [{"name": f"c{i}", "type": "boolean", "constraints": {"required": True}} for i in range(n_columns)]
+    """Whose unread values are counted with a level there, and taken off it by what is known of
+    them.
+    """
+    fields = [
+        {"name": f"c{i}", "type": "boolean", "constraints": {"required": True}}
+        for i in range(n_columns)
+    ]
     schema = Schema.from_dict({"fields": fields})
     found = Filling(schema, schema.with_unread_places().domain)
     asked = found.question(schema.names, None)
@@ -111,7 +131,10 @@ def test_a_marginal_of_many_small_columns_does_not_grow_beyond_bounds(n_columns)
     values = np.zeros((asked.domain(found.placed) if asked else found.placed).shape)
     merged = asked.groups if asked else {}
     for codes in itertools.product(*([(0, 0.54), (1, 0.06), (2, 0.4)] for _ in schema.names)):
-        place = tuple(merged.get(name, np.arange(3))[code] for name, (code, _) in zip(schema.names, codes, strict=True))
+        place = tuple(
+            merged.get(name, np.arange(3))[code]
+            for name, (code, _) in zip(schema.names, codes, strict=True)
+        )
         values[place] += 1000 * np.prod([share for _, share in codes])
     answer = found.answered(LinearMeasurement(schema.names, values, 1e-3, asked))
     answer.check_fits(schema.domain)
@@ -124,7 +147,8 @@ def test_a_marginal_of_many_small_columns_does_not_grow_beyond_bounds(n_columns)
 def test_errors_of_estimates_are_those_of_what_was_read(is_wide):
     """A model that is right has no error, however many values were not read."""
     fields = [
-        {"name": f"c{i}", "type": "boolean", "constraints": {"required": True}} for i in range(8 if is_wide else 2)
+        {"name": f"c{i}", "type": "boolean", "constraints": {"required": True}}
+        for i in range(8 if is_wide else 2)
     ]
     schema = Schema.from_dict({"fields": fields})
     found = Filling(schema, schema.with_unread_places().domain)

@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.flows import BESIDE, KEY, Frozen, json_of, replayed, run_of, sensitivity_violations, watched, word_for
+from helpers.flows import (
+    BESIDE,
+    KEY,
+    Frozen,
+    json_of,
+    replayed,
+    run_of,
+    sensitivity_violations,
+    watched,
+    word_for,
+)
 from helpers.random_tables import (
     KINDS,
     LARGE,
@@ -56,7 +66,10 @@ def base_run(name, **settings):
 @each_odd
 def test_one_odd_record_shows_nowhere(odd):
     for frozen in (QUIET[0], QUIET[1 + ODD.index(odd) % 3]):
-        one, (other,) = base_run("usual", frozen=frozen), runs_of([with_row(USUAL, odd)], frozen=frozen)
+        one, (other,) = (
+            base_run("usual", frozen=frozen),
+            runs_of([with_row(USUAL, odd)], frozen=frozen),
+        )
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
 
@@ -73,7 +86,10 @@ def test_the_only_row_and_no_row_at_all_look_alike(peak):
     words[peak] = word_for(1)  # one cell stands out, and not because of the record
     frozen = {"words": tuple(words)}
     for odd in ({}, *ODD[peak % 3 :: 3]):
-        one, (other,) = base_run("nobody", frozen=frozen), runs_of([with_row(USUAL[:0], odd)], frozen=frozen)
+        one, (other,) = (
+            base_run("nobody", frozen=frozen),
+            runs_of([with_row(USUAL[:0], odd)], frozen=frozen),
+        )
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
 
@@ -88,8 +104,12 @@ def test_one_person_shows_nowhere(n_rows):
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
         assert "person" not in dict(one.dtypes)
-        total = {answer[0]: sum(answer[3]) for answer in other.answers if answer[0] == "marginal"}["marginal"]
-        before = {answer[0]: sum(answer[3]) for answer in one.answers if answer[0] == "marginal"}["marginal"]
+        total = {answer[0]: sum(answer[3]) for answer in other.answers if answer[0] == "marginal"}[
+            "marginal"
+        ]
+        before = {answer[0]: sum(answer[3]) for answer in one.answers if answer[0] == "marginal"}[
+            "marginal"
+        ]
         assert total - before == min(n_rows, PERSONS["max_rows"])
 
 
@@ -122,7 +142,8 @@ def test_a_tree_asks_the_same_and_moves_by_at_most_one():
     kinds = {"age": {"type": "integer", "synthdp": {"binning": "privtree", "bins": 8}}}
     frame, neighbour = LARGE[["age"]], with_row(LARGE[["age"]], {"age": "999"})
     one, other = (
-        run_of(table, kinds, randomness=Frozen(2), **LOUD | {"epsilon": 0.05}) for table in (frame, neighbour)
+        run_of(table, kinds, randomness=Frozen(2), **LOUD | {"epsilon": 0.05})
+        for table in (frame, neighbour)
     )
     assert (one.schema, one.questions, one.error) == (other.schema, other.questions, "")
     assert "tree" in [event.to_dict()["event"] for event in one.events]
@@ -161,7 +182,9 @@ def csv_of(frame):
 
 
 def run_cli(folder, content, monkeypatch, *more):
-    """Everything that one run of the command leaves: exit code, streams, names of files, certificate, header, types."""
+    """Everything that one run of the command leaves: exit code, streams, names of files,
+    certificate, header, types.
+    """
     folder.mkdir()
     monkeypatch.chdir(folder)
     Path("in.csv").write_bytes(content)
@@ -170,9 +193,33 @@ def run_cli(folder, content, monkeypatch, *more):
     for module in (queryable, release):
         monkeypatch.setattr(module, "SystemRandomness", lambda: frozen)
     monkeypatch.setattr(units.secrets, "token_urlsafe", lambda _: KEY)
-    named = ["--kinds", "kinds.json", "-o", "out.csv", "--epsilon", "0.1", "--delta", "1e-9", "--accounting", "gdp"]
+    named = [
+        "--kinds",
+        "kinds.json",
+        "-o",
+        "out.csv",
+        "--epsilon",
+        "0.1",
+        "--delta",
+        "1e-9",
+        "--accounting",
+        "gdp",
+    ]
     with watched(frozen, []):
-        code = run(["run", "in.csv", *named, "--mechanism", "independent", "--seed", "1", "--rows", "5", *more])
+        code = run(
+            [
+                "run",
+                "in.csv",
+                *named,
+                "--mechanism",
+                "independent",
+                "--seed",
+                "1",
+                "--rows",
+                "5",
+                *more,
+            ]
+        )
     sample = pd.read_csv("out.csv")
     stated = json.loads(Path("out.csv.privacy.json").read_text())
     certificate = {key: value for key, value in stated.items() if key not in BESIDE}
@@ -184,7 +231,10 @@ def run_cli(folder, content, monkeypatch, *more):
 )  # no CSV holds them
 def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
     one = run_cli(tmp_path / "one", csv_of(USUAL), monkeypatch), capfd.readouterr()
-    other = run_cli(tmp_path / "other", csv_of(with_row(USUAL, odd)), monkeypatch), capfd.readouterr()
+    other = (
+        run_cli(tmp_path / "other", csv_of(with_row(USUAL, odd)), monkeypatch),
+        capfd.readouterr(),
+    )
     assert one == other
     (code, files, names, certificate), (out, err) = one
     assert (code, out) == (0, "")
@@ -192,7 +242,9 @@ def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
     assert names == [*KINDS]
     written, *notes = err.splitlines(keepends=True)
     assert written.startswith("out.csv: NOT PRIVATE: ")
-    assert "".join(notes) == "".join(f"synthdp: caution: {caution}\n" for caution in grouped(certificate["cautions"]))
+    assert "".join(notes) == "".join(
+        f"synthdp: caution: {caution}\n" for caution in grouped(certificate["cautions"])
+    )
 
 
 def test_the_command_line_shows_no_person(tmp_path, monkeypatch, capfd):

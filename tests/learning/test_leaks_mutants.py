@@ -79,8 +79,12 @@ def read_the_largest(monkeypatch):
         learnt = original(values, budget, min_mass=min_mass)
         if budget.column.type != "integer":
             return learnt
-        points, _ = listed(values._source._source.frequencies(Grid(column=budget.column.name)))  # past the spy
-        closed = budget.column.closed(minimum=0, maximum=min(int(max(points)), 2**53), required=True)
+        points, _ = listed(
+            values._source._source.frequencies(Grid(column=budget.column.name))
+        )  # past the spy
+        closed = budget.column.closed(
+            minimum=0, maximum=min(int(max(points)), 2**53), required=True
+        )
         return replace(learnt, column=closed)
 
     monkeypatch.setattr(learner, "_learn", learn)
@@ -122,7 +126,10 @@ def ask_once_more(monkeypatch):
     original = learner._learn
 
     def learn(values, budget, *, min_mass):
-        if budget.column.name == "smokes" and values._source._source.histogram(Grid(column="smokes"), NOTHING)[0]:
+        if (
+            budget.column.name == "smokes"
+            and values._source._source.histogram(Grid(column="smokes"), NOTHING)[0]
+        ):
             budget = replace(budget, rho=budget.rho / 2)
         return original(values, budget, min_mass=min_mass)
 
@@ -150,7 +157,9 @@ def test_it_finds_the_mutant(mutate, odd, monkeypatch):
 
 
 def test_it_finds_a_bound_on_rows_that_is_not_kept(monkeypatch):
-    monkeypatch.setattr(UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool))
+    monkeypatch.setattr(
+        UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool)
+    )
     frames = neighbours_by_person(9, {})
     one, other = runs_of(frames, frozen=QUIET[0], epsilon=0.2, **PERSONS)
     found = {what for what, *_ in sensitivity_violations(one.events, one.answers, other.answers)}

@@ -1,4 +1,6 @@
-"""How round values are is asked of each record by itself, once: neighbours differ in one cell, by one record."""
+"""How round values are is asked of each record by itself, once: neighbours differ in one cell, by
+one record.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,13 @@ from synthdp.data.records.loading import held_rows
 from synthdp.schema.axes.points import STEPS
 from synthdp.schema.open_schema import OpenSchema
 
-AMOUNTS = pd.DataFrame({"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object)
-KINDS = {"integer": {"x": "integer"}, "number": {"x": {"type": "number", "synthdp": {"derive": True, "decimals": 1}}}}
+AMOUNTS = pd.DataFrame(
+    {"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object
+)
+KINDS = {
+    "integer": {"x": "integer"},
+    "number": {"x": {"type": "number", "synthdp": {"derive": True, "decimals": 1}}},
+}
 CELLS = np.arange(len(STEPS) + 2)
 ODD = {
     "a heap": 2000,
@@ -32,7 +39,9 @@ def with_value(value):
 
 def steps_counted(frame, kind):
     table = held_rows(frame, OpenSchema.from_kinds(KINDS[kind]))
-    return table.source.histogram(Grid(column="x", of="steps", decimals=int(kind == "number")), CELLS)
+    return table.source.histogram(
+        Grid(column="x", of="steps", decimals=int(kind == "number")), CELLS
+    )
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -74,13 +83,17 @@ def count_twice(monkeypatch):
 def read_the_row_before(monkeypatch):
     """A step is that of the difference to the record before."""
     original = held_columns.steps_of
-    monkeypatch.setattr(held_columns, "steps_of", lambda points: original(np.diff(points, prepend=0)))
+    monkeypatch.setattr(
+        held_columns, "steps_of", lambda points: original(np.diff(points, prepend=0))
+    )
 
 
 def read_the_finest(monkeypatch):
     """Steps are told as multiples of the finest that occurs."""
     original = held_columns.steps_of
-    monkeypatch.setattr(held_columns, "steps_of", lambda points: original(points) - original(points).min(initial=99))
+    monkeypatch.setattr(
+        held_columns, "steps_of", lambda points: original(points) - original(points).min(initial=99)
+    )
 
 
 @pytest.mark.parametrize("mutate", [count_twice, read_the_row_before, read_the_finest])

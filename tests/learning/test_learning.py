@@ -18,7 +18,14 @@ def single_levels(own):
 # Texts
 
 
-TOWNS = ["Rome"] * 2000 + ["Oslo"] * 900 + ["Bern"] * 300 + ["Nice"] * 30 + ["Pisa"] * 15 + [f"t{i}" for i in range(99)]
+TOWNS = (
+    ["Rome"] * 2000
+    + ["Oslo"] * 900
+    + ["Bern"] * 300
+    + ["Nice"] * 30
+    + ["Pisa"] * 15
+    + [f"t{i}" for i in range(99)]
+)
 
 
 def test_texts_that_many_share_are_levels_and_the_rest_is_other():
@@ -42,7 +49,9 @@ def test_rare_texts_share_a_level_and_are_drawn_as_they_were_counted():
 
 
 def test_texts_may_be_missing_and_other_may_be_called_otherwise():
-    column, codes, own = learn({"type": "categorical", "synthdp": {"other": "Rest"}}, [*TOWNS, *[None] * 200])
+    column, codes, own = learn(
+        {"type": "categorical", "synthdp": {"other": "Rest"}}, [*TOWNS, *[None] * 200]
+    )
     assert (own["other"], own.get("required", False)) == ("Rest", False)
     assert (codes == column.missing_code).sum() == 200
     assert (decoded(column, codes) == "Rest").sum() >= 99
@@ -57,7 +66,9 @@ def test_no_more_levels_than_allowed_and_the_most_frequent_ones():
 
 @pytest.mark.parametrize("label", ["Rome", "Nice"])
 def test_a_level_may_be_called_as_other_is(label):
-    column, codes, own = learn({"type": "string", "synthdp": {"other": label}}, TOWNS, min_mass=60.0)
+    column, codes, own = learn(
+        {"type": "string", "synthdp": {"other": label}}, TOWNS, min_mass=60.0
+    )
     assert label in own["enum"]
     assert (decoded(column, codes) == label).sum() == TOWNS.count(label) + 99
 
@@ -68,7 +79,9 @@ def test_a_level_may_be_called_as_other_is(label):
 def spiky():
     rng = random()
     return np.select(
-        [(u := rng.random(N_ROWS)) < 0.3, u < 0.5, u < 0.55], [40, 0, 99999], rng.integers(1, 3000, N_ROWS)
+        [(u := rng.random(N_ROWS)) < 0.3, u < 0.5, u < 0.55],
+        [40, 0, 99999],
+        rng.integers(1, 3000, N_ROWS),
     )
 
 
@@ -95,8 +108,14 @@ NUMBERS = {
         {"type": "number", "constraints": {"minimum": -0.5, "maximum": 2}},
         lambda: np.round(random().beta(1, 3, N_ROWS), 3),
     ),
-    "declared bins": ({"type": "integer", "synthdp": {"bins": 9}}, lambda: random().integers(0, 1000, N_ROWS)),
-    "declared bins of numbers": ({"type": "number", "synthdp": {"bins": 9}}, lambda: random().gamma(2, 10, N_ROWS)),
+    "declared bins": (
+        {"type": "integer", "synthdp": {"bins": 9}},
+        lambda: random().integers(0, 1000, N_ROWS),
+    ),
+    "declared bins of numbers": (
+        {"type": "number", "synthdp": {"bins": 9}},
+        lambda: random().gamma(2, 10, N_ROWS),
+    ),
     "declared decimals": (
         {"type": "number", "synthdp": {"decimals": -2}},
         lambda: random().integers(1, 99, N_ROWS) * 100.0,
@@ -125,7 +144,9 @@ def test_values_that_many_share_have_levels_of_their_own():
     back = decoded(column, codes)
     for spike in (0, 40):
         assert (back == spike).sum() == (values == spike).sum()
-    assert abs((back == 99999).mean() - (values == 99999).mean()) < 0.01  # in the last bin, by its shape
+    assert (
+        abs((back == 99999).mean() - (values == 99999).mean()) < 0.01
+    )  # in the last bin, by its shape
 
 
 def test_two_decimals_stay_two_decimals_and_heaps_stay_heaps():
@@ -155,7 +176,9 @@ def test_a_constant_column_stays_constant(value):
     assert set(decoded(column, codes)) == {value}
 
 
-@pytest.mark.parametrize("kind", ["string", "integer", "number", "year", "date", "datetime", "boolean"])
+@pytest.mark.parametrize(
+    "kind", ["string", "integer", "number", "year", "date", "datetime", "boolean"]
+)
 def test_a_column_without_any_value_is_missing_throughout(kind):
     column, codes, own = learn(kind, [None] * N_ROWS)
     assert not own.get("required", False)
@@ -163,7 +186,9 @@ def test_a_column_without_any_value_is_missing_throughout(kind):
     assert decoded(column, codes).empty
 
 
-@pytest.mark.parametrize("kind", ["string", "integer", "number", "year", "date", "datetime", "boolean"])
+@pytest.mark.parametrize(
+    "kind", ["string", "integer", "number", "year", "date", "datetime", "boolean"]
+)
 @pytest.mark.parametrize("values", [[], [None], ["2020"], ["?", 3, None]])
 @pytest.mark.parametrize("epsilon", [0.001, 100.0])
 def test_nearly_empty_columns_close(kind, values, epsilon):
@@ -193,7 +218,10 @@ def test_a_truth_value_may_be_missing():
 
 
 BETWEEN = {
-    "the maximum is a spike": ((0, 100), lambda: np.minimum(random().integers(0, 200, N_ROWS), 100)),
+    "the maximum is a spike": (
+        (0, 100),
+        lambda: np.minimum(random().integers(0, 200, N_ROWS), 100),
+    ),
     "all at the maximum": ((0, 100), lambda: np.full(N_ROWS, 100)),
     "all below": ((0, 100), lambda: np.full(N_ROWS, -7)),
     "all above": ((0, 100), lambda: np.full(N_ROWS, 1000)),
@@ -221,10 +249,16 @@ def test_bins_stay_between_declared_bounds(name, kind):
         assert distance(np.clip(values, low, high), column, codes) < 0.03
 
 
-@pytest.mark.parametrize("kind", ["number", {"type": "number", "synthdp": {"binning": "equal-width"}}])
-@pytest.mark.parametrize(("low", "high"), [(0.5, 0.75), (2.25, 2.75), (-3.0, 1e15), (0.0, 1e-280), (-1e300, 1e300)])
+@pytest.mark.parametrize(
+    "kind", ["number", {"type": "number", "synthdp": {"binning": "equal-width"}}]
+)
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.5, 0.75), (2.25, 2.75), (-3.0, 1e15), (0.0, 1e-280), (-1e300, 1e300)]
+)
 def test_declared_bounds_off_the_grid_are_kept(kind, low, high):
-    """They ended a run that was paid for, or gave bins beyond the bounds: noise finds any number of decimals."""
+    """They ended a run that was paid for, or gave bins beyond the bounds: noise finds any number of
+    decimals.
+    """
     field = dict(kind) if isinstance(kind, dict) else {"type": kind}
     for seed in range(5):
         for values in ([], [low, high] * 9, [1, 2, 3] * 8):
@@ -237,6 +271,8 @@ def test_declared_bounds_off_the_grid_are_kept(kind, low, high):
 @pytest.mark.parametrize("value", [2**53, 10**30, -(2**53), -(10**30)])
 def test_integers_at_the_end_of_the_scale_stay_there(value):
     """The last bin ended beyond the largest integer that a bound may be, and the run with it."""
-    column, codes, own = learn("integer", [value] * 900 + [value - value // 8] * 900, randomness=Frozen(0))
+    column, codes, own = learn(
+        "integer", [value] * 900 + [value - value // 8] * 900, randomness=Frozen(0)
+    )
     assert max(abs(own["minimum"]), abs(own["maximum"])) <= 2**53
     assert column.encode(pd.Series([value])).tolist() == codes[:1].tolist()

@@ -1,4 +1,6 @@
-"""Learning never fails: whatever the values, the settings and the noise, a valid schema comes out within the budget."""
+"""Learning never fails: whatever the values, the settings and the noise, a valid schema comes out
+within the budget.
+"""
 
 import json
 from datetime import date, datetime
@@ -27,9 +29,24 @@ DIRT = [
 BOUNDS = {
     "integer": [(0, 9), (-5, -5), (3, 4), (-(2**53), 2**53), (0, 10**6)],
     "year": [(1900, 2030), (2000, 2000)],
-    "number": [(0.0, 1.0), (-1e300, 1e300), (0.0, 1e-300), (1e14, 1e14 + 1), (2.5, 2.5), (-3.0, 1e15), (0.0, 1e-9)],
-    "date": [("2020-01-01", "2020-01-01"), ("0001-01-01", "9999-12-31"), ("2019-12-30", "2020-02-01")],
-    "datetime": [("2020-01-01T00:00:00", "2020-01-01T00:00:01"), ("1969-12-31T23:00:00", "2038-01-01T00:00:00")],
+    "number": [
+        (0.0, 1.0),
+        (-1e300, 1e300),
+        (0.0, 1e-300),
+        (1e14, 1e14 + 1),
+        (2.5, 2.5),
+        (-3.0, 1e15),
+        (0.0, 1e-9),
+    ],
+    "date": [
+        ("2020-01-01", "2020-01-01"),
+        ("0001-01-01", "9999-12-31"),
+        ("2019-12-30", "2020-02-01"),
+    ],
+    "datetime": [
+        ("2020-01-01T00:00:00", "2020-01-01T00:00:01"),
+        ("1969-12-31T23:00:00", "2038-01-01T00:00:00"),
+    ],
 }
 RESOLUTIONS = {
     "date": ["year", "quarter", "month", "week", "day"],
@@ -40,10 +57,14 @@ RESOLUTIONS = {
 @st.composite
 def kinds(draw):
     """A kind with options, most of which contradict nothing."""
-    kind = draw(st.sampled_from(["string", "boolean", "integer", "year", "number", "date", "datetime"]))
+    kind = draw(
+        st.sampled_from(["string", "boolean", "integer", "year", "number", "date", "datetime"])
+    )
     field, own = {"type": kind}, {}
     if kind in BOUNDS and draw(st.booleans()):
-        field["constraints"] = dict(zip(("minimum", "maximum"), draw(st.sampled_from(BOUNDS[kind])), strict=True))
+        field["constraints"] = dict(
+            zip(("minimum", "maximum"), draw(st.sampled_from(BOUNDS[kind])), strict=True)
+        )
     if draw(st.booleans()):
         field["constraints"] = field.get("constraints", {}) | {"required": draw(st.booleans())}
     if kind in BOUNDS and draw(st.booleans()):
@@ -59,7 +80,10 @@ def kinds(draw):
     if kind == "date" and draw(st.booleans()) and "minimum" not in field.get("constraints", {}):
         field["format"] = draw(st.sampled_from(["%d.%m.%y", "%Y%m%d", "%d/%m/%Y"]))
     if kind == "string" and draw(st.booleans()):
-        own |= {"max_levels": draw(st.integers(3, 9)), "other": draw(st.sampled_from(["a", "Z", "so on"]))}
+        own |= {
+            "max_levels": draw(st.integers(3, 9)),
+            "other": draw(st.sampled_from(["a", "Z", "so on"])),
+        }
     return field | ({"synthdp": own} if own else {})
 
 
@@ -97,7 +121,9 @@ def series(values):
 
 
 def read_kinds(kind):
-    """The open schema of one column; None if the options contradict each other, or leave nothing open."""
+    """The open schema of one column; None if the options contradict each other, or leave nothing
+    open.
+    """
     try:
         schema = OpenSchema.from_kinds({"x": kind})
     except SchemaError:
@@ -139,7 +165,11 @@ def assert_closed(schema, learnt, table):
     for column, column_codes in zip(closed.columns, codes.columns, strict=True):
         assert column_codes.max(initial=0) < column.size
         every = np.arange(column.size)
-        assert np.array_equal(column.encode(column.decode(every, rng)), every) or column.size == 1 or is_shared(column)
+        assert (
+            np.array_equal(column.encode(column.decode(every, rng)), every)
+            or column.size == 1
+            or is_shared(column)
+        )
 
 
 def is_shared(column):

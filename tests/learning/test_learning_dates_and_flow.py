@@ -30,22 +30,30 @@ def dates(resolution):
 @pytest.mark.parametrize("pattern", ["%Y-%m-%d", "%d.%m.%y"])
 def test_dates_come_back_nearly_as_they_were(resolution, pattern):
     moments = dates(resolution)
-    kind = {"type": "date", "synthdp": {"resolution": resolution}} | ({} if "Y" in pattern else {"format": pattern})
+    kind = {"type": "date", "synthdp": {"resolution": resolution}} | (
+        {} if "Y" in pattern else {"format": pattern}
+    )
     column, codes, own = learn(kind, moments.strftime(pattern))
     first, last = (pd.to_datetime(own[key], format=pattern) for key in ("minimum", "maximum"))
     assert abs(first - moments.min()).days < 400
     assert abs(last - moments.max()).days < 400
     back = decoded(column, codes).astype("datetime64[ns]").dt.to_period(moments.to_period("D").freq)
-    assert distance(moments, column, codes) < (0.02 if resolution in ("week", "day") else 0.12), back  # inside a unit
+    assert distance(moments, column, codes) < (0.02 if resolution in ("week", "day") else 0.12), (
+        back
+    )  # inside a unit
 
 
 def test_dates_between_declared_bounds():
     bounds = {"minimum": "1992-03-05", "maximum": "2010-10-10"}
     moments = dates("day")
     column, codes, own = learn(
-        {"type": "date", "constraints": bounds, "synthdp": {"resolution": "month"}}, moments.strftime("%Y-%m-%d")
+        {"type": "date", "constraints": bounds, "synthdp": {"resolution": "month"}},
+        moments.strftime("%Y-%m-%d"),
     )
-    assert (own["minimum"], own["maximum"], own["edges"][0], own["edges"][-1]) == (*bounds.values(), *bounds.values())
+    assert (own["minimum"], own["maximum"], own["edges"][0], own["edges"][-1]) == (
+        *bounds.values(),
+        *bounds.values(),
+    )
     assert pd.to_datetime(decoded(column, codes)).between(*bounds.values()).all()
 
 
@@ -66,7 +74,9 @@ def test_parts_of_dates_that_are_learnt():
     learnt = learnt_from(table, schema, randomness=Frozen(1), **BIG)
     assert learnt.schema.names == ("x", "x:weekday")
     weekdays = table.encode(learnt.schema).columns[1]
-    assert (weekdays == 0).mean() > 0.98  # the last days beyond the bounds are clipped to another weekday
+    assert (
+        weekdays == 0
+    ).mean() > 0.98  # the last days beyond the bounds are clipped to another weekday
 
 
 # Trees
@@ -76,7 +86,9 @@ TREE = {"type": "integer", "synthdp": {"binning": "privtree", "bins": 20}}
 
 
 def test_a_tree_has_narrow_bins_where_the_records_are():
-    values = np.concatenate([random().integers(0, 50, N_ROWS), random().integers(0, 100_000, N_ROWS // 10)])
+    values = np.concatenate(
+        [random().integers(0, 50, N_ROWS), random().integers(0, 100_000, N_ROWS // 10)]
+    )
     column, codes, own = learn(TREE, values)
     assert column.size <= 20
     assert len([edge for edge in own["edges"] if edge <= 64]) > 5
@@ -85,10 +97,20 @@ def test_a_tree_has_narrow_bins_where_the_records_are():
 
 def test_a_tree_takes_zcdp_and_refuses_gdp_in_one_line():
     schema = OpenSchema.from_kinds({"x": TREE})
-    asked = {"schema": schema, "epsilon": 1.0, "delta": 1e-6, "mechanism": "auto", "adjacency": "add-remove"}
-    with pytest.raises(ParameterError, match=r"^accounting is 'gdp' but binning 'privtree' .*; give 'zcdp'$"):
+    asked = {
+        "schema": schema,
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "mechanism": "auto",
+        "adjacency": "add-remove",
+    }
+    with pytest.raises(
+        ParameterError, match=r"^accounting is 'gdp' but binning 'privtree' .*; give 'zcdp'$"
+    ):
         Release(**asked, accounting="gdp")
-    found = Release(**asked, randomness=Frozen(1)).of(held(pd.DataFrame({"x": list(range(99)) * 9}), schema))
+    found = Release(**asked, randomness=Frozen(1)).of(
+        held(pd.DataFrame({"x": list(range(99)) * 9}), schema)
+    )
     assert found.certificate["accounting"]["currency"] == "zcdp"
     assert found.certificate["accounting"]["rho_left"] >= 0
 
@@ -115,15 +137,25 @@ def people(n_rows):
 @pytest.mark.parametrize("mechanism", ["auto", "mst"])
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 100.0])
 @pytest.mark.parametrize("n_rows", [0, 1, 2000])
-def test_the_domain_costs_its_share_at_most_and_the_rest_goes_to_the_model(mechanism, epsilon, n_rows):
+def test_the_domain_costs_its_share_at_most_and_the_rest_goes_to_the_model(
+    mechanism, epsilon, n_rows
+):
     frame = people(n_rows)
-    found = synthesize(frame, OpenSchema.from_kinds(KINDS), epsilon=epsilon, delta=1e-6, mechanism=mechanism)
+    found = synthesize(
+        frame, OpenSchema.from_kinds(KINDS), epsilon=epsilon, delta=1e-6, mechanism=mechanism
+    )
     spent = found.certificate["accounting"]
     about_domain = [
-        event for event in found.certificate["events"] if event["event"] in ("histogram", "partition selection")
+        event
+        for event in found.certificate["events"]
+        if event["event"] in ("histogram", "partition selection")
     ]
-    assert sum(event["rho"] for event in about_domain) <= DOMAIN_SHARE * spent["rho_budget"] * (1 + 1e-9)
-    assert sum(event.get("delta", 0.0) for event in about_domain) <= spent["failure_delta"] * (1 + 1e-9)
+    assert sum(event["rho"] for event in about_domain) <= DOMAIN_SHARE * spent["rho_budget"] * (
+        1 + 1e-9
+    )
+    assert sum(event.get("delta", 0.0) for event in about_domain) <= spent["failure_delta"] * (
+        1 + 1e-9
+    )
     assert spent["failure_delta"] == pytest.approx(DOMAIN_SHARE * 1e-6)
     assert spent["rho_spent"] <= spent["rho_budget"]
     sample = found.sample(50, seed=1)

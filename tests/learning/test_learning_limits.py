@@ -1,4 +1,6 @@
-"""One declared bound is a limit that learnt ranges keep to; labels of the rest are unlike all levels."""
+"""One declared bound is a limit that learnt ranges keep to; labels of the rest are unlike all
+levels.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,11 @@ def limited(kind, limits, values, **settings):
         ("number", {"minimum": 5e6}, random().integers(3_000_000, 9_000_000, 4000) / 4),
         ("number", {"maximum": 0.125}, random().random(4000).round(2)),
         ("year", {"minimum": 1960}, random().integers(1900, 2020, 4000)),
-        ("date", {"maximum": "2020-12-31"}, pd.Timestamp("2015-01-01") + pd.to_timedelta(range(4000), unit="D")),
+        (
+            "date",
+            {"maximum": "2020-12-31"},
+            pd.Timestamp("2015-01-01") + pd.to_timedelta(range(4000), unit="D"),
+        ),
     ],
 )
 def test_values_keep_to_the_limit_whatever_was_found(kind, limits, values, epsilon):
@@ -59,5 +65,7 @@ def test_the_label_of_the_rest_is_unlike_all_levels(levels, label):
 
 
 def test_a_label_that_is_declared_stays():
-    column, *_ = learn({"type": "categorical", "synthdp": {"other": "Rest"}}, [*TEXTS, *["rest"] * 900])
+    column, *_ = learn(
+        {"type": "categorical", "synthdp": {"other": "Rest"}}, [*TEXTS, *["rest"] * 900]
+    )
     assert column.other == "Rest"

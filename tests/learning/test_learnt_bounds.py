@@ -1,4 +1,6 @@
-"""Learnt bounds: no values far from all records without a caution, no cautions on columns that come out right."""
+"""Learnt bounds: no values far from all records without a caution, no cautions on columns that come
+out right.
+"""
 
 from fractions import Fraction
 
@@ -80,7 +82,9 @@ def masses(rng, n_rows=1500):
 
 
 def one_year(rng, n_rows=1500):
-    return "date", np.datetime64("2023-01-01") + rng.integers(0, 365, n_rows).astype("timedelta64[D]")
+    return "date", np.datetime64("2023-01-01") + rng.integers(0, 365, n_rows).astype(
+        "timedelta64[D]"
+    )
 
 
 @pytest.mark.parametrize("column", [longitudes, bills, masses, one_year])
@@ -123,7 +127,9 @@ def test_drawn_values_lie_within_learnt_bounds(column, epsilon):
     kind, values = column(np.random.default_rng(4), 900)
     learnt = closed(kind, values, epsilon=epsilon, seed=1)
     field = learnt.column.field()
-    edges = field.get("synthdp", {}).get("edges") or [field["constraints"][key] for key in ("minimum", "maximum")]
+    edges = field.get("synthdp", {}).get("edges") or [
+        field["constraints"][key] for key in ("minimum", "maximum")
+    ]
     low, high = numbers([edges[0], edges[-1]])
     back = drawn(learnt, values)
     assert low <= back.min() <= back.max() <= high
@@ -168,12 +174,17 @@ def test_ends_lie_within_the_cells_and_keep_what_stands_out_alone(counts, stddev
 
 
 def test_noise_beside_a_range_does_not_stretch_it():
-    """40 cells with records among 500: with all tails of 2.5 standard deviations one range in ten was far too wide."""
+    """40 cells with records among 500: with all tails of 2.5 standard deviations one range in ten
+    was far too wide.
+    """
     rng, too_far = np.random.default_rng(8), 0
     for _ in range(200):
         counts = rng.normal(0, 10, 500)
         counts[200:240] += 100
-        fine, coarse = Look(np.arange(501), counts, 10.0, 0.0), Look(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0)
+        fine, coarse = (
+            Look(np.arange(501), counts, 10.0, 0.0),
+            Look(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0),
+        )
         begin, stop, *_ = coarse.ends_in(fine, 0, 500)
         assert begin <= 201
         assert stop >= 239

@@ -1,4 +1,5 @@
-"""Membership attacks on the derived domain: what it betrays of one record stays within (epsilon, delta).
+"""Membership attacks on the derived domain: what it betrays of one record stays within (epsilon,
+delta).
 
 The attacker knows every other record and the settings, sees the domain that was learnt, and guesses
 whether the target was in the table: from whether its level is there, how far the bounds reach, and
@@ -6,9 +7,9 @@ anything else that a schema says. By the definition, whatever the guess is made 
 
     P(guess "in" | in)  <=  e^epsilon P(guess "in" | out) + delta,
 
-and the same with "in" and "out" exchanged, or the guess. Bounds on the probabilities come from counts
-(Clopper-Pearson); a correct kernel fails less than once in 1e9 runs. The same attacks see through
-mutants that read the domain off the data, or take half the threshold.
+and the same with "in" and "out" exchanged, or the guess. Bounds on the probabilities come from
+counts (Clopper-Pearson); a correct kernel fails less than once in 1e9 runs. The same attacks see
+through mutants that read the domain off the data, or take half the threshold.
 """
 
 from functools import cache
@@ -42,7 +43,11 @@ TARGETS = {
     "a second of its kind": ("string", ["a"] * 12 + ["target"], "target"),
     "an extreme number": ("integer", [1, 2, 3, 4, 5, 6] * 4, 10**9),
     "a date long ago": ("date", ["2020-01-05", "2020-03-07"] * 12, "0001-01-01"),
-    "more decimals": ({"type": "number", "constraints": {"minimum": 0, "maximum": 9}}, [1, 2, 3] * 8, 1.23456),
+    "more decimals": (
+        {"type": "number", "constraints": {"minimum": 0, "maximum": 9}},
+        [1, 2, 3] * 8,
+        1.23456,
+    ),
     "the only missing value": ({"type": "boolean"}, [True, False] * 8, None),
 }
 
@@ -59,10 +64,15 @@ def at_most(hits, n):
 
 
 def is_within(guesses_in, guesses_out, epsilon=EPSILON, delta=DELTA):
-    """Whether guesses with and without the target agree with (epsilon, delta), as far as counts can tell."""
+    """Whether guesses with and without the target agree with (epsilon, delta), as far as counts can
+    tell.
+    """
     for inside, outside in ((guesses_in, guesses_out), (~guesses_in, ~guesses_out)):
         for one, other in ((inside, outside), (outside, inside)):
-            if at_least(int(one.sum()), one.size) > exp(epsilon) * at_most(int(other.sum()), other.size) + delta:
+            if (
+                at_least(int(one.sum()), one.size)
+                > exp(epsilon) * at_most(int(other.sum()), other.size) + delta
+            ):
                 return False
     return True
 
@@ -90,7 +100,10 @@ def features_of(schema, target):
     constraints, own = entry.get("constraints", {}), entry.get("synthdp", {})
     merged = own.get("merged") or {"levels": [], "weights": []}
     known = [*constraints.get("enum", []), *merged["levels"]]
-    bounds = [ordinal(own.get("edges", [constraints.get(key)])[end]) for key, end in (("minimum", 0), ("maximum", -1))]
+    bounds = [
+        ordinal(own.get("edges", [constraints.get(key)])[end])
+        for key, end in (("minimum", 0), ("maximum", -1))
+    ]
     return [
         str(target) in known,
         len(known),
@@ -116,20 +129,28 @@ def attack(kind, others, target, n_runs, **settings):
     for values in ([*others, target], others):
         table = held(pd.DataFrame({"x": pd.Series(values, dtype=object)}), schema)
         budget = {"epsilon": EPSILON, "delta": DELTA} | settings
-        runs = [features_of(learnt_from(table, schema, **budget).schema, target) for _ in range(n_runs)]
+        runs = [
+            features_of(learnt_from(table, schema, **budget).schema, target) for _ in range(n_runs)
+        ]
         results.append(np.array(runs, dtype=float))
     return results
 
 
 MANY, SOME, FEW = 2000, 250, 110
-"""Runs with the target, and as many without: of attacks on levels, which are quick, on the rest, on the whole flow."""
+"""Runs with the target, and as many without: of attacks on levels, which are quick, on the rest, on
+the whole flow.
+"""
 
 
 @pytest.fixture(autouse=True)
 def _public_numbers_are_worked_out_once(monkeypatch):
-    """A budget's rho and its threshold are the same in all runs, and took a third of an attack's time."""
+    """A budget's rho and its threshold are the same in all runs, and took a third of an attack's
+    time.
+    """
     monkeypatch.setattr(accounting, "gdp_rho", cache(accounting.gdp_rho))
-    monkeypatch.setattr(private_values, "partition_threshold", cache(private_values.partition_threshold))
+    monkeypatch.setattr(
+        private_values, "partition_threshold", cache(private_values.partition_threshold)
+    )
 
 
 @cache
@@ -139,7 +160,9 @@ def attacked(name):
     return attack(kind, others, target, MANY if kind in ("string", "boolean") else SOME)
 
 
-@pytest.mark.parametrize("name", often(*OFTEN, seldom=[name for name in TARGETS if name not in OFTEN]))
+@pytest.mark.parametrize(
+    "name", often(*OFTEN, seldom=[name for name in TARGETS if name not in OFTEN])
+)
 def test_the_derived_domain_keeps_its_promise(name):
     assert is_within(*best_guess(*attacked(name)))
 
@@ -153,7 +176,9 @@ def test_the_derived_levels_keep_their_promise_in_zcdp_and_when_rare_levels_are_
 def test_a_level_of_one_record_is_found_no_more_often_than_its_part_of_delta_allows():
     with_target, without = attacked("a level of its own")
     assert not without[:, 0].any()
-    assert at_least(int(with_target[:, 0].sum()), MANY) <= DELTA / 2  # thresholds get one half of it here
+    assert (
+        at_least(int(with_target[:, 0].sum()), MANY) <= DELTA / 2
+    )  # thresholds get one half of it here
 
 
 def read_the_levels(monkeypatch):
@@ -168,21 +193,29 @@ def read_the_bounds(monkeypatch):
         axis = Axis.of(budget.column)
         points, _ = listed(values._source.frequencies(axis.grid))
         first, last = axis.values([int(min(points)), int(max(points))])
-        return learner.LearntColumn(column=budget.column.closed(minimum=first, maximum=last, required=True))
+        return learner.LearntColumn(
+            column=budget.column.closed(minimum=first, maximum=last, required=True)
+        )
 
     monkeypatch.setattr(learner, "_learn", learn)
 
 
 def read_the_decimals(monkeypatch):
     def learn_decimals(values, column, **_):
-        return int(max(listed(values._source.frequencies(Grid(column=column, of="decimals")))[0])), None
+        return int(
+            max(listed(values._source.frequencies(Grid(column=column, of="decimals")))[0])
+        ), None
 
     monkeypatch.setattr(learner, "learn_decimals", learn_decimals)
 
 
 def read_what_is_missing(monkeypatch):
     def missing_found(column, _missing, _stddev):
-        return {"required": bool(sources[0].histogram(Grid(column=column.name), np.empty(0, dtype=np.int64))[0] == 0)}
+        return {
+            "required": bool(
+                sources[0].histogram(Grid(column=column.name), np.empty(0, dtype=np.int64))[0] == 0
+            )
+        }
 
     def remembering(self, source, ledger, *, randomness=None):
         sources[:] = [source]
@@ -214,7 +247,9 @@ def test_the_attack_sees_through_a_domain_that_is_read_off_the_data(name, mutate
 
 def halve_the_threshold(monkeypatch):
     original = private_values.partition_threshold
-    monkeypatch.setattr(private_values, "partition_threshold", lambda *a, **b: original(*a, **b) // 2)
+    monkeypatch.setattr(
+        private_values, "partition_threshold", lambda *a, **b: original(*a, **b) // 2
+    )
 
 
 def take_a_fifth_of_the_noise(monkeypatch):
@@ -237,7 +272,9 @@ def test_the_attack_sees_a_fifth_of_the_noise(monkeypatch):
     schema = OpenSchema.from_kinds({"x": "string"})
     table = held(pd.DataFrame({"x": ["a"]}), schema)
     threshold = learnt_from(table, schema, epsilon=EPSILON, delta=DELTA).ledger.events[0].threshold
-    others = ["a"] * 12 + ["target"] * (threshold - 1)  # one record more decides, unless there is noise
+    others = ["a"] * 12 + ["target"] * (
+        threshold - 1
+    )  # one record more decides, unless there is noise
     assert is_within(*best_guess(*attack("string", others, "target", MANY)))
     take_a_fifth_of_the_noise(monkeypatch)
     assert not is_within(*best_guess(*attack("string", others, "target", MANY)))
@@ -252,10 +289,18 @@ def released(kinds, values, target, n_runs):
     table = held(pd.DataFrame(values, dtype=object), schema)
     features = []
     for _ in range(n_runs):
-        release = Release(schema=schema, epsilon=EPSILON, delta=DELTA, mechanism="independent", adjacency="add-remove")
+        release = Release(
+            schema=schema,
+            epsilon=EPSILON,
+            delta=DELTA,
+            mechanism="independent",
+            adjacency="add-remove",
+        )
         synthesis = release.of(table)
         sample = synthesis.sample(20, seed=0)["x"]
-        features.append([*features_of(synthesis.schema, target), str(target) in set(map(str, sample))])
+        features.append(
+            [*features_of(synthesis.schema, target), str(target) in set(map(str, sample))]
+        )
     return np.array(features, dtype=float)
 
 
@@ -287,11 +332,18 @@ def test_the_attack_sees_through_a_release_whose_domain_is_read_off_the_data(mon
 def test_the_bounds_on_probabilities_are_those_of_clopper_and_pearson():
     for hits, n in ((0, 9), (3, 9), (9, 9)):
         test = stats.binomtest(hits, n).proportion_ci(1 - 2 * ALPHA, "exact")
-        assert (at_least(hits, n), at_most(hits, n)) == pytest.approx((test.low, test.high), rel=1e-4)
+        assert (at_least(hits, n), at_most(hits, n)) == pytest.approx(
+            (test.low, test.high), rel=1e-4
+        )
 
 
 def test_what_is_within_and_what_is_not():
     rng = np.random.default_rng(0)
-    for share_in, share_out, expected in ((0.6, 0.25, True), (0.9, 0.05, False), (0.05, 0.9, False), (0.3, 0.0, False)):
+    for share_in, share_out, expected in (
+        (0.6, 0.25, True),
+        (0.9, 0.05, False),
+        (0.05, 0.9, False),
+        (0.3, 0.0, False),
+    ):
         guesses = [rng.random(5000) < share for share in (share_in, share_out)]
         assert is_within(*guesses) is expected

@@ -1,4 +1,6 @@
-"""Learnt ranges: noise far away does not stretch them, few others do not vanish, and they end where records do."""
+"""Learnt ranges: noise far away does not stretch them, few others do not vanish, and they end where
+records do.
+"""
 
 from fractions import Fraction
 
@@ -26,7 +28,11 @@ class Noisy:
     """Answers in place of the kernel: exact counts with noise of a generator, which is quick."""
 
     def __init__(self, values, seed):
-        self._frame, self._rng, self.spent = pd.DataFrame({"x": values}), np.random.default_rng(seed), Fraction(0)
+        self._frame, self._rng, self.spent = (
+            pd.DataFrame({"x": values}),
+            np.random.default_rng(seed),
+            Fraction(0),
+        )
 
     def histogram(self, grid, starts, *, rho):
         kind = "number" if grid.of != "values" or grid.decimals else "integer"
@@ -43,13 +49,20 @@ def ends(found):
 
 
 def test_noise_in_an_empty_histogram_never_stands_out_as_far_as_a_range_reaches():
-    """In 20,000 empty histograms 1e-6 each makes 0.02 alarms; 5 of them come once in 1e11 such tests."""
+    """In 20,000 empty histograms 1e-6 each makes 0.02 alarms; 5 of them come once in 1e11 such
+    tests.
+    """
     rng = np.random.default_rng(11)
-    alarms = [standing_out(rng.normal(0, 9, 123), 9.0, false_alarm=ASTRONOMIC).any() for _ in range(20_000)]
+    alarms = [
+        standing_out(rng.normal(0, 9, 123), 9.0, false_alarm=ASTRONOMIC).any()
+        for _ in range(20_000)
+    ]
     assert sum(alarms) < 5
 
 
-@pytest.mark.parametrize("place", [("diabetes", "bmi"), ("breast_cancer", "mean radius"), ("wine", "proline")])
+@pytest.mark.parametrize(
+    "place", [("diabetes", "bmi"), ("breast_cancer", "mean radius"), ("wine", "proline")]
+)
 def test_no_range_of_small_real_tables_is_astronomic_or_collapsed(place):
     name, column = place
     values = getattr(datasets, f"load_{name}")(as_frame=True).frame[column].to_numpy()
@@ -76,7 +89,9 @@ def test_a_column_that_is_mostly_zero_keeps_the_rest():
 def test_the_few_others_of_a_column_have_room_even_if_noise_hides_them(other):
     values = np.where(np.arange(300) % 4, 0, other)
     for seed in range(12):
-        column, _, _ = learn("integer", values, epsilon=0.5, delta=1e-9, share=0.05, randomness=Frozen(seed))
+        column, _, _ = learn(
+            "integer", values, epsilon=0.5, delta=1e-9, share=0.05, randomness=Frozen(seed)
+        )
         assert column.n_levels > 1
 
 
@@ -91,13 +106,17 @@ def test_dates_end_where_records_do():
     dates = pd.Timestamp("2015-03-01") + pd.to_timedelta(days, unit="D")
     late = []
     for seed in range(8):
-        column, codes, _ = learn("date", dates.strftime("%Y-%m-%d"), **LOW | {"randomness": Frozen(seed)})
+        column, codes, _ = learn(
+            "date", dates.strftime("%Y-%m-%d"), **LOW | {"randomness": Frozen(seed)}
+        )
         late.append(float((decoded(column, codes) > dates.max()).mean()))
     assert np.mean(late) < 0.02
 
 
 def test_the_end_of_a_stretch_takes_in_the_records_that_are_missing():
-    counts = np.concatenate([np.full(50, 30.0), np.zeros(50)])  # 30 records a cell drown in noise of 40
+    counts = np.concatenate(
+        [np.full(50, 30.0), np.zeros(50)]
+    )  # 30 records a cell drown in noise of 40
     coarse = Look(np.array([0, 1000]), np.array([1500.0]), 60.0, 0.0)
     rng, found = np.random.default_rng(2), []
     for _ in range(200):
@@ -116,7 +135,9 @@ def test_tails_are_short_unless_it_is_beyond_doubt_that_they_are_not():
     assert tail_masses(counts, cells, 30.0, 628.0, width=1).sum() == pytest.approx(628)
 
 
-@pytest.mark.parametrize("values", [random().integers(0, 90, 4000), random().lognormal(6, 1, 4000).round(2)])
+@pytest.mark.parametrize(
+    "values", [random().integers(0, 90, 4000), random().lognormal(6, 1, 4000).round(2)]
+)
 def test_numbers_that_are_never_negative_stay_so(values):
     kind = "number" if values.dtype.kind == "f" else "integer"
     for seed in range(15):
@@ -131,7 +152,9 @@ def test_records_on_the_other_side_of_0_are_found_if_they_are_many():
 
 
 def test_a_tail_crosses_0_only_beyond_doubt():
-    edges = np.array([0, 4, 6, 7, 8, 9, 11, 15, 23])  # cells of 4 to 7, 2 and 3, 1, 0, and four below
+    edges = np.array(
+        [0, 4, 6, 7, 8, 9, 11, 15, 23]
+    )  # cells of 4 to 7, 2 and 3, 1, 0, and four below
     counts = np.array([20.0, 10.0, 5.0, 5.0, 0.0, 0.0, 20.0, 0.0])
     assert tail_masses(counts, edges, 30.0, 60.0, width=8, to_zero=4).size <= 4
     below = np.array([10.0, 10.0, 0.0, 10.0, 60.0, 90.0, 150.0, 150.0])
@@ -154,7 +177,10 @@ def test_one_tail_beside_what_stands_out_or_several():
     ("values", "decimals"),
     [
         (random().integers(0, 900, 3000) / 100, 2),
-        (np.append(random().integers(0, 900, 3000) / 100, random().random(60)), 2),  # a few artefacts of floats
+        (
+            np.append(random().integers(0, 900, 3000) / 100, random().random(60)),
+            2,
+        ),  # a few artefacts of floats
         (random().integers(0, 900, 3000).astype(float), 0),
     ],
 )
@@ -165,15 +191,24 @@ def test_decimals_are_those_that_one_in_twenty_has(values, decimals):
 
 def test_no_number_of_decimals_is_taken_from_noise():
     """Nothing stands out of 40 records: the grid then has room for small and large numbers."""
-    found = {learn_decimals(Noisy(random().random(40), seed), "x", rho=Fraction(1, 5000)) for seed in range(20)}
+    found = {
+        learn_decimals(Noisy(random().random(40), seed), "x", rho=Fraction(1, 5000))
+        for seed in range(20)
+    }
     assert found == {(8, None, False)}
 
 
 def test_what_is_spent_is_never_more_than_was_given():
-    values = {"mostly 0": np.where(np.arange(900) % 3, 0, 40), "few": np.arange(60), "none": np.zeros(0, dtype=int)}
+    values = {
+        "mostly 0": np.where(np.arange(900) % 3, 0, 40),
+        "few": np.arange(60),
+        "none": np.zeros(0, dtype=int),
+    }
     for data in values.values():
         for seed in range(6):
-            learn("integer", data, epsilon=0.3, delta=1e-9, randomness=Frozen(seed))  # which asserts it
+            learn(
+                "integer", data, epsilon=0.3, delta=1e-9, randomness=Frozen(seed)
+            )  # which asserts it
 
 
 def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
@@ -191,14 +226,20 @@ def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
     assert not learnt.stands_out
 
 
-@pytest.mark.parametrize(("first", "stop"), [(0, 109), (0, 5), (50, 109), (50, 60), (0, 1), (108, 109)])
+@pytest.mark.parametrize(
+    ("first", "stop"), [(0, 109), (0, 5), (50, 109), (50, 60), (0, 1), (108, 109)]
+)
 def test_each_cell_of_a_look_has_the_noise_of_one_answer(first, stop):
-    """An outermost cell that adds up two answers stands out by chance far more often than its noise says."""
+    """An outermost cell that adds up two answers stands out by chance far more often than its noise
+    says.
+    """
 
     class Ones:
         def histogram(self, _grid, starts, **_options):
             n_cells = len(starts) + 1
-            return NoisyHistogram(starts, 1.0, 1.0 if len(starts) else 0.0, np.ones(n_cells - (len(starts) > 0)), 1.0)
+            return NoisyHistogram(
+                starts, 1.0, 1.0 if len(starts) else 0.0, np.ones(n_cells - (len(starts) > 0)), 1.0
+            )
 
     axis = Axis.of(OpenSchema.from_kinds({"x": "integer"}).open_columns[0])
     starts = axis.roots[first : stop + 1]

@@ -1,4 +1,6 @@
-"""Columns that are not read at all: a run stops before the table is measured, unless they are empty, or it is told."""
+"""Columns that are not read at all: a run stops before the table is measured, unless they are
+empty, or it is told.
+"""
 
 import json
 
@@ -23,7 +25,11 @@ AGE = [str(20 + row % 50) for row in range(N_ROWS)]
 
 
 def days(pattern):
-    return (pd.Timestamp("2010-01-01") + pd.to_timedelta(np.arange(N_ROWS) % 900, "D")).strftime(pattern).tolist()
+    return (
+        (pd.Timestamp("2010-01-01") + pd.to_timedelta(np.arange(N_ROWS) % 900, "D"))
+        .strftime(pattern)
+        .tolist()
+    )
 
 
 def gaps(values, share):
@@ -37,21 +43,36 @@ UNREAD = {
     "times of day": ("date", days("%Y-%m-%dT10:%M:01"), "type 'datetime' for times of day"),
     "offsets": ("datetime", days("%Y-%m-%dT10:00:00+02:00"), "format"),
     "fractions": ("integer", FRACTIONS, "type 'number' for fractions"),
-    "zeros in front": ("integer", [f"0{row % 90:04d}" for row in range(N_ROWS)], "synthdp.width for zeros in front"),
+    "zeros in front": (
+        "integer",
+        [f"0{row % 90:04d}" for row in range(N_ROWS)],
+        "synthdp.width for zeros in front",
+    ),
     "commas": ("number", [f"{row % 90},37" for row in range(N_ROWS)], "decimalChar"),
     "other words": ("boolean", ["ja", "nein"] * (N_ROWS // 2), "trueValues, falseValues"),
-    "declared bounds": ({"type": "integer", "constraints": {"minimum": 0, "maximum": 99}}, FRACTIONS, "bareNumber"),
+    "declared bounds": (
+        {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}},
+        FRACTIONS,
+        "bareNumber",
+    ),
     "by a tree": ({"type": "integer", "synthdp": {"binning": "privtree"}}, FRACTIONS, "bareNumber"),
     "required": ({"type": "integer", "constraints": {"required": True}}, FRACTIONS, "bareNumber"),
     "many gaps": ("integer", gaps(FRACTIONS, 0.5), "bareNumber"),
-    "numbers that are listed": ({"type": "integer", "constraints": {"enum": [1, 2]}}, FRACTIONS, "constraints.enum"),
+    "numbers that are listed": (
+        {"type": "integer", "constraints": {"enum": [1, 2]}},
+        FRACTIONS,
+        "constraints.enum",
+    ),
 }
 READ = {
     "dates": ("date", days("%Y-%m-%d")),
     "dates, mostly missing": ("date", gaps(days("%Y-%m-%d"), 0.97)),
     "numbers": ("number", FRACTIONS),
     "numbers, mostly missing": ("number", gaps(FRACTIONS, 0.97)),
-    "whole numbers, half of them not": ("integer", [value[: 2 + row % 2 * 3] for row, value in enumerate(FRACTIONS)]),
+    "whole numbers, half of them not": (
+        "integer",
+        [value[: 2 + row % 2 * 3] for row, value in enumerate(FRACTIONS)],
+    ),
     "words": ("boolean", ["yes", "no", ""] * (N_ROWS // 3)),
     "words, mostly missing": ("boolean", gaps(["yes", "no"] * (N_ROWS // 2), 0.97)),
     "the same": ("integer", ["7"] * N_ROWS),
@@ -95,9 +116,13 @@ def test_no_run_stops_where_a_column_is_read_or_empty(case):
 def test_an_empty_column_is_called_empty(kind):
     synthesis = release(kind, [""] * N_ROWS)
     assert (
-        "column 'it': its values are missing, or nearly all of them are; ignore it if it is empty" in synthesis.cautions
+        "column 'it': its values are missing, or nearly all of them are; ignore it if it is empty"
+        in synthesis.cautions
     )
-    assert not any("'it': no level" in caution or "told from noise" in caution for caution in synthesis.cautions)
+    assert not any(
+        "'it': no level" in caution or "told from noise" in caution
+        for caution in synthesis.cautions
+    )
     assert synthesis.sample(N_ROWS, seed=1)["it"].isna().mean() > 0.97
 
 
@@ -122,8 +147,25 @@ def test_a_run_goes_on_anyway_with_its_journal(tmp_path):
     kind, values, _ = UNREAD["days first"]
     pd.DataFrame({"it": values, "age": AGE}).to_csv(tmp_path / "in.csv", index=False)
     (tmp_path / "kinds.json").write_text(json.dumps({"it": kind, "age": "integer"}))
-    budget = ("--epsilon", "2", "--delta", "1e-6", "--mechanism", "independent", "--journal", tmp_path / "j")
-    run = ("run", tmp_path / "in.csv", "--kinds", tmp_path / "kinds.json", "-o", tmp_path / "out.csv", *budget)
+    budget = (
+        "--epsilon",
+        "2",
+        "--delta",
+        "1e-6",
+        "--mechanism",
+        "independent",
+        "--journal",
+        tmp_path / "j",
+    )
+    run = (
+        "run",
+        tmp_path / "in.csv",
+        "--kinds",
+        tmp_path / "kinds.json",
+        "-o",
+        tmp_path / "out.csv",
+        *budget,
+    )
     stopped = invoke(*run)
     assert stopped.code == 1
     assert stopped.err.startswith("synthdp: column 'it': about ")
@@ -142,7 +184,9 @@ def test_anyway_is_a_truth_value():
 
 
 def histogram(missing, unread, read, stddev):
-    return NoisyHistogram(np.array([1]), float(missing), float(unread), np.array([float(read)]), stddev)
+    return NoisyHistogram(
+        np.array([1]), float(missing), float(unread), np.array([float(read)]), stddev
+    )
 
 
 def test_only_many_unread_values_beside_few_that_are_read_are_beyond_doubt():
@@ -150,7 +194,11 @@ def test_only_many_unread_values_beside_few_that_are_read_are_beyond_doubt():
     assert unread_share(histogram(9000, 1000, 100, 20.0)) == pytest.approx(10 / 11)
     assert unread_share(histogram(0, 1000, 200, 20.0)) == 0.0
     assert unread_share(histogram(0, 140, 0, 20.0)) == 0.0
-    assert unread_share(histogram(9000, 0, 0, 20.0)) == unread_share(histogram(0, 0, 1000, 20.0)) == 0.0
+    assert (
+        unread_share(histogram(9000, 0, 0, 20.0))
+        == unread_share(histogram(0, 0, 1000, 20.0))
+        == 0.0
+    )
     assert unread_share(histogram(0, 1000, -300, 20.0)) == 1.0
     assert is_empty(1000.0, 30.0, 20.0)
     assert not is_empty(1000.0, 150.0, 20.0)
@@ -165,7 +213,15 @@ def test_noise_does_not_stop_a_run_over_an_empty_column():
     assert BEYOND_DOUBT >= 5
 
 
-KINDS = ["integer", "number", "year", "date", "datetime", "boolean", {"type": "integer", "constraints": {"enum": [1]}}]
+KINDS = [
+    "integer",
+    "number",
+    "year",
+    "date",
+    "datetime",
+    "boolean",
+    {"type": "integer", "constraints": {"enum": [1]}},
+]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -184,7 +240,9 @@ def test_each_record_is_in_one_cell_whatever_the_others_are(kind):
 
 
 def test_blanks_and_missing_values_are_missing_and_other_texts_are_unread():
-    (column,) = OpenSchema.from_kinds({"x": {"type": "integer", "missingValues": ["", "NA"]}}).columns
+    (column,) = OpenSchema.from_kinds(
+        {"x": {"type": "integer", "missingValues": ["", "NA"]}}
+    ).columns
     held = held_column(column)
     held.add(objects(["", " ", None, "NA", " NA ", np.nan, "x", "1.5", "?", [], "1", 2]))
     assert held.histogram(Grid(column="x", of="reading"), np.array([1])).tolist() == [6, 4, 2]
@@ -197,7 +255,11 @@ def test_truth_values_come_out_as_most_of_them_are_spelt(spelling):
     odd = "no" if spelling[0] == "1" else "0"
     values = [true if row % 3 else false for row in range(N_ROWS - 50)] + [odd] * 50
     synthesis = release("boolean", values, epsilon=10.0)
-    written = synthesis.schema.table_columns[0].decode_text(np.array([0, 1]), np.random.default_rng(0)).tolist()
+    written = (
+        synthesis.schema.table_columns[0]
+        .decode_text(np.array([0, 1]), np.random.default_rng(0))
+        .tolist()
+    )
     assert written == [false, true]
     again = OpenSchema.from_dict(synthesis.schema.to_dict()).closed({}).table_columns[0]
     assert again == synthesis.schema.table_columns[0]
@@ -212,7 +274,9 @@ def test_truth_values_are_not_spelt_as_missing_ones():
 
 def test_a_spelling_may_be_declared():
     def column(**field):
-        return OpenSchema.from_dict({"fields": [{"name": "x", "type": "boolean"} | field]}).columns[0]
+        return OpenSchema.from_dict({"fields": [{"name": "x", "type": "boolean"} | field]}).columns[
+            0
+        ]
 
     assert column(synthdp={"spelling": ["Y", "N"]}).written == ("N", "Y")
     for spelling in ("YN", ["Y"], ["Y", 0], [1, 0], ["N", "Y"], ["maybe", "N"]):

@@ -1,4 +1,6 @@
-"""Values that were not read: ordinary spellings are read right, or a caution names the column and the way out."""
+"""Values that were not read: ordinary spellings are read right, or a caution names the column and
+the way out.
+"""
 
 import json
 from pathlib import Path
@@ -71,7 +73,9 @@ def cautions_of(values, kind, properties, **more):
     field["constraints"] = field.get("constraints", {}) | more
     frame = pd.DataFrame({"it": [values[row % len(values)] for row in range(N_ROWS)]})
     schema = OpenSchema.from_dict({"fields": [field]})
-    return synthdp.synthesize(frame, schema, epsilon=5.0, delta=1e-6, mechanism="independent").certificate["cautions"]
+    return synthdp.synthesize(
+        frame, schema, epsilon=5.0, delta=1e-6, mechanism="independent"
+    ).certificate["cautions"]
 
 
 @pytest.mark.parametrize("case", SPELLINGS)
@@ -86,10 +90,14 @@ def test_a_spelling_is_read_or_a_caution_names_column_share_and_way_out(case):
     assert " % of the records " in caution
     assert "if that is not so in your table, " in caution
     assert expected in caution
-    assert not any(value in caution for value in values if len(value) > 3)  # nothing is read off the records
+    assert not any(
+        value in caution for value in values if len(value) > 3
+    )  # nothing is read off the records
 
 
-@pytest.mark.parametrize("case", ["ja and nein", "commas", "percentages", "days first", "other levels"])
+@pytest.mark.parametrize(
+    "case", ["ja and nein", "commas", "percentages", "days first", "other levels"]
+)
 def test_a_required_column_of_which_nothing_was_read_is_named_as_well(case):
     values, kind, properties, expected = SPELLINGS[case]
     (caution,) = cautions_of(values, kind, properties, required=True)
@@ -103,8 +111,16 @@ LEARNT = {
     "truths": (["ja", "nein"], "boolean", TRUTHS),
     "numbers": (["1234,5", "7,25", "3"], "number", NUMBERS),
     "dates": (["03.02.2001", "06.05.2004", "2001-05-05"], "date", FORMAT),
-    "required numbers": (["1234,5", "7,25", "3"], {"type": "number", "constraints": {"required": True}}, NUMBERS),
-    "required dates": (["03.02.2001", "2001-05-05"], {"type": "date", "constraints": {"required": True}}, FORMAT),
+    "required numbers": (
+        ["1234,5", "7,25", "3"],
+        {"type": "number", "constraints": {"required": True}},
+        NUMBERS,
+    ),
+    "required dates": (
+        ["03.02.2001", "2001-05-05"],
+        {"type": "date", "constraints": {"required": True}},
+        FORMAT,
+    ),
     "a tree": (
         ["1234,5", "7,25", "3"],
         {"type": "number", "constraints": {"required": True}, "synthdp": {"binning": "privtree"}},
@@ -131,7 +147,17 @@ def test_it_is_said_on_stderr_and_kept_in_the_certificate(tmp_path, monkeypatch)
     field = {"name": "it", "type": "number"} | BOUNDS
     Path("schema.json").write_text(json.dumps({"fields": [field]}), encoding="utf-8")
     budget = ("--epsilon", "5", "--delta", "1e-6")
-    outcome = invoke("run", "in.csv", "--schema", "schema.json", *budget, "-o", "out.csv", "--mechanism", "independent")
+    outcome = invoke(
+        "run",
+        "in.csv",
+        "--schema",
+        "schema.json",
+        *budget,
+        "-o",
+        "out.csv",
+        "--mechanism",
+        "independent",
+    )
     assert outcome.code == 0, outcome.err
     (line,) = outcome.notes
     assert line.startswith("synthdp: caution: column 'it': about ")
@@ -139,13 +165,17 @@ def test_it_is_said_on_stderr_and_kept_in_the_certificate(tmp_path, monkeypatch)
     assert line == f"synthdp: caution: {caution}"
 
 
-# --- from counts alone -------------------------------------------------------------------------------------
+# --- from counts alone ----------------------------------------------------------------------------
 
 SCHEMA = Schema.from_dict(
     {
         "fields": [
             {"name": "smoker", "type": "boolean"},
-            {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}},
+            {
+                "name": "sex",
+                "type": "string",
+                "constraints": {"enum": ["F", "M"], "required": True},
+            },
             {
                 "name": "town",
                 "type": "string",
@@ -158,7 +188,9 @@ SCHEMA = Schema.from_dict(
 
 
 def said(counts, stddev=1.0, clique=("smoker",), coarsening=None):
-    return unread_cautions(SCHEMA, [LinearMeasurement(clique, np.array(counts, dtype=float), stddev, coarsening)])
+    return unread_cautions(
+        SCHEMA, [LinearMeasurement(clique, np.array(counts, dtype=float), stddev, coarsening)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,11 +221,17 @@ def test_tables_are_summed_and_the_least_noisy_one_speaks():
     wrong = LinearMeasurement(("smoker",), np.array([0.0, 0.0, 1000.0]), 1.5)
     right = LinearMeasurement(("smoker", "sex"), pair, 1.0)
     assert unread_cautions(SCHEMA, [right, wrong]) == []
-    assert len(unread_cautions(SCHEMA, [right, LinearMeasurement(("smoker",), wrong.values, 1.4)])) == 1
+    assert (
+        len(unread_cautions(SCHEMA, [right, LinearMeasurement(("smoker",), wrong.values, 1.4)]))
+        == 1
+    )
 
 
 def test_merged_levels_speak_only_where_the_level_is_alone():
-    together, alone = Coarsening({"smoker": np.array([0, 1, 1])}), Coarsening({"smoker": np.array([0, 0, 1])})
+    together, alone = (
+        Coarsening({"smoker": np.array([0, 1, 1])}),
+        Coarsening({"smoker": np.array([0, 0, 1])}),
+    )
     assert said([100, 900], coarsening=together) == []
     assert "about 90 %" in said([100, 900], coarsening=alone)[0]
 
@@ -223,12 +261,17 @@ def test_what_was_not_measured_is_not_spoken_of():
     assert said([4, 996], clique=("town",)) == said([[2, 498], [2, 498]], clique=("sex", "town"))
 
 
-@pytest.mark.parametrize(("missing", "stddev", "is_said"), [(995, 1, True), (950, 1, False), (995, 60, False)])
+@pytest.mark.parametrize(
+    ("missing", "stddev", "is_said"), [(995, 1, True), (950, 1, False), (995, 60, False)]
+)
 def test_of_learnt_columns_counts_with_and_without_a_value_speak(missing, stddev, is_said):
-    assert bool(missing_caution(SCHEMA["smoker"], missing, 1000 - missing, (stddev, stddev))) == is_said
+    assert (
+        bool(missing_caution(SCHEMA["smoker"], missing, 1000 - missing, (stddev, stddev)))
+        == is_said
+    )
 
 
-# --- levels without records -------------------------------------------------------------------------------
+# --- levels without records -----------------------------------------------------------------------
 
 
 def table_of(name, counts, stddev):
@@ -275,4 +318,6 @@ def test_a_level_that_a_rule_names_stays():
     ]
     rules = {"constraints": [{"forbid": {"sex": ["F"], "mate": ["F"]}}]}
     schema = Schema.from_dict({"fields": fields, "synthdp": rules})
-    assert levels_without_records(schema, [table_of("sex", [900, 100, 3], 5.0)], ["sex", "mate"]) == {}
+    assert (
+        levels_without_records(schema, [table_of("sex", [900, 100, 3], 5.0)], ["sex", "mate"]) == {}
+    )

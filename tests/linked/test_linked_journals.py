@@ -1,4 +1,6 @@
-"""Releases of linked tables that are kept: one journal for all views, one charge, and the same answers after a stop."""
+"""Releases of linked tables that are kept: one journal for all views, one charge, and the same
+answers after a stop.
+"""
 
 import json
 
@@ -7,7 +9,13 @@ from helpers.families import description, random_tables
 from helpers.stopped_runs import StopError, answers, lines, of_the_release, stops
 
 import synthdp
-from synthdp.core.errors import BudgetExceededError, CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core.errors import (
+    BudgetExceededError,
+    CautionWarning,
+    DataFileError,
+    ParameterError,
+    PrivacyError,
+)
 from synthdp.linked import synthesize_tables as door
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linking.weighted_source import WeightedSource
@@ -132,7 +140,10 @@ def test_what_is_new_differs_from_resumption_to_resumption(path):
         {
             "package": {
                 **content(),
-                "synthdp": {"root": "homes", "constraints": [{"forbid": {"homes.place": ["land"]}}]},
+                "synthdp": {
+                    "root": "homes",
+                    "constraints": [{"forbid": {"homes.place": ["land"]}}],
+                },
             }
         },
     ],
@@ -174,24 +185,30 @@ def test_another_seed_of_noise_makes_another_run(path):
     from oracles.privacy import Seeded
 
     run_kept(path)
-    release = LinkedRelease(package=Package.from_dict(content()), accounting="gdp", randomness=Seeded(1), **RUN)
+    release = LinkedRelease(
+        package=Package.from_dict(content()), accounting="gdp", randomness=Seeded(1), **RUN
+    )
     with pytest.raises(ParameterError, match="randomness"), release.kept(path):
         pass
 
 
-# --- with a budget ----------------------------------------------------------------------------------------
+# --- with a budget --------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def budget(tmp_path):
-    return Budget.create(tmp_path / "budget", epsilon=1.0, delta=1e-6, population="homes", unit="home")
+    return Budget.create(
+        tmp_path / "budget", epsilon=1.0, delta=1e-6, population="homes", unit="home"
+    )
 
 
 def kinds(budget):
     return [entry["kind"] for entry in budget.show()["entries"]]
 
 
-def test_a_run_is_charged_once_before_a_row_is_read_however_often_it_is_stopped(budget, path, monkeypatch):
+def test_a_run_is_charged_once_before_a_row_is_read_however_often_it_is_stopped(
+    budget, path, monkeypatch
+):
     read = door.read_sources
 
     def reading(*_):
@@ -216,7 +233,9 @@ def test_what_is_overspent_or_protects_others_is_refused_and_leaves_nothing(tmp_
     with pytest.raises(BudgetExceededError, match="but only"):
         run(path, budget=budget, epsilon=1.1)
     records = Budget.create(tmp_path / "records", epsilon=9.0, delta=1e-5, population="people")
-    with pytest.raises(PrivacyError, match="by add-remove of records and the run by add-remove of home;"):
+    with pytest.raises(
+        PrivacyError, match="by add-remove of records and the run by add-remove of home;"
+    ):
         run(path, budget=records)
     with pytest.raises(ParameterError, match="budget is given without journal"):
         run(None, budget=budget)
@@ -227,17 +246,23 @@ def test_what_is_overspent_or_protects_others_is_refused_and_leaves_nothing(tmp_
 
 
 def test_one_population_has_one_budget_for_a_package_and_for_its_tables(tmp_path, path):
-    budget = Budget.create(tmp_path / "b", epsilon=2.0, delta=1e-5, population="homes", unit="owner")
+    budget = Budget.create(
+        tmp_path / "b", epsilon=2.0, delta=1e-5, population="homes", unit="owner"
+    )
     schema = {"fields": content()["resources"][1]["schema"]["fields"][1:]}
     unit = {"unit": "owner", "max_rows_per_unit": 2, "budget": budget}
-    synthdp.synthesize(TABLES["pets"], schema, journal=tmp_path / "one", **RUN | {"accounting": "zcdp"}, **unit)
+    synthdp.synthesize(
+        TABLES["pets"], schema, journal=tmp_path / "one", **RUN | {"accounting": "zcdp"}, **unit
+    )
     homes = json.loads(json.dumps(content()).replace('"home"', '"owner"'))
     tables = {**TABLES, "homes": TABLES["homes"].rename(columns={"home": "owner"})}
-    synthdp.synthesize_tables(tables, homes, journal=path, budget=budget, **RUN | {"accounting": "zcdp"})
+    synthdp.synthesize_tables(
+        tables, homes, journal=path, budget=budget, **RUN | {"accounting": "zcdp"}
+    )
     assert kinds(budget) == ["run", "end"] * 2
 
 
-# --- without the run --------------------------------------------------------------------------------------
+# --- without the run ------------------------------------------------------------------------------
 
 
 def test_a_release_is_made_of_what_was_measured_of_all_views(path):
@@ -245,11 +270,17 @@ def test_a_release_is_made_of_what_was_measured_of_all_views(path):
     found = synthdp.from_journal(path)
     for label, part in whole.parts.items():
         for one, other in zip(found.parts[label].measurements, part.measurements, strict=True):
-            assert (one.clique, one.stddev, one.values.tolist()) == (other.clique, other.stddev, other.values.tolist())
+            assert (one.clique, one.stddev, one.values.tolist()) == (
+                other.clique,
+                other.stddev,
+                other.values.tolist(),
+            )
     own = ("engine", "cautions", "package", "run", "not_covered", "sha256")
     said = {name: value for name, value in whole.certificate.items() if name not in own}
     assert {name: value for name, value in found.certificate.items() if name not in own} == said
-    facts = zip(found.certificate["package"]["tables"], whole.certificate["package"]["tables"], strict=True)
+    facts = zip(
+        found.certificate["package"]["tables"], whole.certificate["package"]["tables"], strict=True
+    )
     assert all(one | {"engine": None} == other | {"engine": None} for one, other in facts)
     assert {name: list(table) for name, table in found.sample(20, seed=0).items()} == {
         "homes": ["home", "place"],
@@ -262,7 +293,11 @@ def test_a_release_is_made_of_what_was_measured_of_all_views(path):
 def test_of_a_run_that_was_stopped_it_is_what_was_paid_for_until_then(path):
     assert stops(lambda: run(path), 3)
     found = synthdp.from_journal(path)
-    assert sum(len(part.measurements) for part in found.parts.values()) == len(found.certificate["events"]) == 3
+    assert (
+        sum(len(part.measurements) for part in found.parts.values())
+        == len(found.certificate["events"])
+        == 3
+    )
     assert (found.certificate["complete"], found.can_sample) == (False, False)
     assert found.marginal(["homes.place"]).index.tolist() == ["town", "land"]
     with pytest.raises(ParameterError, match="stopped before it came to"):
@@ -275,7 +310,9 @@ def test_a_journal_that_holds_no_answer_yet_makes_no_release(path):
         synthdp.from_journal(path)
 
 
-@pytest.mark.parametrize("change", ["a view twice", "no view", "an unknown view", "more than its share", "no package"])
+@pytest.mark.parametrize(
+    "change", ["a view twice", "no view", "an unknown view", "more than its share", "no package"]
+)
 def test_a_journal_that_is_no_runs_is_refused(path, change):
     run(path)
     header, *entries = [entry_of(line) for line in lines(path)]

@@ -59,7 +59,13 @@ def test_every_key_is_fresh_and_every_link_holds(released):
     }
     assert drawn["homes"]["home"].tolist() == list(range(1, 201))
     assert sum(evaluate_tables(drawn, drawn, released.package).broken_links.values()) == 0
-    assert drawn["people"].groupby("home")["number"].apply(list).map(lambda n: n == list(range(1, len(n) + 1))).all()
+    assert (
+        drawn["people"]
+        .groupby("home")["number"]
+        .apply(list)
+        .map(lambda n: n == list(range(1, len(n) + 1)))
+        .all()
+    )
     assert {name: len(table) > 20 for name, table in drawn.items()} == dict.fromkeys(drawn, True)
 
 
@@ -83,7 +89,12 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused_before_anything_is_p
 
 def test_keys_of_the_data_are_nowhere_in_what_is_released(tmp_path):
     tables = {name: table.copy() for name, table in random_tables(60).items()}
-    for name, column in (("homes", "home"), ("people", "home"), ("visits", "home"), ("pets", "owner")):
+    for name, column in (
+        ("homes", "home"),
+        ("people", "home"),
+        ("visits", "home"),
+        ("pets", "owner"),
+    ):
         tables[name][column] = "secret-" + tables[name][column].astype(str)
     found = synthdp.synthesize_tables(tables, content(), **BUDGET)
     found.save(tmp_path / "all.synthdp")
@@ -99,10 +110,17 @@ def test_bounds_orders_limits_and_rules_hold_in_every_row(released):
     visits = drawn["visits"].merge(drawn["people"], on=["home", "number"])
     assert drawn["people"].groupby("home").size().max() == 3
     assert drawn["visits"].groupby(["home", "number"]).size().max() <= 2
-    assert (drawn["people"].groupby("home")["job"].apply(lambda jobs: (jobs == "yes").sum()) == 1).all()
+    assert (
+        drawn["people"].groupby("home")["job"].apply(lambda jobs: (jobs == "yes").sum()) == 1
+    ).all()
     assert not ((people["place"] == "land") & (people["sex"] == "F")).any()
     assert not ((visits["sex"] == "M") & (visits["why"] == "ill")).any()
-    assert drawn["visits"].groupby(["home", "number"])["when"].apply(lambda w: w.is_monotonic_increasing).all()
+    assert (
+        drawn["visits"]
+        .groupby(["home", "number"])["when"]
+        .apply(lambda w: w.is_monotonic_increasing)
+        .all()
+    )
     firsts = people.groupby("home")["sex"].transform("first")
     assert not ((people["number"] > 1) & (firsts == "M") & (people["sex"] == "F")).any()
 
@@ -112,20 +130,30 @@ def test_every_parent_has_as_many_rows_as_the_package_says(released):
     found["resources"][3]["synthdp"]["min_children"] = 1
     drawn = synthdp.synthesize_tables(random_tables(100), found, **BUDGET).sample(100, seed=0)
     assert set(drawn["pets"]["owner"]) == set(drawn["homes"]["home"])
-    assert len(set(released.sample(100, seed=0)["pets"]["owner"])) < 100  # which the package leaves open
+    assert (
+        len(set(released.sample(100, seed=0)["pets"]["owner"])) < 100
+    )  # which the package leaves open
 
 
-def test_rules_that_leave_some_row_nothing_are_told_with_the_table_before_anything_is_paid(monkeypatch):
+def test_rules_that_leave_some_row_nothing_are_told_with_the_table_before_anything_is_paid(
+    monkeypatch,
+):
     monkeypatch.setattr(LinkedRelease, "kept", None)
     contradiction = {"forbid": {"other people.sex": ["M"], "people.sex": ["M"]}}
     with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
         synthesis([ACROSS[0], contradiction])
     with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
-        package_facts(Package.from_dict(content([ACROSS[0], contradiction])), epsilon=None, delta=None)
+        package_facts(
+            Package.from_dict(content([ACROSS[0], contradiction])), epsilon=None, delta=None
+        )
 
 
 def test_a_seed_repeats_tables_and_texts_are_the_same_values(released):
-    one, again, texts = released.sample(50, seed=3), released.sample(50, seed=3), released.sample(50, seed=3, text=True)
+    one, again, texts = (
+        released.sample(50, seed=3),
+        released.sample(50, seed=3),
+        released.sample(50, seed=3, text=True),
+    )
     for name, table in one.items():
         pd.testing.assert_frame_equal(table, again[name])
         assert table.astype(str).to_numpy().tolist() == texts[name].to_numpy().tolist()
@@ -158,7 +186,12 @@ def test_given_rows_that_do_not_fit_are_refused(released, given, said):
 GIVEN = {
     "homes": pd.DataFrame({"home": ["A", "B", "C"], "place": ["land", "town", "land"]}),
     "people": pd.DataFrame(
-        {"home": ["B", "A", "B"], "number": [7, 8, 9], "sex": ["F", "M", "M"], "job": ["yes", "yes", "no"]}
+        {
+            "home": ["B", "A", "B"],
+            "number": [7, 8, 9],
+            "sex": ["F", "M", "M"],
+            "job": ["yes", "yes", "no"],
+        }
     ),
 }
 
@@ -170,10 +203,19 @@ def test_given_people_get_visits_and_their_homes_get_pets(released):
         ["A", 8, "M", "yes"], ["B", 7, "F", "yes"], ["B", 9, "M", "no"],
     ]  # fmt: skip
     visits = pd.concat([released.sample(given=GIVEN, seed=seed)["visits"] for seed in range(20)])
-    assert {tuple(key) for key in visits[["home", "number"]].to_numpy()} == {("A", 8), ("B", 7), ("B", 9)}
+    assert {tuple(key) for key in visits[["home", "number"]].to_numpy()} == {
+        ("A", 8),
+        ("B", 7),
+        ("B", 9),
+    }
     assert not ((visits["number"] != 7) & (visits["why"] == "ill")).any()  # a rule on men
     assert ((visits["number"] == 7) & (visits["why"] == "ill")).any()
-    whole = {**GIVEN, "visits": pd.DataFrame({"home": "B", "number": "7", "why": ["ill", "check"], "when": ["3", "1"]})}
+    whole = {
+        **GIVEN,
+        "visits": pd.DataFrame(
+            {"home": "B", "number": "7", "why": ["ill", "check"], "when": ["3", "1"]}
+        ),
+    }
     again = released.sample(given=whole, seed=0, text=True)
     assert again["visits"].to_numpy().tolist() == [["B", 7, "check", "1"], ["B", 7, "ill", "3"]]
 
@@ -184,7 +226,9 @@ def test_numbers_of_children_of_given_rows_follow_from_what_is_given():
     women = tables["people"].query("sex == 'F'")[["home", "number"]]
     tables["visits"] = women[rng.random(len(women)) < 0.9].assign(why="ill", when="1")
     found = synthdp.synthesize_tables(tables, content(), epsilon=30.0, delta=1e-6, mechanism="mst")
-    people = pd.DataFrame({"home": range(100), "number": 1, "sex": ["F"] * 50 + ["M"] * 50, "job": "yes"})
+    people = pd.DataFrame(
+        {"home": range(100), "number": 1, "sex": ["F"] * 50 + ["M"] * 50, "job": "yes"}
+    )
     homes = pd.DataFrame({"home": range(100), "place": ["town"] * 50 + ["land"] * 50})
     drawn = found.sample(given={"homes": homes, "people": people}, seed=0)
     assert len(drawn["people"]) == 100
@@ -203,12 +247,24 @@ PEOPLE = GIVEN["people"]
         ({"people": None, "visits": PEOPLE}, "rows of 'visits' need those of 'people'"),
         ({"homes": GIVEN["homes"].drop(columns="home")}, "'homes', whose rows lack 'home'"),
         ({"people": PEOPLE.drop(columns="job")}, "rows of 'people' lack 'job'"),
-        ({"people": PEOPLE.assign(home=["B", "A", "D"])}, r"row 2 \(from 0\) of 'people' refers to no given row"),
+        (
+            {"people": PEOPLE.assign(home=["B", "A", "D"])},
+            r"row 2 \(from 0\) of 'people' refers to no given row",
+        ),
         ({"people": PEOPLE.assign(home=[None, "A", "B"])}, r"row 0 \(from 0\)"),
-        ({"people": pd.concat([PEOPLE] * 2)}, "'homes' has 4 rows of 'people', and max_children is 3"),
+        (
+            {"people": pd.concat([PEOPLE] * 2)},
+            "'homes' has 4 rows of 'people', and max_children is 3",
+        ),
         ({"people": PEOPLE.assign(number=7)}, "keys of 'people' are missing or repeat"),
-        ({"people": PEOPLE.assign(job=["yes", None, "no"])}, "column 'job' of 'people' has an empty cell"),
-        ({"people": PEOPLE.assign(sex="X")}, r"none of its levels; correct it \(rows of 'people'\)"),
+        (
+            {"people": PEOPLE.assign(job=["yes", None, "no"])},
+            "column 'job' of 'people' has an empty cell",
+        ),
+        (
+            {"people": PEOPLE.assign(sex="X")},
+            r"none of its levels; correct it \(rows of 'people'\)",
+        ),
         (
             {"people": PEOPLE.assign(sex="F")},
             "rows of 'people' contradict the rules: a record contradicts",
@@ -226,7 +282,10 @@ def test_cautions_on_columns_above_are_told_of_their_own_table_only(released):
     part, view = released.parts["visits"], views_of(released.package)["visits"]
     said = ["column 'people.sex': above", "column 'visits.why': its own", "of all"]
     given = SimpleNamespace(
-        cautions=said, schema=part.schema, measurements=part.measurements, certificate=part.certificate
+        cautions=said,
+        schema=part.schema,
+        measurements=part.measurements,
+        certificate=part.certificate,
     )
     assert _of_part(given, view) == said[1:]
 
@@ -239,7 +298,9 @@ def test_marginals_are_of_rows_of_the_lowest_table(released):
     found = people.groupby(["place", "sex"]).size().reindex(expected.index, fill_value=0)
     assert np.abs(found - expected).max() < 0.05 * len(people)
     assert released.marginal(["number of pets"]).index.tolist() == [0, 1, 2]
-    with pytest.raises(ParameterError, match=r"there is no 'people.age'; there are .*'homes.place'.*'people.sex'"):
+    with pytest.raises(
+        ParameterError, match=r"there is no 'people.age'; there are .*'homes.place'.*'people.sex'"
+    ):
         released.marginal(["people.age"])
     with pytest.raises(ParameterError, match="n_roots is -1; give a whole number"):
         released.sample(-1)
@@ -254,16 +315,22 @@ def test_columns_of_public_tables_follow_from_their_keys(tmp_path):
         {"fields": "place", "reference": {"resource": "sides", "fields": "place"}}
     ]
     fields = [{"name": "place"}, {"name": "side", "type": "string"}]
-    found["resources"].append({"name": "sides", "schema": {"fields": fields}, "synthdp": {"public": True}})
+    found["resources"].append(
+        {"name": "sides", "schema": {"fields": fields}, "synthdp": {"public": True}}
+    )
     sides = pd.DataFrame({"place": ["land", "town"], "side": ["east", "west"]})
     made = synthdp.synthesize_tables({**random_tables(200), "sides": sides}, found, **BUDGET)
     made.save(tmp_path / "all.synthdp")
     loaded = synthdp.load(tmp_path / "all.synthdp")
-    by_side, by_place = (loaded.marginal([name, "people.sex"]) for name in ("sides.side", "homes.place"))
+    by_side, by_place = (
+        loaded.marginal([name, "people.sex"]) for name in ("sides.side", "homes.place")
+    )
     assert by_side["west"].to_dict() == pytest.approx(by_place["town"].to_dict())
     assert by_side["east", "F"] == pytest.approx(0, abs=1e-6)
     drawn = loaded.sample(200, seed=0)
-    assert set(drawn["people"].merge(drawn["homes"], on="home").query("place == 'land'")["sex"]) == {"M"}
+    assert set(
+        drawn["people"].merge(drawn["homes"], on="home").query("place == 'land'")["sex"]
+    ) == {"M"}
     assert list(drawn["homes"].columns) == ["home", "place"]
 
 
@@ -273,11 +340,17 @@ def test_one_ledger_pays_for_all_and_the_certificate_says_so(released):
     assert stated["guarantee"] == "(3, 1e-06)-differential privacy"
     assert stated["complete"] is True
     assert "table 'homes', told apart by 'home', with all rows" in stated["unit_of_privacy"]
-    assert "and rows that hang on none are left out; a row that hangs on several" in stated["unit_of_privacy"]
+    assert (
+        "and rows that hang on none are left out; a row that hangs on several"
+        in stated["unit_of_privacy"]
+    )
     events = stated["events"]
     assert stated["accounting"]["rho_spent"] == pytest.approx(sum(event["rho"] for event in events))
     assert stated["accounting"]["rho_spent"] <= stated["accounting"]["rho_budget"]
-    by_view = {(each["table"], each["rows"]): each["units_of_weight"] for each in stated["package"]["tables"]}
+    by_view = {
+        (each["table"], each["rows"]): each["units_of_weight"]
+        for each in stated["package"]["tables"]
+    }
     assert by_view == {
         ("homes", "all"): 1, ("people", "first"): 1, ("people", "later"): 2, ("pets", "first"): 1,
         ("pets", "later"): 1, ("visits", "first"): 6, ("visits", "later"): 6,
@@ -317,7 +390,12 @@ def test_a_release_holds_no_rows():
         if id(thing) in seen or isinstance(thing, str | bytes | int | float | type):
             return
         seen.add(id(thing))
-        assert type(thing).__name__ not in ("WeightedSource", "FamilyRows", "LinkedTableReader", "CodedSource")
+        assert type(thing).__name__ not in (
+            "WeightedSource",
+            "FamilyRows",
+            "LinkedTableReader",
+            "CodedSource",
+        )
         if isinstance(thing, dict):
             [look(value) for value in thing.values()]
         elif isinstance(thing, list | tuple | set):

@@ -1,7 +1,9 @@
-"""Runs over linked tables whose journal holds all answers say the same whatever the tables hold by then.
+"""Runs over linked tables whose journal holds all answers say the same whatever the tables hold by
+then.
 
-What is released is in the journal; all else that comes out must not depend on records: exit code, streams, logs,
-tables, certificate, saved release and warnings. And a run without a journal succeeds whatever the tables hold.
+What is released is in the journal; all else that comes out must not depend on records: exit code,
+streams, logs, tables, certificate, saved release and warnings. And a run without a journal succeeds
+whatever the tables hold.
 """
 
 import shutil
@@ -19,10 +21,16 @@ from synthdp.linked.linking import linked_rows
 from synthdp.linked.package.package import Package
 from synthdp.release.registry import MECHANISMS
 
-pytestmark = pytest.mark.usefixtures("one_run")  # a hash in a certificate differs where a second does
+pytestmark = pytest.mark.usefixtures(
+    "one_run"
+)  # a hash in a certificate differs where a second does
 
 RUN = {"epsilon": 1.0, "delta": 1e-6, "engine": "graphical-model"}
-DAYS = {"name": "day", "type": "integer", "constraints": {"minimum": 1, "maximum": 9, "required": True}}
+DAYS = {
+    "name": "day",
+    "type": "integer",
+    "constraints": {"minimum": 1, "maximum": 9, "required": True},
+}
 
 
 def pair():
@@ -31,11 +39,16 @@ def pair():
     pets = found["resources"][3]
     pets["schema"] |= {"fields": [{"name": "owner"}, {"name": "kind", "type": "string"}]}
     pets["schema"]["foreignKeys"].append(link("kind", "kinds", "kind"))
-    kinds = {"fields": [{"name": "kind", "type": "string"}, {"name": "legs", "type": "string"}], "primaryKey": "kind"}
+    kinds = {
+        "fields": [{"name": "kind", "type": "string"}, {"name": "legs", "type": "string"}],
+        "primaryKey": "kind",
+    }
     rows = [{"kind": "cat", "legs": "four"}, {"kind": "dog", "legs": "four"}]
     public = {"name": "kinds", "schema": kinds, "data": rows, "synthdp": {"public": True}}
     tables = random_tables(30)
-    return {**found, "resources": [found["resources"][0], pets, public]}, {n: tables[n] for n in ("homes", "pets")}
+    return {**found, "resources": [found["resources"][0], pets, public]}, {
+        n: tables[n] for n in ("homes", "pets")
+    }
 
 
 def tree():
@@ -49,7 +62,11 @@ def small(shape):
     return content, small_tables(rng, Package.from_dict(content), KEYS, most=20)
 
 
-PACKAGES = {"pair": pair, "tree": tree, **{shape: lambda shape=shape: small(shape) for shape in SHAPES}}
+PACKAGES = {
+    "pair": pair,
+    "tree": tree,
+    **{shape: lambda shape=shape: small(shape) for shape in SHAPES},
+}
 HARD = ("no row", "the ugliest", "one key")
 
 
@@ -65,7 +82,9 @@ def check_frames(run, tables, keys, tmp_path, caplog, *, only=None):
     for what, changed in swapped(tables, keys, CELLS):
         if only is None or what in (*only, "as they were"):
             shutil.copyfile(tmp_path / "first.journal", tmp_path / "kept.journal")
-            told[what] = told_in_python(lambda given=changed: run(given, tmp_path / "kept.journal"), tmp_path, caplog)
+            told[what] = told_in_python(
+                lambda given=changed: run(given, tmp_path / "kept.journal"), tmp_path, caplog
+            )
     assert len(told) > len(only or ())
     assert {what for what, said in told.items() if said != told["as they were"]} == set()
     return told
@@ -80,13 +99,17 @@ CASES = often(
 )
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning")
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
 @pytest.mark.parametrize(("mechanism", "shape"), CASES)
 def test_a_replayed_run_says_the_same_whatever_the_frames_hold(mechanism, shape, tmp_path, caplog):
     content, tables = PACKAGES[shape]()
 
     def run(given, journal):
-        return synthdp.synthesize_tables(given, content, mechanism=mechanism, journal=journal, **RUN)
+        return synthdp.synthesize_tables(
+            given, content, mechanism=mechanism, journal=journal, **RUN
+        )
 
     told = check_frames(run, tables, keys_of(content), tmp_path, caplog)
     ((frames, _, _, _), warned, logged) = told["no row"]
@@ -95,21 +118,29 @@ def test_a_replayed_run_says_the_same_whatever_the_frames_hold(mechanism, shape,
     assert len(logged) > 5, "logs are looked at"
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning")
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
 def test_a_replayed_run_over_four_levels_says_the_same_whatever_the_frames_hold(tmp_path, caplog):
     content, tables = PACKAGES["tree"]()
 
     def run(given, journal):
-        return synthdp.synthesize_tables(given, content, mechanism="independent", journal=journal, **RUN)
+        return synthdp.synthesize_tables(
+            given, content, mechanism="independent", journal=journal, **RUN
+        )
 
     check_frames(run, tables, keys_of(content), tmp_path, caplog, only=HARD)
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning")
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
 def test_a_replayed_run_over_histories_says_the_same_whatever_the_frame_holds(tmp_path, caplog):
     rng = np.random.default_rng(0)
     schema = {"fields": [DAYS, field("ward", "eyes", "heart")]}
-    table = pd.DataFrame({"patient": rng.integers(0, 30, 90), "day": rng.integers(1, 10, 90), "ward": "eyes"})
+    table = pd.DataFrame(
+        {"patient": rng.integers(0, 30, 90), "day": rng.integers(1, 10, 90), "ward": "eyes"}
+    )
 
     def run(given, journal):
         return synthdp.synthesize_histories(
@@ -129,13 +160,23 @@ def test_a_replayed_run_over_histories_says_the_same_whatever_the_frame_holds(tm
 @pytest.mark.parametrize("options", often("", "--json", seldom=["--mechanism aim"]))
 def test_a_replayed_command_says_the_same_whatever_the_files_hold(options, tmp_path, monkeypatch):
     content, tables = tree() if "aim" in options else pair()
-    options = ("--mechanism", "independent", "--engine", "graphical-model", "--rows", "9", *options.split())
+    options = (
+        "--mechanism",
+        "independent",
+        "--engine",
+        "graphical-model",
+        "--rows",
+        "9",
+        *options.split(),
+    )
     first = told_in_shell(tmp_path / "first", content, tables, None, monkeypatch, *options)
     assert first[0] == 0, first[2]
     told = {}
     for number, (what, changed) in enumerate(swapped(tables, keys_of(content), TEXTS)):
         folder = tmp_path / str(number)
-        told[what] = told_in_shell(folder, content, changed, tmp_path / "first/kept.journal", monkeypatch, *options)
+        told[what] = told_in_shell(
+            folder, content, changed, tmp_path / "first/kept.journal", monkeypatch, *options
+        )
     assert {what for what, said in told.items() if said != told["as they were"]} == set()
     code, out, err, files = told["as they were"]
     assert (code, len({name.partition(": ")[0] for name in files})) == (0, 5), err
@@ -146,7 +187,15 @@ def test_a_replayed_command_says_the_same_whatever_the_files_hold(options, tmp_p
 def test_whose_rows_replace_others_is_refused_whatever_the_tables_hold(tmp_path, monkeypatch):
     content, tables = pair()
     told = [
-        told_in_shell(tmp_path / str(number), content, changed, None, monkeypatch, "--adjacency", "replace-one")
+        told_in_shell(
+            tmp_path / str(number),
+            content,
+            changed,
+            None,
+            monkeypatch,
+            "--adjacency",
+            "replace-one",
+        )
         for number, (_, changed) in enumerate(swapped(tables, keys_of(content), TEXTS))
     ]
     assert all(said == told[0] for said in told)
@@ -165,14 +214,18 @@ def test_a_run_that_failed_by_what_tables_hold_would_be_found(tmp_path, caplog, 
         return above(self, parent)
 
     def run(given, journal):
-        return synthdp.synthesize_tables(given, content, mechanism="independent", journal=journal, **RUN)
+        return synthdp.synthesize_tables(
+            given, content, mechanism="independent", journal=journal, **RUN
+        )
 
     monkeypatch.setattr(linked_rows.LinkedTableReader, "above", failing)
     with pytest.raises(IndexError):
         check_frames(run, tables, keys_of(content), tmp_path, caplog, only=HARD)
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning")
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_whether_a_run_succeeds_is_decided_by_the_description_alone(shape):
     for seed in range(examples(9)):

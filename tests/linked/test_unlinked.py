@@ -33,7 +33,11 @@ def tables(n_homes, owners, n_pets=None):
         (2000, [], True),
         (2000, range(2000), False),
         (2000, range(300), False),  # few have any, and they are found
-        (10, [f"H-{number}" for number in range(10)], False),  # noise hides how many homes there are
+        (
+            10,
+            [f"H-{number}" for number in range(10)],
+            False,
+        ),  # noise hides how many homes there are
     ],
     ids=["texts against numbers", "empty", "all", "some", "noise"],
 )
@@ -53,7 +57,10 @@ def test_it_is_said_of_tables_further_down():
 
 def contradicting():
     found = pair()
-    found["resources"][1]["schema"]["fields"][0] |= {"type": "string", "constraints": {"pattern": "H-[0-9]+"}}
+    found["resources"][1]["schema"]["fields"][0] |= {
+        "type": "string",
+        "constraints": {"pattern": "H-[0-9]+"},
+    }
     return found
 
 
@@ -64,7 +71,9 @@ def test_what_is_declared_so_is_refused_before_a_row_is_read(monkeypatch):
 
 
 def test_commands_say_so_in_one_line(tmp_path, monkeypatch):
-    code, out, err, files = told_in_shell(tmp_path / "run", contradicting(), tables(10, [1]), None, monkeypatch)
+    code, out, err, files = told_in_shell(
+        tmp_path / "run", contradicting(), tables(10, [1]), None, monkeypatch
+    )
     assert (code, out, files) == (1, "", {})
     assert len(err.splitlines()) == 1
     assert_one_line(invoke("schema", "check", tmp_path / "run/input/datapackage.json"), 1)

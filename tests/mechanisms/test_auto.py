@@ -1,4 +1,6 @@
-"""The default recipe: it finds what depends, spends as it says, tells what it did, and keeps to its limits."""
+"""The default recipe: it finds what depends, spends as it says, tells what it did, and keeps to its
+limits.
+"""
 
 from fractions import Fraction
 
@@ -38,7 +40,14 @@ def planted(n_rows=N_ROWS):
 
 def private(columns, shape=None, *, epsilon=2.0, **arguments):
     shape = shape or (2,) * len(columns)
-    return private_table(shape, len(columns[0]), rows=columns, epsilon=epsilon, accounting=Accounting.GDP, **arguments)
+    return private_table(
+        shape,
+        len(columns[0]),
+        rows=columns,
+        epsilon=epsilon,
+        accounting=Accounting.GDP,
+        **arguments,
+    )
 
 
 def release(table, workload=None, *, engine=None, constraints=(), recipe=None):
@@ -57,7 +66,9 @@ def joint_of(columns, chosen, shape):
     return table
 
 
-@pytest.mark.parametrize("engine", [LayeredConsistencyEstimator(), GraphicalModelEstimator()], ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    "engine", [LayeredConsistencyEstimator(), GraphicalModelEstimator()], ids=lambda e: e.name
+)
 def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
     columns = planted()
     table = private(columns)
@@ -65,7 +76,11 @@ def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
     measured = [set(measurement.clique) for measurement in table.released]
     assert any({"x3", "x4"} <= clique for clique in measured)
     assert any({"x0", "x1", "x2"} <= clique for clique in measured)
-    for names, chosen in ((("x0", "x1", "x2"), (0, 1, 2)), (("x3", "x4"), (3, 4)), (("x4", "x5"), (4, 5))):
+    for names, chosen in (
+        (("x0", "x1", "x2"), (0, 1, 2)),
+        (("x3", "x4"), (3, 4)),
+        (("x4", "x5"), (4, 5)),
+    ):
         truth = joint_of(columns, chosen, (2,) * len(chosen))
         assert np.abs(model.marginal(names).values - truth).sum() < 0.05 * N_ROWS
     rows = model.sample(5000, seed=0)
@@ -103,7 +118,9 @@ def test_a_budget_is_spent_to_the_last_bit(adjacency, epsilon):
 
 def test_without_a_clear_look_all_goes_to_columns_as_independent_splits_it():
     shape = (2, 9, 1, 30)
-    columns = tuple(np.random.default_rng(1).integers(0, size, 200).astype(np.uint8) for size in shape)
+    columns = tuple(
+        np.random.default_rng(1).integers(0, size, 200).astype(np.uint8) for size in shape
+    )
     spent = []
     for recipe in (Auto(), Independent()):
         table = private(columns, shape, epsilon=0.01)
@@ -129,7 +146,9 @@ def test_clarity_decides_whether_to_look():
 
 
 def test_one_look_is_left_out_if_triples_would_hide_all():
-    """15 pairs are seen through noise that 35 marginals are not: the noise grows as the root of their number."""
+    """15 pairs are seen through noise that 35 marginals are not: the noise grows as the root of
+    their number.
+    """
     table = private(planted())
     budget = float(table.ledger.budget)
     noise = [(n / (2 * 0.03 * budget)) ** 0.5 / N_ROWS for n in (15, 35)]
@@ -159,7 +178,9 @@ def test_looks_at_what_the_workload_asks_for(kind):
     wide = {m.clique for m in table.released if len(m.clique) > 1}
     asked = {frozenset(clique) for clique in workload.downward_closure() if len(clique) > 1}
     n_pairs = sum(len(clique) == 2 for clique in asked)
-    assert [found["looked_at"] for found in model.findings["rounds"]] == ([n_pairs, len(asked)] if asked else [])
+    assert [found["looked_at"] for found in model.findings["rounds"]] == (
+        [n_pairs, len(asked)] if asked else []
+    )
     assert bool(wide) == bool(asked)
     for names, chosen in {("x3", "x4"): (3, 4), ("x0", "x1", "x2"): (0, 1, 2)}.items():
         if frozenset(names) in asked:
@@ -177,7 +198,9 @@ def test_a_table_of_one_column(n_levels):
     table = private((column,), (n_levels,))
     model = release(table)
     assert table.ledger.remaining == 0
-    assert np.abs(model.marginal(("x0",)).values - np.bincount(column, minlength=n_levels)).sum() < 300
+    assert (
+        np.abs(model.marginal(("x0",)).values - np.bincount(column, minlength=n_levels)).sum() < 300
+    )
 
 
 @pytest.mark.parametrize("n_rows", [0, 1])
@@ -203,9 +226,12 @@ def test_constraints_hold_in_every_row():
 def test_the_tree_of_a_graphical_model_stays_within_its_limit():
     rng = np.random.default_rng(3)
     base = rng.integers(0, 4, N_ROWS)
-    # Every value goes with every other: in empty cells noise alone would decide how long the fit takes.
+    # Every value goes with every other: in empty cells noise alone would decide how long the fit
+    # takes.
     others = rng.integers(0, 4, (6, N_ROWS))
-    columns = tuple(np.where(rng.random(N_ROWS) < 0.6, base, other).astype(np.uint8) for other in others)
+    columns = tuple(
+        np.where(rng.random(N_ROWS) < 0.6, base, other).astype(np.uint8) for other in others
+    )
     beside = Constraint(("x0", "x5"), np.ones((4, 4), dtype=bool))
     cells = []
     for max_cells in (200, 1000):
@@ -259,7 +285,9 @@ def test_what_is_too_large_to_look_at_or_to_plan_for_is_left_out_before_it_costs
     generator = np.random.default_rng(0)
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
     columns = tuple(generator.integers(0, size, 2000).astype(np.uint16) for size in shape)
-    ledger = PrivacyLedger(epsilon=10.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP)
+    ledger = PrivacyLedger(
+        epsilon=10.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP
+    )
     table = PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
     wanted = Workload.from_dict(domain, workload)
     engine = LayeredConsistencyEstimator()

@@ -1,8 +1,9 @@
-"""Audit of the recipe `auto` where levels are merged: a neighbour told the same answers is asked the same questions.
+"""Audit of the recipe `auto` where levels are merged: a neighbour told the same answers is asked
+the same questions.
 
-Composition of adaptive questions needs two things: that a run depends on the records through its noisy answers
-alone, and that the exact answers to each question differ by no more than its event says. The tables of
-`tests/audit` are too small for looks at several resolutions; these are not.
+Composition of adaptive questions needs two things: that a run depends on the records through its
+noisy answers alone, and that the exact answers to each question differ by no more than its event
+says. The tables of `tests/audit` are too small for looks at several resolutions; these are not.
 """
 
 from functools import cache
@@ -25,9 +26,13 @@ N_ROWS = 3000
 
 
 def dependent():
-    """All columns follow one hidden number; the finest are skewed, so that groups hold one to many levels."""
+    """All columns follow one hidden number; the finest are skewed, so that groups hold one to many
+    levels.
+    """
     generator = np.random.default_rng(0)
-    hidden = np.clip(generator.random(N_ROWS)[:, None] + generator.normal(0, 0.1, (N_ROWS, len(SHAPE))), 0, 0.999)
+    hidden = np.clip(
+        generator.random(N_ROWS)[:, None] + generator.normal(0, 0.1, (N_ROWS, len(SHAPE))), 0, 0.999
+    )
     skewed = hidden ** np.arange(1, 1 + len(SHAPE)) * SHAPE
     return pd.DataFrame(skewed.astype(int).astype(str), columns=NAMES, dtype=object)
 
@@ -39,15 +44,22 @@ def neighbours(adjacency):
     kept = one if adjacency is Adjacency.ADD_REMOVE else one[:-1]
     rare = pd.DataFrame([[str(size - 1) for size in SHAPE]], columns=NAMES, dtype=object)
     constraints = [{"enum": list(map(str, range(size))), "required": True} for size in SHAPE]
-    fields = [{"name": n, "type": "string", "constraints": c} for n, c in zip(NAMES, constraints, strict=True)]
+    fields = [
+        {"name": n, "type": "string", "constraints": c}
+        for n, c in zip(NAMES, constraints, strict=True)
+    ]
     other = pd.concat([kept, rare], ignore_index=True)
-    return Neighbours(name=adjacency.value, schema={"fields": fields}, one=one, other=other, adjacency=adjacency)
+    return Neighbours(
+        name=adjacency.value, schema={"fields": fields}, one=one, other=other, adjacency=adjacency
+    )
 
 
 def found_in(adjacency):
     """What is wrong with runs by either accounting."""
     engine = "layered-consistency"
-    return check_mechanism("auto", neighbours=[neighbours(adjacency)], epsilons=[1.0], engine=engine)
+    return check_mechanism(
+        "auto", neighbours=[neighbours(adjacency)], epsilons=[1.0], engine=engine
+    )
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -57,7 +69,9 @@ def test_a_neighbour_told_the_same_is_asked_the_same_and_answers_as_declared(adj
 
 def test_the_audit_covers_looks_and_measurements_at_several_resolutions():
     pair = neighbours(Adjacency.ADD_REMOVE)
-    run = Release(schema=pair.open_schema, epsilon=1, delta=1e-2, mechanism="auto", adjacency="add-remove")
+    run = Release(
+        schema=pair.open_schema, epsilon=1, delta=1e-2, mechanism="auto", adjacency="add-remove"
+    )
     synthesis = run.of(pair.truths[0].rows)
     numbers = {int(found.max()) + 1 for m in synthesis.measurements for found in m.groups.values()}
     assert len(numbers) > 1
@@ -71,8 +85,12 @@ def merge_by_the_records(monkeypatch):
     def first_look(self, rho):
         names = self._table.domain.attributes
         counts = self._table._source.counts_of([(name,) for name in names])
-        levels = (found[:size] for found, size in zip(counts, self._table.domain.shape, strict=True))  # no places
-        exact = {name: found / found.sum() + 1e-9 for name, found in zip(names, levels, strict=True)}
+        levels = (
+            found[:size] for found, size in zip(counts, self._table.domain.shape, strict=True)
+        )  # no places
+        exact = {
+            name: found / found.sum() + 1e-9 for name, found in zip(names, levels, strict=True)
+        }
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(survey, "one_way_shares", lambda *_, **__: exact)
             return original(self, rho)
@@ -82,7 +100,9 @@ def merge_by_the_records(monkeypatch):
 
 def count_merged_levels_twice(monkeypatch):
     original = Coarsening.apply
-    monkeypatch.setattr(Coarsening, "apply", lambda self, clique, values: 2 * original(self, clique, values))
+    monkeypatch.setattr(
+        Coarsening, "apply", lambda self, clique, values: 2 * original(self, clique, values)
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ def released(shape, rows, recipe):
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
     ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, rows)), ledger)
-    model = recipe.release(table, workload=Workload.default(domain), engine=GraphicalModelEstimator(), report=silent)
+    model = recipe.release(
+        table, workload=Workload.default(domain), engine=GraphicalModelEstimator(), report=silent
+    )
     assert ledger.spent == ledger.budget
     return model, [m.clique for m in table.released]
 
@@ -47,7 +49,10 @@ def test_finds_a_planted_tree_and_a_planted_triple():
 def test_keeps_the_tree_small_and_measures_no_pair_twice():
     generator = np.random.default_rng(1)
     hidden = generator.integers(0, 4, 20_000)
-    rows = tuple(np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000)) for _ in range(8))
+    rows = tuple(
+        np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000))
+        for _ in range(8)
+    )
     _, measured = released((4,) * 8, rows, CliqueTree(max_cells=300))
     domain = Domain(tuple(f"x{i}" for i in range(8)), (4,) * 8)
     assert JunctionTree.covering(domain, measured).n_cells() <= 300
@@ -59,7 +64,10 @@ def test_keeps_the_tree_small_and_measures_no_pair_twice():
 def test_planning_ends_when_many_cliques_did_not_fit(most, n_refused, monkeypatch):
     generator, sizes, grown = np.random.default_rng(1), [], TreeGrowth.n_cells_with
     hidden = generator.integers(0, 4, 20_000)
-    rows = tuple(np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000)) for _ in range(8))
+    rows = tuple(
+        np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000))
+        for _ in range(8)
+    )
 
     def asked(growth, candidates, **limits):
         sizes.extend(grown(growth, candidates, **limits))

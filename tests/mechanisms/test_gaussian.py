@@ -26,7 +26,9 @@ def released(shape, *, workload, epsilon=1.0, engine=None, n_rows=2000):
     source = CodedSource(CodedTable(domain, columns))
     table = PrivateTable(source, ledger)
     wanted = Workload.of(domain, workload)
-    model = Gaussian().release(table, workload=wanted, engine=engine or GraphicalModelEstimator(), report=silent)
+    model = Gaussian().release(
+        table, workload=wanted, engine=engine or GraphicalModelEstimator(), report=silent
+    )
     return model, table, source
 
 
@@ -51,14 +53,23 @@ def test_findings_hold_the_noise_of_the_unbiased_estimates():
     errors = []
     for _ in range(60):
         model, table, source = released(
-            (3, 2, 4), workload=workload, epsilon=3.0, n_rows=300, engine=LocalConsistencyEstimator()
+            (3, 2, 4),
+            workload=workload,
+            epsilon=3.0,
+            n_rows=300,
+            engine=LocalConsistencyEstimator(),
         )
         found = model.findings["unbiased_estimates"]
         cliques = [tuple(entry["columns"]) for entry in found]
         assert cliques == [("x0", "x1"), ("x1", "x2"), ("x0", "x2")]
-        for entry, estimate in zip(found, best_linear_estimates(table.domain, table.released, cliques), strict=True):
+        for entry, estimate in zip(
+            found, best_linear_estimates(table.domain, table.released, cliques), strict=True
+        ):
             assert estimate.stddev == entry["stddev_records"]
-            errors.append((estimate.values - source.counts(estimate.clique)).ravel() / estimate.stddev)
+            errors.append(
+                (estimate.values - source.counts(estimate.clique)).ravel() / estimate.stddev
+            )
     errors = np.concatenate(errors)
-    # A simulation of this mean with normal noise has standard deviation 0.042; the limit is 7 of these.
+    # A simulation of this mean with normal noise has standard deviation 0.042; the limit is 7 of
+    # these.
     assert np.mean(np.square(errors)) == pytest.approx(1.0, abs=0.3)

@@ -23,7 +23,13 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 
-SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3, 1, 2), "only one level": (1,)}
+SHAPES = {
+    "one": (4,),
+    "two": (3, 2),
+    "three": (2, 5, 3),
+    "single levels": (1, 3, 1, 2),
+    "only one level": (1,),
+}
 
 
 @pytest.fixture(params=sorted(MECHANISMS))
@@ -37,7 +43,10 @@ def mechanism(request):
 def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency):
     table = private_table(shape, n_rows, adjacency=adjacency)
     model = mechanism.release(
-        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+        table,
+        workload=Workload.default(table.domain),
+        engine=GraphicalModelEstimator(),
+        report=silent,
     )
     ledger = table.ledger
     assert ledger.spent == sum((event.rho for event in ledger.events), Fraction(0))
@@ -59,10 +68,18 @@ def test_works_with_every_engine(mechanism, engine):
 
 def test_engines_agree_on_what_a_recipe_measured(mechanism):
     table = private_table((3, 4, 2), 2000)
-    mechanism.release(table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent)
+    mechanism.release(
+        table,
+        workload=Workload.default(table.domain),
+        engine=GraphicalModelEstimator(),
+        report=silent,
+    )
     if any(measurement.coarsening for measurement in table.released):
         pytest.skip("the noise merged levels this time")
-    fits = [engine.estimate(table.domain, table.released) for engine in (GraphicalModelEstimator(), DirectEstimator())]
+    fits = [
+        engine.estimate(table.domain, table.released)
+        for engine in (GraphicalModelEstimator(), DirectEstimator())
+    ]
     left, right = (fit.marginal(("x0", "x1", "x2")).values for fit in fits)
     assert np.abs(left - right).sum() < 0.02 * fits[0].total
 
@@ -72,7 +89,10 @@ def test_noise_shrinks_with_the_budget(mechanism):
     for epsilon in (0.01, 1000.0):
         table = private_table((4, 3), 5000, epsilon=epsilon)
         model = mechanism.release(
-            table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+            table,
+            workload=Workload.default(table.domain),
+            engine=GraphicalModelEstimator(),
+            report=silent,
         )
         fresh = private_table((4, 3), 5000, epsilon=1e6)
         truth = fresh.measure(("x0",), rho=1e5).values
@@ -93,7 +113,11 @@ def test_does_not_touch_records_outside_the_kernel(mechanism):
     """No recipe names a private attribute or anything that holds records."""
     tree = ast.parse(inspect.getsource(inspect.getmodule(type(mechanism))))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "table":
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "table"
+        ):
             assert node.attr in {"domain", "ledger", "measure", "select", "scores", "released"}
         if isinstance(node, ast.ImportFrom):
             assert not str(node.module).startswith("synthdp.data")
@@ -116,7 +140,9 @@ def test_progress_does_not_depend_on_records(mechanism):
             report=lambda *step: steps.append(step),
         )
         told = [step for step in steps if step[0] != "fitting"]
-        return {stage for stage, _, most in told if most == 100} | {step for step in told if step[2] != 100}
+        return {stage for stage, _, most in told if most == 100} | {
+            step for step in told if step[2] != 100
+        }
 
     assert told(0) == told(2000)
 
@@ -125,7 +151,9 @@ def test_progress_does_not_depend_on_records(mechanism):
 def test_works_for_a_workload_of_one_clique(mechanism, cliques):
     table = private_table((3, 4, 2), 500)
     workload = Workload.of(table.domain, cliques)
-    model = mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+    model = mechanism.release(
+        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+    )
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     assert model.marginal(("x0", "x1", "x2")).values.shape == (3, 4, 2)
 
@@ -138,7 +166,9 @@ def test_gaussian_recipes_work_under_gaussian_accounting(mechanism):
         assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     else:
         with pytest.raises(PrivacyError, match="gdp"):
-            mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+            mechanism.release(
+                table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+            )
 
 
 # --- mst ---------------------------------------------------------------------------------------
@@ -153,7 +183,10 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
     rows = (a, c, b, d)
     table = private_table((4, 3, 4, 3), 0, rows=rows)
     model = MST().release(
-        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+        table,
+        workload=Workload.default(table.domain),
+        engine=GraphicalModelEstimator(),
+        report=silent,
     )
     measured = {frozenset(m.clique) for m in table.released if len(m.clique) == 2}
     assert {frozenset({"x0", "x2"}), frozenset({"x1", "x3"})} <= measured
@@ -166,7 +199,12 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
 def test_mst_selects_a_spanning_tree_even_without_any_dependence():
     for seed in range(5):
         table = private_table((2,) * 7, 100, seed=seed)
-        MST().release(table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent)
+        MST().release(
+            table,
+            workload=Workload.default(table.domain),
+            engine=GraphicalModelEstimator(),
+            report=silent,
+        )
         pairs = [m.clique for m in table.released if len(m.clique) == 2]
         component = {name: {name} for name in table.domain.attributes}
         for a, b in pairs:
@@ -183,7 +221,10 @@ def test_mst_merges_rare_levels_and_decodes_them_in_proportion_to_what_was_measu
     rows = (generator.choice(40, 30_000, p=shares), generator.integers(0, 2, 30_000))
     table = private_table((40, 2), 0, rows=rows)
     model = MST().release(
-        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+        table,
+        workload=Workload.default(table.domain),
+        engine=GraphicalModelEstimator(),
+        report=silent,
     )
     pair = next(m for m in table.released if len(m.clique) == 2)
     assert pair.values.shape[0] < 40
@@ -224,5 +265,7 @@ def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(
     table = private_table((200, 200, 200, 200), 10)
     workload = Workload.of(table.domain, [table.domain.attributes])
     with pytest.raises(ParameterError, match="1600000000 cells"):
-        mechanism_named(name).release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+        mechanism_named(name).release(
+            table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+        )
     assert table.ledger.spent == 0

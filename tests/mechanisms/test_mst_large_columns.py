@@ -1,4 +1,6 @@
-"""MST on columns whose pairs are too large to count: it leaves them out rather than stop after paying."""
+"""MST on columns whose pairs are too large to count: it leaves them out rather than stop after
+paying.
+"""
 
 import numpy as np
 import pytest

@@ -47,7 +47,9 @@ def test_the_first_round_measures_the_one_pair_that_is_not_uniform(recipe, adjac
     columns = planted()
     table = private_table(columns, (4,) * 5, adjacency=adjacency)
     workload = Workload.all_k_way(table.domain, 2)
-    model = recipe(rounds=1).release(table, workload=workload, engine=ENGINES[recipe], report=silent)
+    model = recipe(rounds=1).release(
+        table, workload=workload, engine=ENGINES[recipe], report=silent
+    )
     assert [measurement.clique for measurement in table.released] == [(), ("x0", "x3")]
     truth = np.zeros((4, 4))
     np.add.at(truth, (columns[0], columns[3]), 1)
@@ -62,7 +64,11 @@ def test_what_is_measured_is_not_worst_again(recipe):
     table = private_table(columns, (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
     recipe(rounds=2).release(table, workload=workload, engine=ENGINES[recipe], report=silent)
-    assert {measurement.clique for measurement in table.released} == {(), ("x0", "x3"), ("x1", "x4")}
+    assert {measurement.clique for measurement in table.released} == {
+        (),
+        ("x0", "x3"),
+        ("x1", "x4"),
+    }
 
 
 def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(recipe):
@@ -85,7 +91,9 @@ def test_by_default_there_is_a_round_for_each_attribute(recipe):
 
 
 def test_a_large_marginal_waits_until_it_is_worth_its_noise(recipe):
-    """The same dependence, in a pair of many cells: the penalty for noise lets the small pair go first."""
+    """The same dependence, in a pair of many cells: the penalty for noise lets the small pair go
+    first.
+    """
     generator = np.random.default_rng(0)
     a, c = generator.integers(0, 2, 2000), generator.integers(0, 60, 2000)
     columns = (a, a.copy(), c, (c + 30 * generator.integers(0, 2, 2000)) % 60)
@@ -98,7 +106,9 @@ def test_a_large_marginal_waits_until_it_is_worth_its_noise(recipe):
 def test_mwem_leaves_it_to_the_direct_engine_to_refuse_a_large_domain():
     table = private_table([np.zeros(10, dtype=int)] * 30, (2,) * 30)
     with pytest.raises(ModelTooLargeError, match="direct"):
-        MWEM().release(table, workload=Workload.default(table.domain), engine=DirectEstimator(), report=silent)
+        MWEM().release(
+            table, workload=Workload.default(table.domain), engine=DirectEstimator(), report=silent
+        )
 
 
 def test_mwem_pgm_keeps_its_junction_tree_small():
@@ -107,7 +117,9 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
     table = private_table(columns, (6,) * 8, epsilon=100.0)
     workload = Workload.all_k_way(table.domain, 2)
     engine = GraphicalModelEstimator()
-    MWEMPGM(rounds=20, max_cells=600).release(table, workload=workload, engine=engine, report=silent)
+    MWEMPGM(rounds=20, max_cells=600).release(
+        table, workload=workload, engine=engine, report=silent
+    )
     cliques = [measurement.clique for measurement in table.released]
     assert len(set(cliques)) > 8
     assert JunctionTree.covering(table.domain, cliques).n_cells() <= 600
@@ -115,7 +127,12 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"rounds": 0}, {"selection_share": 0.0}, {"selection_share": 1.0}, {"total_share": float("nan")}],
+    [
+        {"rounds": 0},
+        {"selection_share": 0.0},
+        {"selection_share": 1.0},
+        {"total_share": float("nan")},
+    ],
 )
 def test_refuses_parameters_out_of_range(recipe, arguments):
     with pytest.raises(ParameterError, match=f"{recipe.name}: "):

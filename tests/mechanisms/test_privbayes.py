@@ -57,7 +57,9 @@ def test_degree_one_finds_a_planted_chain():
     for _ in range(4):
         columns.append((columns[-1] + (generator.random(20_000) < 0.1)) % 3)
     _, table = release(columns, (3,) * 5, recipe=PrivBayes(degree=1))
-    assert {frozenset(family) for family in families(table)} == {frozenset({f"x{i}", f"x{i + 1}"}) for i in range(4)}
+    assert {frozenset(family) for family in families(table)} == {
+        frozenset({f"x{i}", f"x{i + 1}"}) for i in range(4)
+    }
 
 
 def test_every_family_adds_one_column_to_earlier_ones():
@@ -89,7 +91,8 @@ def test_families_are_theta_useful(theta):
     assert found
     for measurement in found:
         noise = np.sqrt(2 / np.pi) * float(np.max(measurement.stddev))
-        # 5 %: the number of records is an estimate, and discrete noise is a little off its parameter
+        # 5 %: the number of records is an estimate, and discrete noise is a little off its
+        # parameter
         assert 20_000 / measurement.values.size > 0.95 * theta * noise
 
 
@@ -111,7 +114,10 @@ def test_estimates_of_families_are_products_of_parents_and_child():
     generator = np.random.default_rng(5)
     joint = generator.integers(1, 100, (2, 3)).astype(float)
     child = np.array([0.25, 0.75]) * joint.sum()
-    measurements = [LinearMeasurement(("a", "b"), joint, 1.0), LinearMeasurement(("c",), child, 1.0)]
+    measurements = [
+        LinearMeasurement(("a", "b"), joint, 1.0),
+        LinearMeasurement(("c",), child, 1.0),
+    ]
     model = GraphicalModelEstimator().estimate(domain, measurements)
     (estimate,) = independent_families(model, [("a", "b", "c")]).values()
     for a, b, c in product(range(2), range(3), range(2)):

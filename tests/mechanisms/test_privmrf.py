@@ -72,7 +72,10 @@ def test_spends_the_budget_to_the_last_bit_as_published():
     assert len({event.rho for event in marginals}) == 1
     n_first = later.index(scores[0])
     assert len(marginals) - n_first == 6  # eight tenths of the columns, in four rounds
-    assert [event in scores for event in later[n_first:]] == [True, False, False] * 2 + [True, False] * 2
+    assert [event in scores for event in later[n_first:]] == [True, False, False] * 2 + [
+        True,
+        False,
+    ] * 2
 
 
 def test_without_pairs_all_goes_to_columns():
@@ -85,11 +88,15 @@ def test_without_pairs_all_goes_to_columns():
 def test_first_marginals_show_every_column():
     _, table = released((3,) * 8, chained(8, 3))
     later = [measurement.clique for measurement in after_columns(table)]
-    assert {name for clique in later[: len(later) - 6] for name in clique} == set(table.domain.attributes)
+    assert {name for clique in later[: len(later) - 6] for name in clique} == set(
+        table.domain.attributes
+    )
 
 
 def test_no_marginal_is_measured_twice():
-    _, table = released((2,) * 4, chained(4, 2), recipe=PrivMRF(refined_per_column=10.0), epsilon=100.0)
+    _, table = released(
+        (2,) * 4, chained(4, 2), recipe=PrivMRF(refined_per_column=10.0), epsilon=100.0
+    )
     later = [measurement.clique for measurement in after_columns(table)]
     assert len(set(later)) == len(later) > 8
     assert table.ledger.spent == table.ledger.budget
@@ -102,7 +109,8 @@ def test_marginals_of_several_columns_are_theta_useful(theta):
     assert several
     for measurement in several:
         noise = np.sqrt(2 / np.pi) * float(np.max(measurement.stddev))
-        # 5 %: the number of records is an estimate, and discrete noise is a little off its parameter
+        # 5 %: the number of records is an estimate, and discrete noise is a little off its
+        # parameter
         assert 20_000 / measurement.values.size > 0.95 * theta * noise
     assert max(measurement.values.size for measurement in several) == (256 if theta == 2.0 else 64)
 
@@ -120,7 +128,9 @@ def test_the_graph_stays_small_and_marginals_inside_it():
 
 def test_marginals_have_no_more_columns_than_allowed():
     for most in (1, 2):
-        _, table = released((2,) * 6, chained(6, 2), recipe=PrivMRF(max_attributes=most), epsilon=100.0)
+        _, table = released(
+            (2,) * 6, chained(6, 2), recipe=PrivMRF(max_attributes=most), epsilon=100.0
+        )
         assert max(len(measurement.clique) for measurement in table.released) == most
         assert table.ledger.spent == table.ledger.budget
 
@@ -130,7 +140,11 @@ def test_columns_of_constraints_are_in_the_graph_and_obeyed():
     allowed[2, 2] = False
     recipe = PrivMRF(max_clique_cells=4, refined_per_column=10.0)  # no pair but the constraint's
     model, table = released(
-        (3,) * 5, chained(5, 3), recipe=recipe, epsilon=100.0, constraints=[Constraint(("x0", "x3"), allowed)]
+        (3,) * 5,
+        chained(5, 3),
+        recipe=recipe,
+        epsilon=100.0,
+        constraints=[Constraint(("x0", "x3"), allowed)],
     )
     assert [m.clique for m in after_columns(table) if len(m.clique) > 1] == [("x0", "x3")]
     drawn = model.sample(500, seed=0)

@@ -35,7 +35,9 @@ ENGINES = {
 
 def released(mechanism, table, *, engine=None, workload=None, report=silent):
     workload = workload or Workload.default(table.domain)
-    return mechanism.release(table, workload=workload, engine=engine or DirectEstimator(), report=report)
+    return mechanism.release(
+        table, workload=workload, engine=engine or DirectEstimator(), report=report
+    )
 
 
 def in_rounds(table):
@@ -53,7 +55,9 @@ def planted():
 
 
 @pytest.mark.parametrize(
-    "mechanism", [RAP(rounds=2, marginals_per_round=1), GEM(rounds=2)], ids=lambda recipe: recipe.name
+    "mechanism",
+    [RAP(rounds=2, marginals_per_round=1), GEM(rounds=2)],
+    ids=lambda recipe: recipe.name,
 )
 def test_finds_planted_dependences_and_keeps_them(mechanism):
     rows = planted()
@@ -67,15 +71,21 @@ def test_finds_planted_dependences_and_keeps_them(mechanism):
         fitted = model.marginal(clique).values
         truth = np.zeros(fitted.shape)
         np.add.at(truth, tuple(rows[int(name[1])] for name in clique), 1)
-        assert np.abs(fitted - truth).sum() < 0.25 * len(rows[0])  # independence is off by 0.8 and 1.3 of them
+        assert np.abs(fitted - truth).sum() < 0.25 * len(
+            rows[0]
+        )  # independence is off by 0.8 and 1.3 of them
 
 
 def test_rap_measures_nothing_twice_and_stops_selecting_when_all_is_wanted():
     table = private_table((2, 3, 2, 2), 300)
     steps = []
     released(RAP(rounds=9, marginals_per_round=4), table, report=lambda *step: steps.append(step))
-    assert sorted(in_rounds(table)) == sorted(Workload.default(table.domain).downward_closure())  # 14
-    assert [step for step in steps if step[0] != "fitting"] == [("selecting and measuring", i, 4) for i in range(4)]
+    assert sorted(in_rounds(table)) == sorted(
+        Workload.default(table.domain).downward_closure()
+    )  # 14
+    assert [step for step in steps if step[0] != "fitting"] == [
+        ("selecting and measuring", i, 4) for i in range(4)
+    ]
     selections = [event for event in table.ledger.events if isinstance(event, SelectionEvent)]
     assert [event.n_candidates for event in selections] == [14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3]
     assert table.ledger.remaining < Fraction(1, 10**9) * table.ledger.budget
@@ -93,19 +103,25 @@ def test_rap_gives_each_round_the_same():
 @pytest.mark.parametrize(("n_candidates", "k"), [(100, 61), (100, 60), (14, 4), (500, 1)])
 def test_selecting_k_by_peeling_is_as_noisy_as_rap_says(n_candidates, k):
     rho = Fraction(1, 70)
-    peeled = SelectionEvent.costing(rho / k, score="", n_candidates=n_candidates, sensitivity=Fraction(1))
+    peeled = SelectionEvent.costing(
+        rho / k, score="", n_candidates=n_candidates, sensitivity=Fraction(1)
+    )
     at_once = ScoresEvent.costing(
         rho,
         score="",
         n_candidates=n_candidates,
         sensitivity=Adjacency.ADD_REMOVE.marginal_l1,
     )
-    gumbel = pi / sqrt(6) * 2 / float(peeled.epsilon)  # the exponential mechanism is Gumbel noise and a maximum
+    gumbel = (
+        pi / sqrt(6) * 2 / float(peeled.epsilon)
+    )  # the exponential mechanism is Gumbel noise and a maximum
     assert gumbel == pytest.approx(pi / sqrt(6) * sqrt(k / (2 * rho)))
     assert (gumbel**2 < at_once.sigma_squared) == (k <= 60)
 
 
-@pytest.mark.parametrize("mechanism", [RAP(max_cells=6), GEM(max_cells=6)], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize(
+    "mechanism", [RAP(max_cells=6), GEM(max_cells=6)], ids=lambda recipe: recipe.name
+)
 def test_leaves_out_marginals_of_too_many_cells(mechanism):
     table = private_table((9, 3, 2, 4), 5000)
     released(mechanism, table)
@@ -148,7 +164,8 @@ def test_refuses_parameters_out_of_range(recipe, arguments):
 
 SCHEMA = {
     "fields": [
-        {"name": name, "type": "string", "constraints": {"enum": ["u", "v"], "required": True}} for name in ("a", "b")
+        {"name": name, "type": "string", "constraints": {"enum": ["u", "v"], "required": True}}
+        for name in ("a", "b")
     ]
 }
 
@@ -170,7 +187,9 @@ def synthesized(mechanism, **options):
 def test_each_recipe_brings_its_engine_unless_another_is_asked_for(mechanism, engine):
     assert synthesized(mechanism).certificate["engine"]["name"] == engine
     assert synthesized(mechanism, engine="direct").certificate["engine"]["name"] == "direct"
-    assert synthesized(mechanism, engine=DirectEstimator()).certificate["engine"]["name"] == "direct"
+    assert (
+        synthesized(mechanism, engine=DirectEstimator()).certificate["engine"]["name"] == "direct"
+    )
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -1,4 +1,6 @@
-"""Tables of many columns, and of columns with one level: nothing may fail once the budget is being spent."""
+"""Tables of many columns, and of columns with one level: nothing may fail once the budget is being
+spent.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -24,11 +26,15 @@ from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.mechanisms.shared.residuals import best_linear_estimates
 from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # fits are cut short to save time
 
 
 def wide_workload(domain):
-    """Pairs along the table: as many as columns, for the time of recipes goes with the number of marginals."""
+    """Pairs along the table: as many as columns, for the time of recipes goes with the number of
+    marginals.
+    """
     names = domain.attributes
     return Workload.of(domain, pairwise(names) if len(names) > 1 else [names])
 
@@ -45,26 +51,38 @@ def test_every_recipe_takes_any_number_of_columns_of_one_level(recipe):
     shape = (1,) * 33 + (2, 3) + (1,) * 33
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
-    model = of_few_rounds(recipe).release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+    model = of_few_rounds(recipe).release(
+        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+    )
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     columns = model.sample(7, seed=0)
-    assert all(column.shape == (7,) and column.max() < size for column, size in zip(columns, shape, strict=True))
+    assert all(
+        column.shape == (7,) and column.max() < size
+        for column, size in zip(columns, shape, strict=True)
+    )
     assert model.marginal(table.domain.attributes[8:39]).values.size == 6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(1,) * 300, (2,) * 300, (1, 2) * 150], ids=["one level", "two levels", "either"])
+@pytest.mark.parametrize(
+    "shape", [(1,) * 300, (2,) * 300, (1, 2) * 150], ids=["one level", "two levels", "either"]
+)
 @pytest.mark.parametrize("recipe", sorted(MECHANISMS))
 def test_every_recipe_takes_300_columns(recipe, shape):
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
-    model = of_few_rounds(recipe).release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+    model = of_few_rounds(recipe).release(
+        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+    )
     assert table.ledger.spent <= table.ledger.budget
     assert len(model.sample(7, seed=0)) == 300
 
 
 def measured(domain, cliques):
-    return [LinearMeasurement(clique, np.full(domain.project(clique).shape, 9.0), 2.0) for clique in cliques]
+    return [
+        LinearMeasurement(clique, np.full(domain.project(clique).shape, 9.0), 2.0)
+        for clique in cliques
+    ]
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
@@ -78,7 +96,9 @@ def test_every_engine_takes_any_number_of_columns_of_one_level(engine):
         Constraint(("x3", "a", "b"), np.array([[[True, False, True], [True, True, True]]])),
         Constraint(("x4", "x5"), np.array([[True]])),
     ]
-    model = quick_engine(engine).estimate(domain, measured(domain, cliques), constraints=constraints)
+    model = quick_engine(engine).estimate(
+        domain, measured(domain, cliques), constraints=constraints
+    )
     columns = model.sample(11, seed=1)
     assert all(not column.any() for column in columns[:70])
     assert constraints[0].holds(domain, columns).all()
@@ -94,7 +114,11 @@ def test_what_is_measured_together_with_a_single_level_is_measured_all_the_same(
     (estimate,) = best_linear_estimates(
         domain, [LinearMeasurement(("one", "a"), np.array([[30.0, 10.0]]), 1.0)], [("a", "one")]
     )
-    assert (estimate.clique, estimate.values.tolist(), estimate.stddev) == (("a", "one"), [[30.0], [10.0]], 1.0)
+    assert (estimate.clique, estimate.values.tolist(), estimate.stddev) == (
+        ("a", "one"),
+        [[30.0], [10.0]],
+        1.0,
+    )
 
 
 def test_counts_of_columns_of_one_level_are_those_of_rows():
@@ -102,9 +126,20 @@ def test_counts_of_columns_of_one_level_are_those_of_rows():
     domain = Domain(tuple(f"x{i}" for i in range(72)), shape)
     rows = tuple(np.arange(5) % size for size in shape)
     source = CodedSource(CodedTable(domain, rows))
-    cliques = [("x0", "x71"), ("x71", "x1", "x70"), ("x2",), (), *((f"x{i}", f"x{i + 1}") for i in range(69))]
+    cliques = [
+        ("x0", "x71"),
+        ("x71", "x1", "x70"),
+        ("x2",),
+        (),
+        *((f"x{i}", f"x{i + 1}") for i in range(69)),
+    ]
     counts = list(source.counts_of(cliques))
-    assert [each.tolist() for each in counts[:4]] == [[[2, 2, 1]], [[[1, 1]], [[1, 1]], [[1, 0]]], [5], 5]
+    assert [each.tolist() for each in counts[:4]] == [
+        [[2, 2, 1]],
+        [[[1, 1]], [[1, 1]], [[1, 0]]],
+        [5],
+        5,
+    ]
     assert all(each.tolist() == [[5]] for each in counts[4:])
     assert source.counts(("x71", "x5")).tolist() == [[2], [2], [1]]
     assert all(len(axes) <= 2 for axes, _ in cover([(0,), (1, 0)], (2, 2)))

@@ -11,7 +11,9 @@ def _exact(x: Fraction | float) -> mpmath.mpf:
 
 
 def zcdp_delta(rho: Fraction | float, epsilon: float) -> mpmath.mpf:
-    """``inf over alpha`` of [CKS20, Prop. 12], by bisection of the derivative of its logarithm over log(alpha - 1)."""
+    """``inf over alpha`` of [CKS20, Prop. 12], by bisection of the derivative of its logarithm over
+    log(alpha - 1).
+    """
     r, e = _exact(rho), _exact(epsilon)
     low, high = mpmath.mpf(-200), mpmath.mpf(200)
     for _ in range(mpmath.mp.prec + 10):
@@ -23,8 +25,12 @@ def zcdp_delta(rho: Fraction | float, epsilon: float) -> mpmath.mpf:
 
 
 def gdp_delta(rho: Fraction | float, epsilon: float) -> mpmath.mpf:
-    """``Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu^2 = 2 rho`` [DRS19, Cor. 1]."""
+    """``Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu^2 = 2 rho`` [DRS19,
+    Cor. 1].
+    """
     with mpmath.extradps(40):  # the difference cancels
         mu, e = mpmath.sqrt(2 * _exact(rho)), _exact(epsilon)
-        upper, lower = (mpmath.erfc((e / mu + sign * mu / 2) / mpmath.sqrt(2)) / 2 for sign in (-1, 1))
+        upper, lower = (
+            mpmath.erfc((e / mu + sign * mu / 2) / mpmath.sqrt(2)) / 2 for sign in (-1, 1)
+        )
         return upper - mpmath.exp(e) * lower

@@ -1,4 +1,5 @@
-"""What OpenDP's registry of deployments asks of a record: its fields and enumerated values, in our own words.
+"""What OpenDP's registry of deployments asks of a record: its fields and enumerated values, in our
+own words.
 
 By ``schemas/deployments-schema.yaml`` of ``opendp/deployments-registry-data``, commit 057e5d8.
 """
@@ -11,7 +12,12 @@ def one_of(*values):
 
 
 def record(needed=(), **fields):
-    return {"type": "object", "additionalProperties": False, "required": list(needed), "properties": fields}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(needed),
+        "properties": fields,
+    }
 
 
 def texts(names):
@@ -36,9 +42,16 @@ BASIC = record(
     **texts("name description intended_use data_product_region"),
     data_curators={"type": "array", "minItems": 1, "items": CURATOR},
     data_product_type=one_of(
-        "Summary statistics", "Machine learning model", "Dataset", "Synthetic data", "Interactive API", "SQL queries"
+        "Summary statistics",
+        "Machine learning model",
+        "Dataset",
+        "Synthetic data",
+        "Interactive API",
+        "SQL queries",
     ),
-    data_product_sector=one_of("Technology", "Healthcare", "Education", "Government", "Energy", "Finance"),
+    data_product_sector=one_of(
+        "Technology", "Healthcare", "Education", "Government", "Energy", "Finance"
+    ),
     publication_date={"type": "string", "format": "date"},
 )
 VARIANT = record(
@@ -55,11 +68,15 @@ MODEL = record(
     release_type=one_of("One release", "Many releases"),
     data_source_type=one_of("Static", "Dynamic"),
     access_type=one_of("Interactive", "Non-interactive"),
-    **texts("model_name_details trust_assumptions actors release_type_details data_source_type_details"),
+    **texts(
+        "model_name_details trust_assumptions actors release_type_details data_source_type_details"
+    ),
     access_type_details=TEXT,
 )
 IMPLEMENTATION = record(
-    **texts("preprocessing_and_hyperparameter_tuning mechanisms composition post_processing justification"),
+    **texts(
+        "preprocessing_and_hyperparameter_tuning mechanisms composition post_processing justification"
+    ),
     **texts("utility additional_information"),
 )
 SOURCE = record(

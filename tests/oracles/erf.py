@@ -21,7 +21,9 @@ def decimal_pi(digits: int) -> Decimal:
 
 
 def erf_digits(square: Decimal, digits: int, sign: int = 1) -> Decimal:
-    """``erf(z)`` for ``z = +-sqrt(square)`` to ``digits`` decimals, by the alternating Taylor series."""
+    """``erf(z)`` for ``z = +-sqrt(square)`` to ``digits`` decimals, by the alternating Taylor
+    series.
+    """
     with localcontext() as context:
         context.prec = digits + ceil(square) + 20  # terms grow up to exp(square) < 10^square
         z = square.sqrt()
@@ -47,8 +49,12 @@ def erfcx_digits(z: Decimal, digits: int) -> Decimal:
         return 1 / (decimal_pi(digits + 40).sqrt() * tail)
 
 
-def gdp_log_delta_digits(rho: float | Fraction, epsilon: float | Fraction, digits: int = 60) -> Decimal:
-    """Logarithm of ``Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu^2 = 2 rho``."""
+def gdp_log_delta_digits(
+    rho: float | Fraction, epsilon: float | Fraction, digits: int = 60
+) -> Decimal:
+    """Logarithm of ``Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu^2 = 2
+    rho``.
+    """
     with localcontext() as context:
         context.prec = digits + 40
         mu, e = (2 * to_decimal(Fraction(rho))).sqrt(), to_decimal(Fraction(epsilon))
@@ -57,13 +63,17 @@ def gdp_log_delta_digits(rho: float | Fraction, epsilon: float | Fraction, digit
 
 
 class RoundedCdf(Sequence):
-    """``P(|X| <= k)`` of a Gaussian rounded to the nearest integer, to `DIGITS` digits, worked out where asked for."""
+    """``P(|X| <= k)`` of a Gaussian rounded to the nearest integer, to `DIGITS` digits, worked out
+    where asked for.
+    """
 
     def __init__(self, sigma_squared: Fraction) -> None:
         self.sigma_squared = Fraction(sigma_squared)
 
     def __len__(self) -> int:
-        return 2 + int((2 * float(self.sigma_squared) * DIGITS * 2.4) ** 0.5)  # beyond, 1 - F < 10^-DIGITS
+        return 2 + int(
+            (2 * float(self.sigma_squared) * DIGITS * 2.4) ** 0.5
+        )  # beyond, 1 - F < 10^-DIGITS
 
     def __getitem__(self, k: int) -> Decimal:
         return _rounded_cdf(self.sigma_squared, k)

@@ -1,4 +1,6 @@
-"""What a package counts, worked out family by family in exact fractions, by the words of docs/linked.md."""
+"""What a package counts, worked out family by family in exact fractions, by the words of
+docs/linked.md.
+"""
 
 from collections import Counter
 from fractions import Fraction
@@ -8,13 +10,17 @@ from helpers.small_packages import key_texts
 
 
 def counted(found, tables):
-    """By table and whether rows are later ones: units of weight of each cell, and of a whole family at most.
+    """By table and whether rows are later ones: units of weight of each cell, and of a whole family
+    at most.
 
-    ``tables`` have roots of different keys, and no more rows of one parent than may be used where there is no order:
-    else it depends on a random key which are.
+    ``tables`` have roots of different keys, and no more rows of one parent than may be used where
+    there is no order: else it depends on a random key which are.
     """
     texts = {
-        table.name: (key_texts(tables[table.name], table.key), key_texts(tables[table.name], table.parent_key))
+        table.name: (
+            key_texts(tables[table.name], table.key),
+            key_texts(tables[table.name], table.parent_key),
+        )
         for table in found.tables
     }
     result = {}
@@ -37,7 +43,9 @@ class _Node:
 
 def _node(tables, table, row, above):
     has_column = table.schema is not None
-    return _Node(table, row, above, {f"{table.name}.x": tables[table.name]["x"][row]} if has_column else {})
+    return _Node(
+        table, row, above, {f"{table.name}.x": tables[table.name]["x"][row]} if has_column else {}
+    )
 
 
 def _add_family(found, tables, texts, root, result):
@@ -57,8 +65,12 @@ def _add_family(found, tables, texts, root, result):
                 above.below[table.name].append(_node(tables, table, row, above))
         if table.order is not None:
             for above in nodes[table.parent]:
-                above.below[table.name].sort(key=lambda node: (node.own[f"{table.name}.x"], node.row))
-        nodes[table.name] = [node for above in nodes[table.parent] for node in above.below[table.name]]
+                above.below[table.name].sort(
+                    key=lambda node: (node.own[f"{table.name}.x"], node.row)
+                )
+        nodes[table.name] = [
+            node for above in nodes[table.parent] for node in above.below[table.name]
+        ]
     for rows in nodes.values():
         for node in rows:
             _count(found, node, result)
@@ -72,7 +84,11 @@ def _used(table, rows, own, frame):
         assert len(rows) <= table.max_children
         return rows
     if table.row_key:
-        rows = [row for place, row in enumerate(rows) if own[row] not in {own[before] for before in rows[:place]}]
+        rows = [
+            row
+            for place, row in enumerate(rows)
+            if own[row] not in {own[before] for before in rows[:place]}
+        ]
     return sorted(rows, key=lambda row: frame["x"][row])[: table.max_children]
 
 

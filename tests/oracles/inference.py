@@ -24,7 +24,9 @@ def domains(draw, *, largest=4, most=5):
 def clique_sets(draw, domain, *, most=6, longest=3):
     """Lists of cliques in the order of the domain, the empty one, nested ones and repeats included."""
     subsets = st.sets(st.sampled_from(domain.attributes), max_size=longest)
-    return [domain.canonical(clique) for clique in draw(st.lists(subsets, min_size=1, max_size=most))]
+    return [
+        domain.canonical(clique) for clique in draw(st.lists(subsets, min_size=1, max_size=most))
+    ]
 
 
 def random_domain(rng, *, largest=4, most=4):
@@ -47,10 +49,14 @@ def marginal_of(joint, domain, clique):
 
 
 def joint_logarithm(domain, log_potentials):
-    """Logarithm of the unnormalised joint table of potentials on cliques in the order of the domain."""
+    """Logarithm of the unnormalised joint table of potentials on cliques in the order of the
+    domain.
+    """
     total = np.zeros(domain.shape)
     for clique, table in log_potentials.items():
-        total = total + table.reshape([domain[name] if name in clique else 1 for name in domain.attributes])
+        total = total + table.reshape(
+            [domain[name] if name in clique else 1 for name in domain.attributes]
+        )
     return total
 
 
@@ -80,7 +86,9 @@ def noisy(rng, joint, domain, cliques, stddevs):
     measurements = []
     for clique, stddev in zip(cliques, stddevs, strict=True):
         exact = marginal_of(joint, domain, clique)
-        measurements.append(LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev))
+        measurements.append(
+            LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev)
+        )
     return measurements
 
 
@@ -101,20 +109,27 @@ def whitened(domain, measurements):
 
 
 def least_loss(matrix, target, total):
-    """The least loss over the simplex, by non-negative least squares with the sum as a heavy extra row."""
+    """The least loss over the simplex, by non-negative least squares with the sum as a heavy extra
+    row.
+    """
     heavy = 1e5 * np.abs(matrix).max()
     shares, _ = nnls(
-        np.vstack([matrix * total, np.full(matrix.shape[1], heavy * total)]), np.append(target, heavy * total)
+        np.vstack([matrix * total, np.full(matrix.shape[1], heavy * total)]),
+        np.append(target, heavy * total),
     )
     shares /= shares.sum()
     return 0.5 * float(np.sum((matrix @ shares * total - target) ** 2))
 
 
 def loss_and_gap(matrix, target, counts):
-    """The loss of a table of counts, and its Frank-Wolfe gap: no table of the same total is better by more."""
+    """The loss of a table of counts, and its Frank-Wolfe gap: no table of the same total is better
+    by more.
+    """
     residual = matrix @ counts - target
     gradient = matrix.T @ residual
-    return 0.5 * float(residual @ residual), float(gradient @ counts - counts.sum() * gradient.min())
+    return 0.5 * float(residual @ residual), float(
+        gradient @ counts - counts.sum() * gradient.min()
+    )
 
 
 def least_excess_loss(matrix, target, total):
@@ -122,7 +137,9 @@ def least_excess_loss(matrix, target, total):
     corners = matrix * total - target[:, None]
     scale, best = 1.0, np.inf
     for _ in range(3):  # the second and third time scaled to the size of the loss
-        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0))
+        weights, _ = nnls(
+            np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0)
+        )
         if weights.sum() > 0:
             best = min(best, 0.5 * float(np.sum((corners @ weights / weights.sum()) ** 2)))
         scale = 1.0 / np.sqrt(2 * best + 1e-12)

@@ -64,7 +64,9 @@ def parts_of(clique):
 
 
 def precision_of(loss, sizes, measured):
-    """For each residual of a loss the sum of rho times its size over theirs, of measured cliques that hold it."""
+    """For each residual of a loss the sum of rho times its size over theirs, of measured cliques
+    that hold it.
+    """
     precision = np.zeros(len(loss.parts))
     for position, (part, _) in enumerate(loss.parts):
         for held, rho in measured.items():
@@ -74,11 +76,15 @@ def precision_of(loss, sizes, measured):
 
 
 def residual_noise(sizes, part, measured, *, l2_squared):
-    """Expected L1 noise on a residual of the average, by precision, of all measured cliques that hold it."""
+    """Expected L1 noise on a residual of the average, by precision, of all measured cliques that
+    hold it.
+    """
     precision = 0.0
     for held, rho in measured.items():
         if set(part) <= set(held):
-            variance = l2_squared / (2 * rho) * prod(sizes[name] for name in held if name not in part)
+            variance = (
+                l2_squared / (2 * rho) * prod(sizes[name] for name in held if name not in part)
+            )
             precision += 1.0 / variance
     if precision == 0:
         return np.inf
@@ -90,9 +96,15 @@ def expected_error(sizes, workload, errors, measured, *, l2_squared):
     """The weighted sum, over marginals, of the L1 errors that residuals are left with."""
 
     def left(part):
-        error, noise = sqrt(errors.get(part, 0.0)), residual_noise(sizes, part, measured, l2_squared=l2_squared)
+        error, noise = (
+            sqrt(errors.get(part, 0.0)),
+            residual_noise(sizes, part, measured, l2_squared=l2_squared),
+        )
         if error == 0 or np.isinf(noise):
             return error
         return error * noise / sqrt(error**2 + noise**2)
 
-    return sum(weight * sqrt(sum(left(part) ** 2 for part in parts_of(c))) for c, weight in workload.items())
+    return sum(
+        weight * sqrt(sum(left(part) ** 2 for part in parts_of(c)))
+        for c, weight in workload.items()
+    )

@@ -1,4 +1,5 @@
-"""Slow, obviously correct counterparts of the privacy kernel, and statistical tests that return p-values.
+"""Slow, obviously correct counterparts of the privacy kernel, and statistical tests that return
+p-values.
 
 Nothing in here shares code with the kernel: probabilities come from `decimal`, samples from
 [CKS20]'s algorithms in fractions. Every p-value is compared with `ALPHA`; some 200 of them are
@@ -93,7 +94,10 @@ def invert_bits(cdf: Sequence[Decimal], bits: str) -> int:
     """The k with ``F(k-1) <= 0.bits < F(k)``; refuses bit strings that end too close to a step."""
     with localcontext() as context:
         context.prec = DIGITS + 20
-        low, high = Decimal(int(bits, 2)) / 2 ** len(bits), Decimal(int(bits, 2) + 1) / 2 ** len(bits)
+        low, high = (
+            Decimal(int(bits, 2)) / 2 ** len(bits),
+            Decimal(int(bits, 2) + 1) / 2 ** len(bits),
+        )
         k = bisect_right(cdf, low)
         assert high <= cdf[k], "the bit string does not decide"
         return k
@@ -103,7 +107,9 @@ def layout(sign: int, bits: str) -> Replay:
     """The bytes from which the table sampler reads a sign and a bit string of 15 + 48 + 64 n bits."""
     assert (len(bits) - 63) % 64 == 0
     data = (sign << 15 | int(bits[:15], 2)).to_bytes(2, "little")
-    data += (int(bits[15:63], 2) << 16 | 0xBEEF).to_bytes(8, "little")  # the low 16 bits are not used
+    data += (int(bits[15:63], 2) << 16 | 0xBEEF).to_bytes(
+        8, "little"
+    )  # the low 16 bits are not used
     for start in range(63, len(bits), 64):
         data += int(bits[start : start + 64], 2).to_bytes(8, "little")
     return Replay(data)
@@ -155,7 +161,9 @@ def cks_discrete_laplace(t: int, random: Random) -> int:
 # Statistical tests: each gives a p-value, valid far into the tail
 
 
-def merged(expected: np.ndarray, observed: np.ndarray, least: float = 100.0) -> tuple[np.ndarray, np.ndarray]:
+def merged(
+    expected: np.ndarray, observed: np.ndarray, least: float = 100.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Neighbouring cells added up until each expects at least ``least``."""
     out, e, o = [], 0.0, 0.0
     for e_cell, o_cell in zip(expected, observed, strict=True):
@@ -179,7 +187,11 @@ def p_chi_squared(observed: np.ndarray, probabilities: np.ndarray) -> float:
 
 def p_binomial(n_hits: int, n: int, probability: float) -> float:
     """Exact, two-sided (twice the smaller tail)."""
-    return min(1.0, 2 * stats.binom.cdf(n_hits, n, probability), 2 * stats.binom.sf(n_hits - 1, n, probability))
+    return min(
+        1.0,
+        2 * stats.binom.cdf(n_hits, n, probability),
+        2 * stats.binom.sf(n_hits - 1, n, probability),
+    )
 
 
 def p_same_distribution(first: np.ndarray, second: np.ndarray) -> float:
@@ -191,7 +203,9 @@ def p_same_distribution(first: np.ndarray, second: np.ndarray) -> float:
     share = len(first) / len(both)
     total, a = merged((a + b) * min(share, 1 - share), a)
     expected = total / min(share, 1 - share) * share
-    return float(stats.chi2.sf(((a - expected) ** 2 / (expected * (1 - share))).sum(), max(len(a) - 1, 1)))
+    return float(
+        stats.chi2.sf(((a - expected) ** 2 / (expected * (1 - share))).sum(), max(len(a) - 1, 1))
+    )
 
 
 def gaussian_p_values(draws: np.ndarray, sigma: float) -> dict[str, float]:
@@ -203,12 +217,18 @@ def gaussian_p_values(draws: np.ndarray, sigma: float) -> dict[str, float]:
     if sigma > 1000:
         edges = np.rint(stats.norm.ppf(np.linspace(0, 1, 201)[1:-1]) * sigma) + 0.5
         cdf = np.concatenate([[0.0], stats.norm.cdf(edges / sigma), [1.0]])
-        p["fit"] = p_chi_squared(np.bincount(np.searchsorted(edges, draws), minlength=200), np.diff(cdf))
+        p["fit"] = p_chi_squared(
+            np.bincount(np.searchsorted(edges, draws), minlength=200), np.diff(cdf)
+        )
         for modulus in (2, 7):
             p[f"mod {modulus}"] = p_chi_squared(
                 np.bincount(draws % modulus, minlength=modulus), np.full(modulus, 1 / modulus)
             )
-        variance, kurtosis, tail = sigma**2, 3.0, stats.norm.sf((np.ceil(4 * sigma) - 0.5) / sigma) * 2
+        variance, kurtosis, tail = (
+            sigma**2,
+            3.0,
+            stats.norm.sf((np.ceil(4 * sigma) - 0.5) / sigma) * 2,
+        )
     else:
         reach = int(6 * sigma) + 2
         pmf = rounded_gaussian_pmf(sigma, reach)
@@ -238,7 +258,9 @@ def failed(p_values: dict[str, float]) -> dict[str, float]:
 
 
 def log_delta_infimum(rho: float | Fraction, epsilon: float) -> Decimal:
-    """``inf over alpha`` of the logarithm of [CKS20, Prop. 12], by bisection of its derivative in 60 digits."""
+    """``inf over alpha`` of the logarithm of [CKS20, Prop. 12], by bisection of its derivative in
+    60 digits.
+    """
     with localcontext() as context:
         context.prec = 60
         r, e = to_decimal(Fraction(rho)), to_decimal(Fraction(epsilon))

@@ -1,4 +1,6 @@
-"""Small random problems of engines, and the least loss that any distribution over the possible rows has."""
+"""Small random problems of engines, and the least loss that any distribution over the possible rows
+has.
+"""
 
 from typing import NamedTuple
 
@@ -20,17 +22,24 @@ class RandomProblem(NamedTuple):
 
 
 def random_problem(seed):
-    """Noisy counts of some cliques, and constraints on others, of scales from a tenth of a record to a thousand."""
+    """Noisy counts of some cliques, and constraints on others, of scales from a tenth of a record
+    to a thousand.
+    """
     rng = np.random.default_rng(seed)
     names = tuple("abcd"[: rng.integers(2, 5)])
-    domain = Domain(names, tuple(int(size) for size in rng.integers(1 if rng.random() < 0.3 else 2, 5, len(names))))
+    domain = Domain(
+        names,
+        tuple(int(size) for size in rng.integers(1 if rng.random() < 0.3 else 2, 5, len(names))),
+    )
     certain = rng.integers(domain.shape)  # allowed by all constraints
     constraints = [_constraint(rng, domain, certain) for _ in range(rng.integers(0, 4))]
     cells = np.indices(domain.shape).reshape(len(domain), -1)
     possible = np.ones(domain.size(), dtype=bool)
     for rule in constraints:
         possible &= rule.allowed[tuple(cells[domain.index(name)] for name in rule.clique)]
-    counts = 10 ** rng.uniform(0, 5) * rng.dirichlet(np.full(domain.size(), rng.choice([0.03, 0.3, 3.0])))
+    counts = 10 ** rng.uniform(0, 5) * rng.dirichlet(
+        np.full(domain.size(), rng.choice([0.03, 0.3, 3.0]))
+    )
     counts = counts * possible if rng.random() < 0.5 else counts
     measurements = []
     for _ in range(rng.integers(1, 6)):
@@ -49,7 +58,9 @@ def _constraint(rng, domain, certain):
 def _measured(rng, domain, counts, clique, stddev):
     kept = [name for name in domain.attributes if name in clique]
     dropped = tuple(axis for axis, name in enumerate(domain.attributes) if name not in clique)
-    exact = np.transpose(counts.reshape(domain.shape).sum(axis=dropped), [kept.index(name) for name in clique])
+    exact = np.transpose(
+        counts.reshape(domain.shape).sum(axis=dropped), [kept.index(name) for name in clique]
+    )
     return LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), float(stddev))
 
 
@@ -58,12 +69,15 @@ def loss_of(problem, model):
     merged = combined_measurements(problem.domain, problem.measurements)
     answers = [model.marginal(measurement.clique).values for measurement in merged]
     return 0.5 * sum(
-        float(np.sum(np.square(values - m.values) / m.variance)) for values, m in zip(answers, merged, strict=True)
+        float(np.sum(np.square(values - m.values) / m.variance))
+        for values, m in zip(answers, merged, strict=True)
     )
 
 
 def least_loss_of(problem):
-    """The least loss of a distribution over the possible rows [Lawson & Hanson 1974, ch. 23]; it can be reached."""
+    """The least loss of a distribution over the possible rows [Lawson & Hanson 1974, ch. 23]; it
+    can be reached.
+    """
     domain = problem.domain
     cells = np.indices(domain.shape).reshape(len(domain), -1)[:, problem.possible]
     total = estimate_total(problem.measurements)
@@ -71,13 +85,19 @@ def least_loss_of(problem):
     for measurement in combined_measurements(domain, problem.measurements):
         shape = measurement.values.shape
         columns = [cells[domain.index(name)] for name in measurement.clique]
-        index = np.ravel_multi_index(columns, shape) if columns else np.zeros(cells.shape[1], dtype=int)
-        table = total * (np.arange(measurement.values.size)[:, None] == index) - measurement.values.reshape(-1, 1)
+        index = (
+            np.ravel_multi_index(columns, shape) if columns else np.zeros(cells.shape[1], dtype=int)
+        )
+        table = total * (
+            np.arange(measurement.values.size)[:, None] == index
+        ) - measurement.values.reshape(-1, 1)
         parts.append(table / np.sqrt(measurement.variance).reshape(-1, 1))
     corners = np.vstack(parts)
     scale, best = 1.0, np.inf
     for _ in range(3):
-        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1])
+        weights, _ = nnls(
+            np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1]
+        )
         if weights.sum() > 0:
             point = corners @ weights / weights.sum()
             best = min(best, 0.5 * float(point @ point))

@@ -23,10 +23,13 @@ from synthdp.privacy import accounting
 from synthdp.privacy.accounting import Accounting, check_budget, gdp_rho, zcdp_rho
 from synthdp.release.stating.words import THEOREMS
 
-CONVERSIONS = pytest.mark.parametrize(("convert", "delta_of"), [(zcdp_rho, zcdp_delta), (gdp_rho, gdp_delta)])
+CONVERSIONS = pytest.mark.parametrize(
+    ("convert", "delta_of"), [(zcdp_rho, zcdp_delta), (gdp_rho, gdp_delta)]
+)
 EPSILONS = st.floats(-6, 9).map(lambda x: 10.0**x)
 DELTAS = st.one_of(
-    st.floats(-300, -0.001).map(lambda x: 10.0**x), st.sampled_from([0.5, 0.9, 0.999, 0.999999, 5e-324, 1 - 2**-53])
+    st.floats(-300, -0.001).map(lambda x: 10.0**x),
+    st.sampled_from([0.5, 0.9, 0.999, 0.999999, 5e-324, 1 - 2**-53]),
 )
 MORE = 1 + Fraction(1, 10**9)
 
@@ -65,9 +68,12 @@ def test_gdp_known_values(epsilon, delta, rho, digits):
 
 
 @CONVERSIONS
-@pytest.mark.parametrize("epsilon", often(1e-6, 0.1, 1.0, 17.0, 1e9, seldom=(1e-3, 4.0, 100.0, 1e6)))
 @pytest.mark.parametrize(
-    "delta", often(5e-324, 1e-100, 1e-9, 1e-3, 1 - 2**-53, seldom=(1e-300, 1e-30, 1e-15, 1e-6, 0.05, 0.5))
+    "epsilon", often(1e-6, 0.1, 1.0, 17.0, 1e9, seldom=(1e-3, 4.0, 100.0, 1e6))
+)
+@pytest.mark.parametrize(
+    "delta",
+    often(5e-324, 1e-100, 1e-9, 1e-3, 1 - 2**-53, seldom=(1e-300, 1e-30, 1e-15, 1e-6, 0.05, 0.5)),
 )
 def test_rho_against_mpmath(convert, delta_of, epsilon, delta):
     rho = convert(epsilon=epsilon, delta=delta)
@@ -80,27 +86,43 @@ def test_rho_against_mpmath(convert, delta_of, epsilon, delta):
 @given(epsilon=EPSILONS, delta=DELTAS)
 def test_zcdp_rho_against_sixty_digits(epsilon, delta):
     rho = zcdp_rho(epsilon=epsilon, delta=delta)
-    assert log_delta_infimum(rho, epsilon) <= Decimal(delta).ln() < log_delta_infimum(rho * MORE, epsilon)
+    assert (
+        log_delta_infimum(rho, epsilon)
+        <= Decimal(delta).ln()
+        < log_delta_infimum(rho * MORE, epsilon)
+    )
 
 
 @settings(max_examples=30, deadline=None)
 @given(epsilon=EPSILONS, delta=DELTAS)
-@example(epsilon=959910125.6775048, delta=3.525798689909724e-06)  # epsilon / mu and mu / 2 nearly cancel
+@example(
+    epsilon=959910125.6775048, delta=3.525798689909724e-06
+)  # epsilon / mu and mu / 2 nearly cancel
 @example(epsilon=187090706.71134964, delta=0.07587498729989794)
 def test_gdp_rho_against_sixty_digits(epsilon, delta):
     rho = gdp_rho(epsilon=epsilon, delta=delta)
-    assert gdp_log_delta_digits(rho, epsilon) <= Decimal(delta).ln() < gdp_log_delta_digits(rho * MORE, epsilon)
+    assert (
+        gdp_log_delta_digits(rho, epsilon)
+        <= Decimal(delta).ln()
+        < gdp_log_delta_digits(rho * MORE, epsilon)
+    )
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), [(0.014973, 1.0), (1.091, 10.0), (0.5, 0.1), (1e-4, 0.05), (30.0, 50.0)])
+@pytest.mark.parametrize(
+    ("rho", "epsilon"), [(0.014973, 1.0), (1.091, 10.0), (0.5, 0.1), (1e-4, 0.05), (30.0, 50.0)]
+)
 def test_brute_force_over_alpha_finds_nothing_better(rho, epsilon):
     delta = math.exp(log_delta_on_grid(rho, epsilon))
     assert float(zcdp_rho(epsilon=epsilon, delta=delta)) == pytest.approx(rho, rel=1e-8)
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), [(0.016557, 1.0), (0.5, 0.1), (0.5, 3.0), (2.0, 0.01), (8.0, 20.0)])
+@pytest.mark.parametrize(
+    ("rho", "epsilon"), [(0.016557, 1.0), (0.5, 0.1), (0.5, 3.0), (2.0, 0.01), (8.0, 20.0)]
+)
 def test_gdp_delta_is_the_hockey_stick_of_two_gaussians(rho, epsilon):
-    """Integrated numerically from its definition: ``max(0, p(x) - e^epsilon q(x))``, no formula in between."""
+    """Integrated numerically from its definition: ``max(0, p(x) - e^epsilon q(x))``, no formula in
+    between.
+    """
     mu, x = (2 * rho) ** 0.5, np.linspace(-40, 60, 4_000_001)
     excess = np.exp(-0.5 * (x - mu) ** 2) - np.exp(epsilon - 0.5 * x**2)
     delta = np.maximum(excess, 0).sum() * (x[1] - x[0]) / np.sqrt(2 * np.pi)
@@ -146,7 +168,9 @@ def test_wrong_floating_point_functions_never_give_too_much(convert, delta_of, w
     """They only suggest where to look: with logarithms that are far off the budget is still proven."""
     for name in ("log", "log1p"):
         function = getattr(math, name)
-        monkeypatch.setattr(accounting, name, lambda x, function=function: wrong * function(x) + 0.01)
+        monkeypatch.setattr(
+            accounting, name, lambda x, function=function: wrong * function(x) + 0.01
+        )
     for epsilon, delta in ((1.0, 1e-9), (0.01, 1e-30), (20.0, 0.3), (1e6, 1e-6)):
         try:
             rho = convert(epsilon=epsilon, delta=delta)
@@ -171,7 +195,9 @@ WIDE = {
 
 
 def widened(bounds, by, when):
-    """Brackets of which both ends are further out, by a part of the upper one, of some of the calls."""
+    """Brackets of which both ends are further out, by a part of the upper one, of some of the
+    calls.
+    """
     calls = count()
 
     def wide(*arguments):
@@ -184,8 +210,12 @@ def widened(bounds, by, when):
 
 @CONVERSIONS
 @pytest.mark.parametrize("case", WIDE)
-@pytest.mark.parametrize(("epsilon", "delta"), often((1.0, 1e-9), (1e6, 1e-6), seldom=((0.1, 0.05), (0.3, 0.7))))
-def test_every_bracket_is_used_by_its_safe_end(convert, delta_of, epsilon, delta, case, monkeypatch):
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), often((1.0, 1e-9), (1e6, 1e-6), seldom=((0.1, 0.05), (0.3, 0.7)))
+)
+def test_every_bracket_is_used_by_its_safe_end(
+    convert, delta_of, epsilon, delta, case, monkeypatch
+):
     """A bracket that is far too wide may waste budget; by its wrong end it would give too much."""
     name, when = WIDE[case]
     for by in (Fraction(1, 10**6), Fraction(1, 100)):
@@ -200,7 +230,9 @@ def test_every_bracket_is_used_by_its_safe_end(convert, delta_of, epsilon, delta
 @CONVERSIONS
 def test_the_bracket_of_pi_is_used_by_its_safe_end(convert, delta_of, monkeypatch):
     lower, upper = accounting._INVERSE_ROOT_PI
-    monkeypatch.setattr(accounting, "_INVERSE_ROOT_PI", (lower * Fraction(99, 100), upper * Fraction(101, 100)))
+    monkeypatch.setattr(
+        accounting, "_INVERSE_ROOT_PI", (lower * Fraction(99, 100), upper * Fraction(101, 100))
+    )
     for epsilon, delta in ((1.0, 1e-9), (1e6, 1e-6)):
         with mpmath.workdps(80):
             assert delta_of(convert(epsilon=epsilon, delta=delta), epsilon) <= delta
@@ -213,7 +245,9 @@ def test_the_bracket_of_pi_is_used_by_its_safe_end(convert, delta_of, monkeypatc
 def test_brackets_of_logarithms_are_right_and_narrow(x, near):
     for value in (x, 1 + x, 1 + near):
         lower, upper = accounting._log_bounds(value)
-        with mpmath.workdps(420):  # of a number that differs from 1 in its 300th decimal, 120 are left
+        with mpmath.workdps(
+            420
+        ):  # of a number that differs from 1 in its 300th decimal, 120 are left
             true = mpmath.log(mpmath.mpf(value.numerator) / value.denominator)
             assert as_mpf(lower) <= true <= as_mpf(upper)
         assert upper - lower <= Fraction(1, 10**24)
@@ -256,8 +290,12 @@ def test_the_oracles_two_ways_to_erfc_agree(z):
     with localcontext() as context:
         context.prec = 200
         z = Decimal(z)
-        assert abs(erfcx_digits(z, 60) * (-z * z).exp() - (1 - erf_digits(z * z, 150))) < Decimal("1e-62")
-        assert abs(erfcx_digits(-z, 60) * (-z * z).exp() - (1 + erf_digits(z * z, 150))) < Decimal("1e-60")
+        assert abs(erfcx_digits(z, 60) * (-z * z).exp() - (1 - erf_digits(z * z, 150))) < Decimal(
+            "1e-62"
+        )
+        assert abs(erfcx_digits(-z, 60) * (-z * z).exp() - (1 + erf_digits(z * z, 150))) < Decimal(
+            "1e-60"
+        )
 
 
 def test_the_kernel_needs_no_scipy():

@@ -8,7 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.tables import CLIQUES, DOMAIN, MERGING, ROWS, estimates_of, exact, private, rows_of, tables
+from helpers.tables import (
+    CLIQUES,
+    DOMAIN,
+    MERGING,
+    ROWS,
+    estimates_of,
+    exact,
+    private,
+    rows_of,
+    tables,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
@@ -22,7 +32,9 @@ from synthdp.privacy.unit import Adjacency
 
 
 def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):
-    """Answer the requests; returns the table, its answers, the exponents of its selections and its draws of noise."""
+    """Answer the requests; returns the table, its answers, the exponents of its selections and its
+    draws of noise.
+    """
     exponents, draws = [], []
     select, draw = private_table.exponential_mechanism, queryable.gaussian_noise
 
@@ -44,8 +56,12 @@ def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.Z
 
 def audit(rows, other, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):
     """Violations of what the events claim, between two neighbours, by name."""
-    table, answers, exponents, draws = run_recorded(rows, adjacency, requests, monkeypatch, accounting)
-    table_, answers_, exponents_, draws_ = run_recorded(other, adjacency, requests, monkeypatch, accounting)
+    table, answers, exponents, draws = run_recorded(
+        rows, adjacency, requests, monkeypatch, accounting
+    )
+    table_, answers_, exponents_, draws_ = run_recorded(
+        other, adjacency, requests, monkeypatch, accounting
+    )
     found = set()
     if table.ledger.events != table_.ledger.events:
         found.add("the events depend on the records")
@@ -64,7 +80,9 @@ def audit(rows, other, adjacency, requests, monkeypatch, accounting=Accounting.Z
             found.add("the noise is not what the event says")
         if isinstance(event, MarginalEvent):
             truths = [exact(answer.clique, r, answer.coarsening) for r in (rows, other)]
-            found.update(marginal_violations(event, answer.values - answer_.values, truths[0] - truths[1]))
+            found.update(
+                marginal_violations(event, answer.values - answer_.values, truths[0] - truths[1])
+            )
         else:
             found.update(scores_violations(event, cells(answer) - cells(answer_)))
     return found
@@ -85,7 +103,9 @@ def marginal_violations(event, moves, true_moves):
 
 
 def scores_violations(event, moves):
-    if (moves**2).sum() > moves.size * event.sensitivity**2 or np.abs(moves).max() > event.sensitivity:
+    if (moves**2).sum() > moves.size * event.sensitivity**2 or np.abs(
+        moves
+    ).max() > event.sensitivity:
         yield "scores move further than declared"
     if event.rho != Fraction(moves.size * event.sensitivity**2) / (2 * event.sigma_squared):
         yield "the cost of scores is wrong"
@@ -93,7 +113,9 @@ def scores_violations(event, moves):
 
 def score_of(cliques, numbers, coarsening, **weighting):
     domain = coarsening.domain(DOMAIN) if coarsening else DOMAIN
-    return MarginalL1Error({c: np.resize(numbers, domain.project(c).shape) for c in cliques}, coarsening, **weighting)
+    return MarginalL1Error(
+        {c: np.resize(numbers, domain.project(c).shape) for c in cliques}, coarsening, **weighting
+    )
 
 
 def gaussian_requests(numbers):
@@ -103,7 +125,10 @@ def gaussian_requests(numbers):
         for m in (None, MERGING)
     ]
     scores = [score_of(CLIQUES, numbers, m) for m in (None, MERGING)]
-    return [*measures, *(lambda table, s=s: table.scores(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores)]
+    return [
+        *measures,
+        *(lambda table, s=s: table.scores(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores),
+    ]
 
 
 def all_requests(numbers):
@@ -112,7 +137,9 @@ def all_requests(numbers):
         "penalties": dict(zip(CLIQUES, reversed(numbers), strict=False)),
     }
     scores = [score_of(CLIQUES, numbers, m, **w) for m in (None, MERGING) for w in ({}, weighting)]
-    selections = (lambda table, s=s: table.select(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores)
+    selections = (
+        lambda table, s=s: table.select(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores
+    )
     return [*gaussian_requests(numbers), *selections]
 
 
@@ -120,24 +147,38 @@ def all_requests(numbers):
 @given(rows=tables, row=rows_of, numbers=estimates_of)
 def test_audit_adding_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
-        assert audit(rows, [*rows, row], Adjacency.ADD_REMOVE, all_requests(numbers), patch) == set()
+        assert (
+            audit(rows, [*rows, row], Adjacency.ADD_REMOVE, all_requests(numbers), patch) == set()
+        )
         gaussian = gaussian_requests(numbers)
-        assert audit(rows, [*rows, row], Adjacency.ADD_REMOVE, gaussian, patch, Accounting.GDP) == set()
+        assert (
+            audit(rows, [*rows, row], Adjacency.ADD_REMOVE, gaussian, patch, Accounting.GDP)
+            == set()
+        )
 
 
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(rows_of, min_size=1, max_size=12), row=rows_of, numbers=estimates_of)
 def test_audit_replacing_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
-        assert audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, all_requests(numbers), patch) == set()
+        assert (
+            audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, all_requests(numbers), patch)
+            == set()
+        )
         gaussian = gaussian_requests(numbers)
-        assert audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, gaussian, patch, Accounting.GDP) == set()
+        assert (
+            audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, gaussian, patch, Accounting.GDP)
+            == set()
+        )
 
 
 def test_adding_a_record_moves_one_cell_by_one():
     row = (2, 1, 3)
     for clique in CLIQUES:
-        one, two = (private(rows, randomness=Seeded(5)).measure(clique, rho=0.1) for rows in (ROWS, [*ROWS, row]))
+        one, two = (
+            private(rows, randomness=Seeded(5)).measure(clique, rho=0.1)
+            for rows in (ROWS, [*ROWS, row])
+        )
         one_hot = np.zeros(one.values.shape)
         one_hot[tuple(row[DOMAIN.index(name)] for name in clique)] = 1
         assert np.array_equal(two.values - one.values, one_hot)
@@ -163,11 +204,16 @@ WORST = {
 
 def test_audit_of_the_worst_case_is_tight(monkeypatch):
     assert audit(**WORST, monkeypatch=monkeypatch) == set()
-    runs = [run_recorded(WORST[r], WORST["adjacency"], WORST["requests"], monkeypatch) for r in ("rows", "other")]
+    runs = [
+        run_recorded(WORST[r], WORST["adjacency"], WORST["requests"], monkeypatch)
+        for r in ("rows", "other")
+    ]
     (table, answers, ((a, b),), _), (_, answers_, ((a_, b_),), _) = runs
     _, selection, scores = table.ledger.events
     assert abs((a - a_) - (b - b_)) == selection.epsilon
-    assert [abs(answers[2][c] - answers_[2][c]) for c in (("a",), ("b",))] == [scores.sensitivity] * 2
+    assert [abs(answers[2][c] - answers_[2][c]) for c in (("a",), ("b",))] == [
+        scores.sensitivity
+    ] * 2
 
 
 def understate_l2(monkeypatch):
@@ -188,12 +234,16 @@ def forget_the_factor_two(monkeypatch):
 
 def score_too_finely(monkeypatch):
     original = MarginalL1Error.error
-    monkeypatch.setattr(MarginalL1Error, "error", lambda self, clique, counts: 2 * original(self, clique, counts))
+    monkeypatch.setattr(
+        MarginalL1Error, "error", lambda self, clique, counts: 2 * original(self, clique, counts)
+    )
 
 
 def undercharge(monkeypatch):
     monkeypatch.setattr(
-        MarginalEvent, "rho", property(lambda self: self.sensitivity_squared / (4 * self.sigma_squared))
+        MarginalEvent,
+        "rho",
+        property(lambda self: self.sensitivity_squared / (4 * self.sigma_squared)),
     )
 
 
@@ -211,18 +261,24 @@ def charge_by_the_records(monkeypatch):
     original = PrivateTable.measure
 
     def measure(self, clique, *, rho, coarsening=None):
-        return original(self, clique, rho=rho + float(self._source.counts(("a",))[0]), coarsening=coarsening)
+        return original(
+            self, clique, rho=rho + float(self._source.counts(("a",))[0]), coarsening=coarsening
+        )
 
     monkeypatch.setattr(PrivateTable, "measure", measure)
 
 
 def forget_the_number_of_candidates(monkeypatch):
     original = ScoresEvent.costing
-    monkeypatch.setattr(ScoresEvent, "costing", lambda rho, **about: original(rho, **about | {"n_candidates": 1}))
+    monkeypatch.setattr(
+        ScoresEvent, "costing", lambda rho, **about: original(rho, **about | {"n_candidates": 1})
+    )
 
 
 def charge_scores_as_one(monkeypatch):
-    monkeypatch.setattr(ScoresEvent, "rho", property(lambda self: self.sensitivity**2 / (2 * self.sigma_squared)))
+    monkeypatch.setattr(
+        ScoresEvent, "rho", property(lambda self: self.sensitivity**2 / (2 * self.sigma_squared))
+    )
 
 
 def score_half_records(monkeypatch):

@@ -45,7 +45,9 @@ BAD_RHOS = [
 ]
 
 
-@pytest.mark.parametrize("rho", [*BAD_RHOS, 1e-320, Fraction(1, 1 << 200)], ids=lambda rho: str(rho)[:12])
+@pytest.mark.parametrize(
+    "rho", [*BAD_RHOS, 1e-320, Fraction(1, 1 << 200)], ids=lambda rho: str(rho)[:12]
+)
 def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
     table = untouchable()
     for request in requests(table):
@@ -58,7 +60,9 @@ def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
 def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
     table = untouchable(adjacency)
     table.ledger.charge(
-        MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), unit=PrivacyUnit(adjacency=adjacency))
+        MarginalEvent.costing(
+            table.ledger.budget - 1, clique=("a",), unit=PrivacyUnit(adjacency=adjacency)
+        )
     )
     before = table.ledger.events
     for request in requests(table):
@@ -106,7 +110,8 @@ def test_the_last_of_the_budget_can_be_spent():
 
 
 @pytest.mark.parametrize(
-    "rho", [np.int64(1), np.float32(0.5), np.float64(0.5), Fraction(np.int64(1), np.int64(2)), 1, True]
+    "rho",
+    [np.int64(1), np.float32(0.5), np.float64(0.5), Fraction(np.int64(1), np.int64(2)), 1, True],
 )
 def test_numbers_of_any_make_are_charged_exactly(rho):
     table = private()
@@ -140,7 +145,9 @@ def test_a_clique_may_be_a_list():
 def test_a_marginal_of_too_many_cells_is_refused_merged_or_not():
     domain = Domain(("x", "y"), (2**14, 2**14))
     table = PrivateTable(UntouchableSource(domain), ledger())
-    merging = Coarsening({"x": np.zeros(2**14, dtype=np.int64), "y": np.zeros(2**14, dtype=np.int64)})
+    merging = Coarsening(
+        {"x": np.zeros(2**14, dtype=np.int64), "y": np.zeros(2**14, dtype=np.int64)}
+    )
     score = MarginalL1Error({("x", "y"): np.zeros((1, 1))}, merging)
     for request in (
         lambda: table.measure(("x", "y"), rho=1.0),
@@ -177,7 +184,11 @@ def test_a_coarsening_changed_behind_our_back_is_refused():
 def test_bad_selections_are_refused():
     table = untouchable()
     wrong_shape = MarginalL1Error({("a",): np.zeros(4)})
-    for candidates, score in [([], zero_score()), ([("b", "c")], zero_score()), ([("a",)], wrong_shape)]:
+    for candidates, score in [
+        ([], zero_score()),
+        ([("b", "c")], zero_score()),
+        ([("a",)], wrong_shape),
+    ]:
         with pytest.raises(ParameterError):
             table.select(candidates, score=score, rho=1.0)
         with pytest.raises(ParameterError):
@@ -220,7 +231,13 @@ def test_only_the_kernels_own_scores_may_look_at_counts():
 
 
 @pytest.mark.parametrize(
-    "counts", [np.zeros(3), np.zeros(3, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros((1, 3), dtype=np.int64)]
+    "counts",
+    [
+        np.zeros(3),
+        np.zeros(3, dtype=np.uint64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros((1, 3), dtype=np.int64),
+    ],
 )
 def test_a_source_of_the_wrong_kind_is_refused(counts):
     """Floats would bring back rounding, other shapes would be broadcast."""

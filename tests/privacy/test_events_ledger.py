@@ -19,12 +19,16 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
-SMALL_RHOS = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(1, 20), max_denominator=10**6)
+SMALL_RHOS = st.fractions(
+    min_value=Fraction(1, 10**6), max_value=Fraction(1, 20), max_denominator=10**6
+)
 ADJACENCIES = st.sampled_from(Adjacency)
 
 
 def ledger(**changes) -> PrivacyLedger:
-    return PrivacyLedger(**({"epsilon": 10.0, "delta": 1e-9, "adjacency": Adjacency.ADD_REMOVE} | changes))
+    return PrivacyLedger(
+        **({"epsilon": 10.0, "delta": 1e-9, "adjacency": Adjacency.ADD_REMOVE} | changes)
+    )
 
 
 def marginal(rho, adjacency=Adjacency.ADD_REMOVE) -> MarginalEvent:
@@ -72,12 +76,19 @@ def test_selection_event_costs_at_most_rho_and_hardly_less(rho):
 
 
 def test_selection_event_of_a_square_costs_exactly_rho():
-    assert SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=1, sensitivity=Fraction(1)).epsilon == 2
+    assert (
+        SelectionEvent.costing(
+            Fraction(1, 2), score="s", n_candidates=1, sensitivity=Fraction(1)
+        ).epsilon
+        == 2
+    )
 
 
 def test_a_selection_for_next_to_nothing_is_refused():
     with pytest.raises(ParameterError, match="too little"):
-        SelectionEvent.costing(Fraction(1, 1 << 400), score="s", n_candidates=1, sensitivity=Fraction(1))
+        SelectionEvent.costing(
+            Fraction(1, 1 << 400), score="s", n_candidates=1, sensitivity=Fraction(1)
+        )
 
 
 @given(rho=RHOS, n=st.integers(1, 10**6), sensitivity=st.sampled_from([1, 2]))
@@ -91,12 +102,17 @@ def test_scores_event_costs_exactly_rho(rho, n, sensitivity):
 def test_noise_on_counts_is_gaussian_and_a_selection_is_not():
     assert marginal(1).is_gaussian
     assert scores(1).is_gaussian
-    selection = SelectionEvent.costing(Fraction(1), score="s", n_candidates=2, sensitivity=Fraction(1))
+    selection = SelectionEvent.costing(
+        Fraction(1), score="s", n_candidates=2, sensitivity=Fraction(1)
+    )
     assert not selection.is_gaussian
 
 
 def test_sensitivities_per_adjacency():
-    assert (Adjacency.ADD_REMOVE.marginal_l2_squared, Adjacency.REPLACE_ONE.marginal_l2_squared) == (1, 2)
+    assert (
+        Adjacency.ADD_REMOVE.marginal_l2_squared,
+        Adjacency.REPLACE_ONE.marginal_l2_squared,
+    ) == (1, 2)
     assert (Adjacency.ADD_REMOVE.marginal_l1, Adjacency.REPLACE_ONE.marginal_l1) == (1, 2)
 
 
@@ -104,7 +120,9 @@ def test_events_are_frozen_and_plain_json():
     events = [
         marginal(Fraction(1, 3)),
         scores(Fraction(1, 3)),
-        SelectionEvent.costing(Fraction(1, 3), score="s", n_candidates=2, sensitivity=Fraction(7, 3)),
+        SelectionEvent.costing(
+            Fraction(1, 3), score="s", n_candidates=2, sensitivity=Fraction(7, 3)
+        ),
     ]
     for event in events:
         assert json.loads(json.dumps(event.to_dict())) == event.to_dict()
@@ -122,7 +140,15 @@ def test_exact_rho_keeps_the_value(x):
 
 @pytest.mark.parametrize(
     "x",
-    [np.int64(3), np.int8(3), np.float64(0.1), np.float32(0.1), Fraction(np.int64(3), np.int64(7)), np.uint64(5), True],
+    [
+        np.int64(3),
+        np.int8(3),
+        np.float64(0.1),
+        np.float32(0.1),
+        Fraction(np.int64(3), np.int64(7)),
+        np.uint64(5),
+        True,
+    ],
 )
 def test_exact_rho_never_keeps_numpy_integers(x):
     exact = exact_rho(x)
@@ -166,7 +192,9 @@ def test_budget_is_the_accountants():
 
 def test_gaussian_dp_refuses_what_is_not_gaussian_without_charging():
     book = ledger(accounting=Accounting.GDP)
-    selection = SelectionEvent.costing(Fraction(1, 9), score="s", n_candidates=2, sensitivity=Fraction(1))
+    selection = SelectionEvent.costing(
+        Fraction(1, 9), score="s", n_candidates=2, sensitivity=Fraction(1)
+    )
     with pytest.raises(PrivacyError, match="gdp does not cover"):
         book.charge(selection)
     assert (book.spent, book.events) == (0, ())
@@ -181,7 +209,11 @@ def test_gaussian_dp_adds_up_squares_of_mu_to_the_last_bit():
     assert book.remaining == 0
     mu_squared = [event.rho * 2 for event in book.events]  # of a Gaussian: (sensitivity / sigma)^2
     first, second, third = book.events
-    assert mu_squared == [1 / first.sigma_squared, 5 / second.sigma_squared, 2 / third.sigma_squared]
+    assert mu_squared == [
+        1 / first.sigma_squared,
+        5 / second.sigma_squared,
+        2 / third.sigma_squared,
+    ]
     with pytest.raises(BudgetExceededError):
         book.charge(marginal(Fraction(1, 1 << 1000)))
 
@@ -190,7 +222,9 @@ def test_zcdp_takes_every_event():
     book = ledger()
     book.charge(marginal(Fraction(1, 100)))
     book.charge(scores(Fraction(1, 100)))
-    book.charge(SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=2, sensitivity=Fraction(1)))
+    book.charge(
+        SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=2, sensitivity=Fraction(1))
+    )
     assert book.spent == Fraction(52, 100)
 
 

@@ -1,4 +1,6 @@
-"""A ledger may set part of delta aside for events that fail with a probability; none of it is spent twice."""
+"""A ledger may set part of delta aside for events that fail with a probability; none of it is spent
+twice.
+"""
 
 import threading
 import time
@@ -21,7 +23,9 @@ EITHER = pytest.mark.parametrize("accounting", Accounting)
 
 
 def ledger(**changes):
-    return PrivacyLedger(**({"epsilon": 10.0, "delta": 1e-6, "adjacency": Adjacency.ADD_REMOVE} | changes))
+    return PrivacyLedger(
+        **({"epsilon": 10.0, "delta": 1e-6, "adjacency": Adjacency.ADD_REMOVE} | changes)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +68,11 @@ def test_the_budget_is_that_of_what_is_left_of_delta(accounting, delta, share):
     (rest,) = asked
     assert Fraction(rest) + Fraction(failure) <= Fraction(delta)
     assert rest == pytest.approx(delta - failure, rel=1e-15)
-    assert book.budget == accounting.rho(epsilon=10.0, delta=rest) <= accounting.rho(epsilon=10.0, delta=delta)
+    assert (
+        book.budget
+        == accounting.rho(epsilon=10.0, delta=rest)
+        <= accounting.rho(epsilon=10.0, delta=delta)
+    )
 
 
 @EITHER
@@ -72,13 +80,17 @@ def test_a_part_of_delta_set_aside_makes_the_budget_smaller(accounting):
     plain = ledger(accounting=accounting)
     halved = ledger(accounting=accounting, failure_delta=5e-7)
     assert halved.budget < plain.budget
-    assert halved.budget == pytest.approx(float(ledger(delta=5e-7, accounting=accounting).budget), rel=1e-9)
+    assert halved.budget == pytest.approx(
+        float(ledger(delta=5e-7, accounting=accounting).budget), rel=1e-9
+    )
     assert (plain.failure_delta, plain.budget) == (0, accounting.rho(epsilon=10.0, delta=1e-6))
 
 
 @pytest.mark.parametrize("failure_delta", [-1e-9, -inf, inf, nan, 1e-6, 2e-6, 1.0])
 def test_a_part_of_delta_that_is_none_is_refused(failure_delta):
-    with pytest.raises(ParameterError, match=r"failure_delta is .*; give 0 or more, and less than delta 1e-06"):
+    with pytest.raises(
+        ParameterError, match=r"failure_delta is .*; give 0 or more, and less than delta 1e-06"
+    ):
         ledger(failure_delta=failure_delta)
 
 
@@ -90,12 +102,22 @@ def test_deltas_of_events_add_up_to_the_last_bit_and_not_one_further(accounting)
     assert book.failure_delta_spent == book.failure_delta * Fraction(10, 21)
     spent, events = book.spent, book.events
     rest = book.failure_delta - book.failure_delta_spent
-    with pytest.raises(BudgetExceededError, match=r"Fails costs delta .* left for that; ask for less or give more"):
+    with pytest.raises(
+        BudgetExceededError, match=r"Fails costs delta .* left for that; ask for less or give more"
+    ):
         book.charge(Fails(own=rest + Fraction(1, 1 << 1000)))
-    assert (book.spent, book.events, book.failure_delta_spent) == (spent, events, book.failure_delta - rest)
+    assert (book.spent, book.events, book.failure_delta_spent) == (
+        spent,
+        events,
+        book.failure_delta - rest,
+    )
     with pytest.raises(BudgetExceededError, match="costs rho"):
         book.charge(Fails(own=rest, cost=book.remaining + Fraction(1, 1 << 1000)))
-    assert (book.spent, book.events, book.failure_delta_spent) == (spent, events, book.failure_delta - rest)
+    assert (book.spent, book.events, book.failure_delta_spent) == (
+        spent,
+        events,
+        book.failure_delta - rest,
+    )
     book.charge(Fails(own=rest, cost=book.remaining))
     assert (book.remaining, book.failure_delta_spent) == (0, book.failure_delta)
 

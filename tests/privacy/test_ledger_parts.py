@@ -1,4 +1,6 @@
-"""Parts of a ledger: what each may spend, whom it tells, and that no part makes the whole spend more."""
+"""Parts of a ledger: what each may spend, whom it tells, and that no part makes the whole spend
+more.
+"""
 
 from fractions import Fraction
 
@@ -16,7 +18,9 @@ DOMAIN = Domain(("a",), (2,))
 
 
 def whole():
-    return PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, unit_column="home")
+    return PrivacyLedger(
+        epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, unit_column="home"
+    )
 
 
 def event(ledger, rho):
@@ -25,7 +29,10 @@ def event(ledger, rho):
 
 def test_a_part_charges_the_whole_for_every_event():
     ledger = whole()
-    one, other = ledger.part(ledger.budget / 3, max_rows=4), ledger.part(ledger.budget / 2, max_rows=1)
+    one, other = (
+        ledger.part(ledger.budget / 3, max_rows=4),
+        ledger.part(ledger.budget / 2, max_rows=1),
+    )
     one.charge(event(one, one.budget / 2))
     other.charge(event(other, other.budget))
     assert ledger.spent == one.spent + other.spent == ledger.budget * Fraction(2, 3)
@@ -62,7 +69,9 @@ def test_noise_of_a_part_is_as_large_as_its_units_have_rows():
     assert ledger.unit.max_rows == 1
 
 
-@pytest.mark.parametrize(("budget", "rows"), [(0, 1), (-1, 1), (1, 0), (1, MAX_ROWS + 1), (1, True)])
+@pytest.mark.parametrize(
+    ("budget", "rows"), [(0, 1), (-1, 1), (1, 0), (1, MAX_ROWS + 1), (1, True)]
+)
 def test_parts_that_cannot_be_meant_are_refused(budget, rows):
     with pytest.raises(ParameterError):
         whole().part(Fraction(budget), max_rows=rows)

@@ -35,7 +35,9 @@ from synthdp.privacy.unit import Adjacency
 # The noise is what the event states
 
 
-def noise_of_measurement(adjacency, coarsening=None, rho=Fraction(1, 8), accounting=Accounting.ZCDP):
+def noise_of_measurement(
+    adjacency, coarsening=None, rho=Fraction(1, 8), accounting=Accounting.ZCDP
+):
     """Noise of one big marginal, and the sigma that its event and its measurement state."""
     domain = Domain(("x", "y"), (500, 400))
     rows = [(i % 7, 3) for i in range(50)]
@@ -44,12 +46,22 @@ def noise_of_measurement(adjacency, coarsening=None, rho=Fraction(1, 8), account
     counts = ArraySource(domain, rows).counts(("x", "y"))
     truth = coarsening.apply(("x", "y"), counts) if coarsening else counts
     (event,) = table.ledger.events
-    assert measurement.stddev == event.stddev == pytest.approx((float(event.sigma_squared) + 1 / 12) ** 0.5)
-    return (measurement.values - truth).astype(np.int64).ravel(), float(event.sigma_squared) ** 0.5, event
+    assert (
+        measurement.stddev
+        == event.stddev
+        == pytest.approx((float(event.sigma_squared) + 1 / 12) ** 0.5)
+    )
+    return (
+        (measurement.values - truth).astype(np.int64).ravel(),
+        float(event.sigma_squared) ** 0.5,
+        event,
+    )
 
 
 @BOTH
-@pytest.mark.parametrize("coarsening", [None, Coarsening({"x": np.arange(500) // 2})], ids=["plain", "merged"])
+@pytest.mark.parametrize(
+    "coarsening", [None, Coarsening({"x": np.arange(500) // 2})], ids=["plain", "merged"]
+)
 @EITHER
 def test_noise_has_the_stated_distribution(adjacency, coarsening, accounting):
     draws, sigma, event = noise_of_measurement(adjacency, coarsening, accounting=accounting)
@@ -60,7 +72,9 @@ def test_noise_has_the_stated_distribution(adjacency, coarsening, accounting):
 @BOTH
 def test_half_the_noise_is_noticed(adjacency, monkeypatch):
     def half(*, sigma_squared, size, randomness):
-        return noise.gaussian_noise(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
+        return noise.gaussian_noise(
+            sigma_squared=sigma_squared / 4, size=size, randomness=randomness
+        )
 
     monkeypatch.setattr(queryable, "gaussian_noise", half)
     for accounting in Accounting:
@@ -88,7 +102,9 @@ def test_measure_spends_exactly_rho_and_keeps_the_axes_asked_for():
     table = private()
     measured = table.measure(("c", "a"), rho=400.0)
     assert measured.clique == ("c", "a")
-    assert np.array_equal(measured.values, exact(("c", "a")))  # sigma = 0.035: noise in one cell of 1e176
+    assert np.array_equal(
+        measured.values, exact(("c", "a"))
+    )  # sigma = 0.035: noise in one cell of 1e176
     assert table.ledger.spent == 400
     assert table.released == (measured,)
 
@@ -99,7 +115,9 @@ def test_the_empty_clique_is_the_noisy_total(adjacency):
     measured = table.measure((), rho=400.0)
     assert measured.values.shape == ()
     assert measured.values == len(ROWS)
-    totals = np.array([private(ROWS, adjacency).measure((), rho=0.5).values for _ in range(300)]) - len(ROWS)
+    totals = np.array(
+        [private(ROWS, adjacency).measure((), rho=0.5).values for _ in range(300)]
+    ) - len(ROWS)
     assert totals.std() > 0.3
 
 
@@ -139,7 +157,16 @@ def test_it_has_no_length_no_iteration_and_no_attributes_to_add():
 
 def test_its_public_face_is_small():
     public = {name for name in dir(PrivateTable) if not name.startswith("_")}
-    assert public == {"close", "domain", "ledger", "measure", "randomness", "released", "scores", "select"}
+    assert public == {
+        "close",
+        "domain",
+        "ledger",
+        "measure",
+        "randomness",
+        "released",
+        "scores",
+        "select",
+    }
     for name in public - {"close", "measure", "scores", "select"}:
         with pytest.raises(AttributeError):
             setattr(private(), name, None)

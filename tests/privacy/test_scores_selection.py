@@ -43,7 +43,8 @@ def test_score_is_the_l1_error_in_grid_units():
 
 
 @pytest.mark.parametrize(
-    "estimate", [np.full(3, nan), np.array([inf, 0, 0]), np.full(3, 2.0**39), np.array([2**41, 0, 0])]
+    "estimate",
+    [np.full(3, nan), np.array([inf, 0, 0]), np.full(3, 2.0**39), np.array([2**41, 0, 0])],
 )
 def test_estimates_that_could_overflow_are_refused(estimate):
     with pytest.raises(ParameterError, match="estimate"):
@@ -56,7 +57,10 @@ def test_many_large_estimates_cannot_wrap_round():
         MarginalL1Error({("a",): np.full(2**13, 2.0**40)})
     score = MarginalL1Error({("a",): np.full(2**13, 2.0**27)})
     assert score.error(("a",), np.zeros(2**13, dtype=np.int64)) == 2**50
-    assert score.error(("a",), np.full(2**13, 2**36, dtype=np.int64)) == (2**36 - 2**27) * 2**13 * 2**10
+    assert (
+        score.error(("a",), np.full(2**13, 2**36, dtype=np.int64))
+        == (2**36 - 2**27) * 2**13 * 2**10
+    )
 
 
 def test_estimates_are_fixed_when_the_score_is_made():
@@ -73,18 +77,27 @@ def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
     coarsening = MERGING if merged else None
     domain = MERGING.domain(DOMAIN) if merged else DOMAIN
     shapes = {clique: domain.project(clique).shape for clique in CLIQUES}
-    score = MarginalL1Error({c: np.resize(numbers, shape) for c, shape in shapes.items()}, coarsening)
+    score = MarginalL1Error(
+        {c: np.resize(numbers, shape) for c, shape in shapes.items()}, coarsening
+    )
     neighbours = {Adjacency.ADD_REMOVE: [*rows, row]}
     if rows:
-        neighbours[Adjacency.REPLACE_ONE] = [row if i == at % len(rows) else old for i, old in enumerate(rows)]
+        neighbours[Adjacency.REPLACE_ONE] = [
+            row if i == at % len(rows) else old for i, old in enumerate(rows)
+        ]
     for adjacency, other in neighbours.items():
         event = ScoresEvent.costing(
             Fraction(1), score="s", n_candidates=len(CLIQUES), sensitivity=adjacency.marginal_l1
         )
         moves = []
         for clique in CLIQUES:
-            error, error_ = (score.error(clique, exact(clique, r, coarsening)) for r in (rows, other))
-            assert abs(error - error_) <= score.sensitivity([clique], PrivacyUnit(adjacency=adjacency)) * 1024
+            error, error_ = (
+                score.error(clique, exact(clique, r, coarsening)) for r in (rows, other)
+            )
+            assert (
+                abs(error - error_)
+                <= score.sensitivity([clique], PrivacyUnit(adjacency=adjacency)) * 1024
+            )
             moves.append(score.whole_records(error) - score.whole_records(error_))
         assert max(map(abs, moves)) <= event.sensitivity
         assert sum(move**2 for move in moves) <= event.n_candidates * event.sensitivity**2
@@ -98,7 +111,10 @@ def test_the_declared_sensitivity_is_reached_by_all_scores_at_once():
         (Adjacency.ADD_REMOVE, [*rows, (1, 1, 1)]),
         (Adjacency.REPLACE_ONE, [*rows[1:], (1, 1, 1)]),
     ]:
-        before, after = ([score.whole_records(score.error(c, exact(c, r))) for c in cliques] for r in (rows, other))
+        before, after = (
+            [score.whole_records(score.error(c, exact(c, r))) for c in cliques]
+            for r in (rows, other)
+        )
         assert before == [0] * len(cliques)
         assert after == [adjacency.marginal_l1] * len(cliques)
 
@@ -128,7 +144,8 @@ def test_weighted_scores_move_by_no_more_than_they_declare(rows, row, numbers, w
         unit = PrivacyUnit(adjacency=adjacency)
         for chosen in (CLIQUES, CLIQUES[:2], CLIQUES[3:4]):
             moves = [
-                score.weighted(c, score.error(c, exact(c, rows))) - score.weighted(c, score.error(c, exact(c, other)))
+                score.weighted(c, score.error(c, exact(c, rows)))
+                - score.weighted(c, score.error(c, exact(c, other)))
                 for c in chosen
             ]
             assert {type(move) for move in moves} == {int}
@@ -139,7 +156,9 @@ def test_weighted_scores_move_by_no_more_than_they_declare(rows, row, numbers, w
 @BOTH
 def test_the_sensitivity_of_weighted_scores_is_reached(adjacency):
     other = [*ROWS, (0, 1, 1)] if adjacency is Adjacency.ADD_REMOVE else [(1, 0, 0), *ROWS[1:]]
-    score = MarginalL1Error({c: exact(c) for c in CLIQUES}, weights={c: 1.5 + len(c) for c in CLIQUES})
+    score = MarginalL1Error(
+        {c: exact(c) for c in CLIQUES}, weights={c: 1.5 + len(c) for c in CLIQUES}
+    )
     moves = [score.weighted(c, score.error(c, exact(c, other))) for c in CLIQUES]
     unit = PrivacyUnit(adjacency=adjacency)
     assert max(moves) == score.sensitivity(CLIQUES, unit) * score.units_per_record
@@ -161,7 +180,9 @@ def test_weights_and_penalties_follow_aim():
 @pytest.mark.parametrize("weight", [0.0, -1.0, nan, inf, 2.0**41, 2.0**-18])
 def test_weights_out_of_range_are_refused(weight):
     with pytest.raises(ParameterError, match="weight"):
-        MarginalL1Error({("a",): np.zeros(3), ("b",): np.zeros(2)}, weights={("a",): 1.0, ("b",): weight})
+        MarginalL1Error(
+            {("a",): np.zeros(3), ("b",): np.zeros(2)}, weights={("a",): 1.0, ("b",): weight}
+        )
 
 
 @pytest.mark.parametrize("penalty", [nan, inf, -inf, 2.0**41])
@@ -184,7 +205,9 @@ def test_a_missing_weight_or_penalty_is_refused():
 def test_noisy_scores_have_the_noise_of_their_event(adjacency, accounting):
     domain = Domain(tuple(f"x{i}" for i in range(200)), (2,) * 200)
     rows, cliques = [(0,) * 200] * 5, [(f"x{i}", f"x{j}") for i in range(200) for j in range(i)]
-    score = MarginalL1Error({c: np.full((2, 2), 0.3) for c in cliques})  # |5 - 0.3| + 3 * 0.3 = 5.6: 5 whole records
+    score = MarginalL1Error(
+        {c: np.full((2, 2), 0.3) for c in cliques}
+    )  # |5 - 0.3| + 3 * 0.3 = 5.6: 5 whole records
     table = private(rows, adjacency, domain=domain, accounting=accounting)
     noisy = table.scores(cliques, score=score, rho=Fraction(50))
     (event,) = table.ledger.events
@@ -194,17 +217,24 @@ def test_noisy_scores_have_the_noise_of_their_event(adjacency, accounting):
     draws = np.array(list(noisy.values())) - 5
     sigma = float(event.sigma_squared) ** 0.5
     assert not failed(gaussian_p_values(draws.astype(np.int64), sigma))
-    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws.astype(np.int64), sigma * 1.3)))
+    assert {"fit", "variance"} <= set(
+        failed(gaussian_p_values(draws.astype(np.int64), sigma * 1.3))
+    )
 
 
 @EITHER
 def test_weights_are_applied_to_noisy_scores_afterwards(accounting):
-    """The same bits, weighted or not: the same noise, and so the same charge and one formula between the two."""
+    """The same bits, weighted or not: the same noise, and so the same charge and one formula
+    between the two.
+    """
     estimates = {c: np.full(DOMAIN.project(c).shape, 0.7) for c in CLIQUES}
     weights, penalties = {c: 0.5 + len(c) for c in CLIQUES}, {c: 2.0 * len(c) for c in CLIQUES}
     plain, weighted = (
         private(randomness=Seeded(3), accounting=accounting).scores(CLIQUES, score=score, rho=0.25)
-        for score in (MarginalL1Error(estimates), MarginalL1Error(estimates, weights=weights, penalties=penalties))
+        for score in (
+            MarginalL1Error(estimates),
+            MarginalL1Error(estimates, weights=weights, penalties=penalties),
+        )
     )
     assert weighted == {c: weights[c] * (plain[c] - penalties[c]) for c in CLIQUES}
     assert all(value == int(value) for value in plain.values())
@@ -235,14 +265,18 @@ def selection_counts(adjacency, n=6000, epsilon=Fraction(1, 2), *, weighted=Fals
     errors = np.array([np.abs(exact(c, rows) - estimates[c]).sum() for c in candidates])
     if weighted:
         errors = np.array([1.0, 2.5, 0.5, 2.0]) * (errors - np.array([0.0, 3.0, 1.0, -1.0]))
-    weights = np.exp(float(epsilon) * errors / (2 * adjacency.marginal_l1 * (2.5 if weighted else 1)))
+    weights = np.exp(
+        float(epsilon) * errors / (2 * adjacency.marginal_l1 * (2.5 if weighted else 1))
+    )
     return np.array([wins.count(c) for c in candidates]), weights / weights.sum()
 
 
 @BOTH
 @pytest.mark.parametrize("weighted", often(True, seldom=[False]))
 def test_select_follows_the_exponential_mechanism(adjacency, weighted):
-    wins, probabilities = selection_counts(adjacency, epsilon=Fraction(3 if weighted else 1, 2), weighted=weighted)
+    wins, probabilities = selection_counts(
+        adjacency, epsilon=Fraction(3 if weighted else 1, 2), weighted=weighted
+    )
     assert not failed({"fit": p_chi_squared(wins, probabilities)})
     top = int(np.argmax(probabilities))
     assert not failed({"top": p_binomial(int(wins[top]), int(wins.sum()), probabilities[top])})

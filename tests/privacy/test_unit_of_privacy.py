@@ -39,11 +39,15 @@ def person(max_rows, column="person"):
 
 
 def ledger(**changes):
-    return PrivacyLedger(**({"epsilon": 10.0, "delta": 1e-6, "adjacency": Adjacency.ADD_REMOVE} | changes))
+    return PrivacyLedger(
+        **({"epsilon": 10.0, "delta": 1e-6, "adjacency": Adjacency.ADD_REMOVE} | changes)
+    )
 
 
 def book_of(max_rows, accounting=Accounting.ZCDP):
-    return ledger(epsilon=1000.0, accounting=accounting, max_rows_per_unit=max_rows, unit_column="person")
+    return ledger(
+        epsilon=1000.0, accounting=accounting, max_rows_per_unit=max_rows, unit_column="person"
+    )
 
 
 # The unit
@@ -52,21 +56,31 @@ def book_of(max_rows, accounting=Accounting.ZCDP):
 def test_sensitivities_grow_with_the_rows_of_a_person():
     for k in (1, 2, 7, MAX_ROWS):
         assert (person(k).marginal_l1, person(k).marginal_l2_squared) == (k, k * k)
-    for adjacency, expected in {Adjacency.ADD_REMOVE: (1, 1), Adjacency.REPLACE_ONE: (2, 2)}.items():
+    for adjacency, expected in {
+        Adjacency.ADD_REMOVE: (1, 1),
+        Adjacency.REPLACE_ONE: (2, 2),
+    }.items():
         unit = PrivacyUnit(adjacency=adjacency)
         assert (unit.marginal_l1, unit.marginal_l2_squared) == expected
 
 
-@pytest.mark.parametrize("max_rows", [0, -1, True, 2.0, 1.5, "3", None, nan, np.float64(2), MAX_ROWS + 1])
+@pytest.mark.parametrize(
+    "max_rows", [0, -1, True, 2.0, 1.5, "3", None, nan, np.float64(2), MAX_ROWS + 1]
+)
 def test_a_number_of_rows_that_is_none_is_refused(max_rows):
-    with pytest.raises(ParameterError, match=r"max_rows_per_unit is .*; give a whole number of at least 1"):
+    with pytest.raises(
+        ParameterError, match=r"max_rows_per_unit is .*; give a whole number of at least 1"
+    ):
         person(max_rows)
     with pytest.raises(ParameterError, match="max_rows_per_unit is"):
         book_of(max_rows)
 
 
 def test_contradictions_are_refused():
-    with pytest.raises(ParameterError, match="max_rows_per_unit is 2 but there is no unit; name the person's column"):
+    with pytest.raises(
+        ParameterError,
+        match="max_rows_per_unit is 2 but there is no unit; name the person's column",
+    ):
         PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=2)
     for k in (1, 2):
         with pytest.raises(ParameterError, match=r"adjacency is 'replace-one'.*'add-remove'"):
@@ -74,7 +88,10 @@ def test_contradictions_are_refused():
 
 
 def test_a_unit_says_in_words_what_it_is_and_is_frozen():
-    assert unit_in_words(PrivacyUnit(adjacency=Adjacency.REPLACE_ONE)) == RECORDS[Adjacency.REPLACE_ONE]
+    assert (
+        unit_in_words(PrivacyUnit(adjacency=Adjacency.REPLACE_ONE))
+        == RECORDS[Adjacency.REPLACE_ONE]
+    )
     text = unit_in_words(person(5, "patient"))
     assert "one person" in text
     assert "'patient'" in text
@@ -110,14 +127,19 @@ def test_marginals_move_by_exactly_what_their_event_says_at_most(accounting, max
         PrivateTable(ArraySource(DOMAIN, ROWS), book).measure(clique, rho=1)
         (event,) = book.events
         assert event.rho == 1
-        moves = [int(((exact(clique, one) - exact(clique, two)) ** 2).sum()) for one, two in neighbours(max_rows)]
+        moves = [
+            int(((exact(clique, one) - exact(clique, two)) ** 2).sum())
+            for one, two in neighbours(max_rows)
+        ]
         assert max(moves) == event.sensitivity_squared == 2 * event.sigma_squared
         assert max(moves) > (max_rows - 1) ** 2
 
 
 @SEVERAL
 def test_histograms_claim_what_marginals_do(max_rows):
-    event = HistogramEvent.costing(Fraction(1, 7), column="a", of="values", n_cells=9, unit=person(max_rows))
+    event = HistogramEvent.costing(
+        Fraction(1, 7), column="a", of="values", n_cells=9, unit=person(max_rows)
+    )
     assert (event.rho, event.sensitivity_squared) == (Fraction(1, 7), max_rows**2)
     assert (event.delta, event.is_gaussian) == (0, True)
 
@@ -140,8 +162,13 @@ def test_scores_move_by_exactly_what_is_declared_at_most(name, max_rows):
     for chosen in (CLIQUES, CLIQUES[:1]):
         moves, whole = [], []
         for one, two in neighbours(max_rows):
-            errors = [(score.error(c, exact(c, one)), score.error(c, exact(c, two))) for c in chosen]
-            moves += [score.weighted(c, x) - score.weighted(c, y) for c, (x, y) in zip(chosen, errors, strict=True)]
+            errors = [
+                (score.error(c, exact(c, one)), score.error(c, exact(c, two))) for c in chosen
+            ]
+            moves += [
+                score.weighted(c, x) - score.weighted(c, y)
+                for c, (x, y) in zip(chosen, errors, strict=True)
+            ]
             whole += [score.whole_records(x) - score.whole_records(y) for x, y in errors]
         assert max(map(abs, moves)) == score.sensitivity(chosen, unit) * score.units_per_record
         assert max(map(abs, whole)) == unit.marginal_l1
@@ -164,7 +191,9 @@ WORST = MarginalL1Error({("a",): np.array([9.0, 0, 0]), ("b",): np.array([0.0, 0
 
 @SEVERAL
 def test_a_selection_is_bounded_range_for_all_rows_of_a_person(max_rows, monkeypatch):
-    """A person in cell (0, 0) takes a's error down and b's up: the exponents move apart by all of epsilon."""
+    """A person in cell (0, 0) takes a's error down and b's up: the exponents move apart by all of
+    epsilon.
+    """
     exponents = []
     original = private_table.exponential_mechanism
 
@@ -177,7 +206,9 @@ def test_a_selection_is_bounded_range_for_all_rows_of_a_person(max_rows, monkeyp
     for one, two in neighbours(max_rows):
         for rows in (one, two):
             book = book_of(max_rows)
-            PrivateTable(ArraySource(DOMAIN, rows), book).select([("a",), ("b",)], score=WORST, rho=Fraction(1, 2))
+            PrivateTable(ArraySource(DOMAIN, rows), book).select(
+                [("a",), ("b",)], score=WORST, rho=Fraction(1, 2)
+            )
         moves = [x - y for x, y in zip(*exponents[-2:], strict=True)]
         ranges.append(max(moves) - min(moves))
         (event,) = book.events
@@ -194,7 +225,9 @@ def test_a_selection_is_bounded_range_for_all_rows_of_a_person(max_rows, monkeyp
 def test_with_the_same_noise_two_tables_differ_by_what_the_person_adds(rows, extra, clique):
     books = [book_of(len(extra)) for _ in range(2)]
     one, two = (
-        PrivateTable(ArraySource(DOMAIN, r), b, randomness=Seeded(3)).measure(clique, rho=0.1).values
+        PrivateTable(ArraySource(DOMAIN, r), b, randomness=Seeded(3))
+        .measure(clique, rho=0.1)
+        .values
         for r, b in zip((rows, [*rows, *extra]), books, strict=True)
     )
     assert np.array_equal(two - one, exact(clique, extra))
@@ -218,10 +251,18 @@ def partition(own):
 
 @EITHER
 def test_the_certificate_says_unit_rows_and_deltas(accounting):
-    book = ledger(accounting=accounting, max_rows_per_unit=4, unit_column="patient", failure_delta=2e-7)
+    book = ledger(
+        accounting=accounting, max_rows_per_unit=4, unit_column="patient", failure_delta=2e-7
+    )
     book.charge(partition(book.failure_delta / 4))
-    book.charge(HistogramEvent.costing(Fraction(1, 100), column="b", of="decimals", n_cells=17, unit=book.unit))
-    statement = privacy_certificate(ledger=book, randomness=SystemRandomness(), release={"max_rows_per_unit": 1})
+    book.charge(
+        HistogramEvent.costing(
+            Fraction(1, 100), column="b", of="decimals", n_cells=17, unit=book.unit
+        )
+    )
+    statement = privacy_certificate(
+        ledger=book, randomness=SystemRandomness(), release={"max_rows_per_unit": 1}
+    )
     assert json.loads(json.dumps(statement, allow_nan=False)) == statement
     assert statement["max_rows_per_unit"] == 4
     assert statement["unit_of_privacy"] == unit_in_words(book.unit)
@@ -253,11 +294,16 @@ def test_only_a_guarantee_for_records_warns_of_people_with_several(column):
 
 
 @pytest.mark.parametrize(
-    ("adjacency", "max_rows", "squared"), [("add-remove", 1, 1), ("add-remove", 3, 9), ("replace-one", 1, 2)]
+    ("adjacency", "max_rows", "squared"),
+    [("add-remove", 1, 1), ("add-remove", 3, 9), ("replace-one", 1, 2)],
 )
 def test_the_scale_of_noise_for_a_budget(adjacency, max_rows, squared):
-    """Noise of that variance on n marginals costs rho: n squared / (2 sigma^2), worked out backwards."""
-    unit = PrivacyUnit(adjacency=Adjacency(adjacency), max_rows=max_rows, column="person" if max_rows > 1 else None)
+    """Noise of that variance on n marginals costs rho: n squared / (2 sigma^2), worked out
+    backwards.
+    """
+    unit = PrivacyUnit(
+        adjacency=Adjacency(adjacency), max_rows=max_rows, column="person" if max_rows > 1 else None
+    )
     for rho in (Fraction(1, 3), Fraction(7), Fraction(1, 2**70)):
         assert unit.sigma_squared(rho) == squared / (2 * rho)
         for n in (1, 2, 17):

@@ -12,12 +12,31 @@ from synthdp.core.errors import ParameterError, SchemaError, SynthdpError
 from synthdp.inference.engines.direct import DirectEstimator
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
-AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 4}}
-PAY = {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"edges": [0, 1.5, 9]}}
-DAY = {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-15", "maximum": "2020-12-31"}}
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 99},
+    "synthdp": {"bins": 4},
+}
+PAY = {
+    "name": "pay",
+    "type": "number",
+    "constraints": {"minimum": 0, "maximum": 9},
+    "synthdp": {"edges": [0, 1.5, 9]},
+}
+DAY = {
+    "name": "day",
+    "type": "date",
+    "constraints": {"minimum": "2020-01-15", "maximum": "2020-12-31"},
+}
 DAY |= {"synthdp": {"resolution": "month", "bins": 3}}
 MEMBER = {"name": "member", "type": "boolean"}
-KIDS = {"name": "kids", "type": "integer", "constraints": {"enum": [0, 1, 2]}, "synthdp": {"other": 2}}
+KIDS = {
+    "name": "kids",
+    "type": "integer",
+    "constraints": {"enum": [0, 1, 2]},
+    "synthdp": {"other": 2},
+}
 SCHEMA = synthdp.Schema.from_dict({"fields": [SEX, AGE, PAY, DAY, MEMBER, KIDS]})
 PAIRS = [("sex", "age"), ("pay", "age"), ("member", "day"), ("kids",), ("kids", "pay")]
 
@@ -50,7 +69,9 @@ def test_marginals_of_a_synthesis_are_measurements_again(source, form):
         released = [frame.sample(frac=1, random_state=1)[frame.columns[::-1]] for frame in released]
     again = synthdp.from_measurements(SCHEMA, [(counts, 2.0) for counts in released])
     for clique in PAIRS:
-        assert np.allclose(again.model.marginal(clique).values, source.model.marginal(clique).values, atol=0.01)
+        assert np.allclose(
+            again.model.marginal(clique).values, source.model.marginal(clique).values, atol=0.01
+        )
     table = again.sample(100, seed=0)
     assert list(table.columns) == list(SCHEMA.names)
     assert len(again.sample()) == 1000
@@ -79,8 +100,16 @@ def test_the_total_alone_and_one_stddev_a_cell():
 def test_schemas_in_every_form(tmp_path):
     SCHEMA.save(tmp_path / "schema.json")
     counts = pd.DataFrame({"sex": ["f", "m"], "count": [3.0, 1.0]})
-    for schema in (SCHEMA, SCHEMA.to_dict(), tmp_path / "schema.json", str(tmp_path / "schema.json")):
-        assert synthdp.from_measurements(schema, [(counts, 1.0)]).schema.fingerprint == SCHEMA.fingerprint
+    for schema in (
+        SCHEMA,
+        SCHEMA.to_dict(),
+        tmp_path / "schema.json",
+        str(tmp_path / "schema.json"),
+    ):
+        assert (
+            synthdp.from_measurements(schema, [(counts, 1.0)]).schema.fingerprint
+            == SCHEMA.fingerprint
+        )
     domain = synthdp.Domain(("a", "b"), (2, 3))
     counts = pd.DataFrame({"a": [0, 1], "count": [30.0, 10.0]})
     synthesis = synthdp.from_measurements(domain, [(counts, 1.0)], engine=DirectEstimator())
@@ -104,7 +133,16 @@ def test_rules_hold_whatever_was_measured(engine):
 def test_the_certificate_claims_nothing_and_says_what_a_release_says(source):
     certificate = source.certificate
     assert certificate["guarantee"].startswith("not stated here")
-    nothing = ("is_private", "epsilon", "delta", "accounting", "mechanism", "noise", "adjacency", "unit_of_privacy")
+    nothing = (
+        "is_private",
+        "epsilon",
+        "delta",
+        "accounting",
+        "mechanism",
+        "noise",
+        "adjacency",
+        "unit_of_privacy",
+    )
     assert all(certificate[name] is None for name in nothing)
     assert certificate["events"] == []
     assert certificate["complete"] is True
@@ -131,7 +169,14 @@ def test_a_saved_one_is_loaded_shown_and_sampled(source, tmp_path, monkeypatch):
     for name in ("m.synthdp", "out.csv.privacy.json"):
         outcome = invoke("show", name, "--all")
         assert (outcome.code, outcome.notes) == (0, [])
-        for words in ("released by another system", "sex x age", "stddev 2\n", "stddev 1 to 3", "auto", "not covered"):
+        for words in (
+            "released by another system",
+            "sex x age",
+            "stddev 2\n",
+            "stddev 1 to 3",
+            "auto",
+            "not covered",
+        ):
             assert words in outcome.out.decode()
         assert isinstance(json.loads(invoke("show", name, "--json").out), dict)
 
@@ -151,7 +196,11 @@ CUT = pd.cut(pd.Series([1, 30, 60, 90]), [0, 24, 49, 74, 99])
         ((GOOD, float("inf")), ParameterError, "stddev is inf"),
         ((GOOD, "2"), ParameterError, "stddev is '2'"),
         ((GOOD, True), ParameterError, "stddev is True"),
-        (GOOD, ParameterError, r"measurements\[1\] is a DataFrame of another kind; give a LinearMeasurement or a pair"),
+        (
+            GOOD,
+            ParameterError,
+            r"measurements\[1\] is a DataFrame of another kind; give a LinearMeasurement or a pair",
+        ),
         ((GOOD,), ParameterError, "is a tuple of another kind"),
         ((GOOD.to_dict(), 1.0), ParameterError, "is a tuple of another kind"),
         ((GOOD.iloc[:1], 1.0), ParameterError, "1 of the 2 combinations of 'sex' are not there"),
@@ -159,29 +208,73 @@ CUT = pd.cut(pd.Series([1, 30, 60, 90]), [0, 24, 49, 74, 99])
         ((GOOD.iloc[[0, 1, 0]], 1.0), ParameterError, r"row 2 \(from 0\) repeats"),
         ((pd.DataFrame({"count": [1.0, 2.0]}), 1.0), ParameterError, "row 1 .* repeats"),
         ((pd.DataFrame({"count": []}), 1.0), ParameterError, "1 of the 1 combinations"),
-        ((GOOD.rename(columns={"sex": "height"}), 1.0), SchemaError, "no column 'height'; name one of 'sex', 'age'"),
+        (
+            (GOOD.rename(columns={"sex": "height"}), 1.0),
+            SchemaError,
+            "no column 'height'; name one of 'sex', 'age'",
+        ),
         ((GOOD.rename(columns={"count": "n"}), 1.0), SchemaError, "needs one column 'count'"),
-        ((GOOD.assign(sex=["f", "x"]), 1.0), SchemaError, r"'sex': the value in row 1 \(from 0\) is not in the schema"),
+        (
+            (GOOD.assign(sex=["f", "x"]), 1.0),
+            SchemaError,
+            r"'sex': the value in row 1 \(from 0\) is not in the schema",
+        ),
         ((GOOD.assign(sex=["f", None]), 1.0), SchemaError, "row 1"),
         ((GOOD.assign(sex=["f", ""]), 1.0), SchemaError, "row 1"),
         ((GOOD.assign(count=["many", 1]), 1.0), ParameterError, "some counts are not numbers"),
         ((GOOD.assign(count=[np.nan, 1]), 1.0), ParameterError, "nan or inf"),
         ((pd.Series([1.0, 2.0]), 1.0), SchemaError, "no column None"),
-        ((pd.DataFrame({"age": [-1, *AGES[1:]], "count": 1.0}), 1.0), SchemaError, "'age': the value in row 0"),
-        ((pd.DataFrame({"age": [*AGES[:3], 100, None], "count": 1.0}), 1.0), SchemaError, "'age': the value in row 3"),
-        ((pd.DataFrame({"age": ["?", *AGES[1:]], "count": 1.0}), 1.0), SchemaError, "'age': the value in row 0"),
-        ((pd.DataFrame({"age": [0, 1, *AGES[2:]], "count": 1.0}), 1.0), ParameterError, "row 1 .* repeats"),
-        ((pd.DataFrame({"age": CUT, "count": 1.0}), 1.0), SchemaError, "intervals of 'age' are open on the left"),
+        (
+            (pd.DataFrame({"age": [-1, *AGES[1:]], "count": 1.0}), 1.0),
+            SchemaError,
+            "'age': the value in row 0",
+        ),
+        (
+            (pd.DataFrame({"age": [*AGES[:3], 100, None], "count": 1.0}), 1.0),
+            SchemaError,
+            "'age': the value in row 3",
+        ),
+        (
+            (pd.DataFrame({"age": ["?", *AGES[1:]], "count": 1.0}), 1.0),
+            SchemaError,
+            "'age': the value in row 0",
+        ),
+        (
+            (pd.DataFrame({"age": [0, 1, *AGES[2:]], "count": 1.0}), 1.0),
+            ParameterError,
+            "row 1 .* repeats",
+        ),
+        (
+            (pd.DataFrame({"age": CUT, "count": 1.0}), 1.0),
+            SchemaError,
+            "intervals of 'age' are open on the left",
+        ),
         (
             (pd.DataFrame({"age": OTHER_BINS, "count": 1.0}), 1.0),
             SchemaError,
             "interval in row 1 .* begins inside a bin",
         ),
-        ((pd.DataFrame({"kids": [0, 1, 3, None], "count": 1.0}), 1.0), SchemaError, "'kids': the value in row 2"),
-        ((pd.DataFrame({"member": [True, False, "maybe"], "count": 1.0}), 1.0), SchemaError, "row 2"),
-        ((pd.DataFrame([["f", "f", 1.0]], columns=["sex", "sex", "count"]), 1.0), SchemaError, "appears twice"),
+        (
+            (pd.DataFrame({"kids": [0, 1, 3, None], "count": 1.0}), 1.0),
+            SchemaError,
+            "'kids': the value in row 2",
+        ),
+        (
+            (pd.DataFrame({"member": [True, False, "maybe"], "count": 1.0}), 1.0),
+            SchemaError,
+            "row 2",
+        ),
+        (
+            (pd.DataFrame([["f", "f", 1.0]], columns=["sex", "sex", "count"]), 1.0),
+            SchemaError,
+            "appears twice",
+        ),
         (synthdp.LinearMeasurement(("sex",), np.ones(3), 1.0), ParameterError, "shape"),
-        (synthdp.LinearMeasurement(("height",), np.ones(3), 1.0), ParameterError, "'height' is not in the domain"),
+        (
+            synthdp.LinearMeasurement(("height",), np.ones(3), 1.0),
+            ParameterError,
+            "'height' is not in the domain",
+        ),
     ],
 )
 def test_refuses_what_it_cannot_use_in_one_line(given, error, message):
@@ -192,7 +285,11 @@ def test_refuses_what_it_cannot_use_in_one_line(given, error, message):
 
 @pytest.mark.parametrize(
     ("measurements", "message"),
-    [([], "there is none"), ("counts", "is a str; give a list"), (GOOD, "is a DataFrame; give a list")],
+    [
+        ([], "there is none"),
+        ("counts", "is a str; give a list"),
+        (GOOD, "is a DataFrame; give a list"),
+    ],
 )
 def test_refuses_what_is_no_list_of_measurements(measurements, message):
     with pytest.raises(ParameterError, match=message):
@@ -204,7 +301,9 @@ def test_refuses_an_unknown_engine_and_rules_that_contradict_each_other():
         synthdp.from_measurements(SCHEMA, [(GOOD, 1.0)], engine="magic")
     rules = [{"forbid": {"sex": ["f"]}}, {"forbid": {"sex": ["m"]}}]
     with pytest.raises(SynthdpError):
-        synthdp.from_measurements({"fields": [SEX], "synthdp": {"constraints": rules}}, [(GOOD, 1.0)])
+        synthdp.from_measurements(
+            {"fields": [SEX], "synthdp": {"constraints": rules}}, [(GOOD, 1.0)]
+        )
 
 
 @pytest.mark.parametrize("column", SCHEMA.columns, ids=lambda column: column.name)
@@ -212,4 +311,6 @@ def test_a_column_knows_what_it_writes_and_nothing_else(column):
     codes, rng = np.repeat(np.arange(column.size), 50), np.random.default_rng(0)
     assert column.knows(column.decode(codes, rng)).all()
     assert column.knows(pd.Series(column.decode_text(codes, rng))).all()
-    assert not column.knows(pd.Series(["unheard of", object(), -5, pd.Timestamp("1700-01-01")], dtype=object)).any()
+    assert not column.knows(
+        pd.Series(["unheard of", object(), -5, pd.Timestamp("1700-01-01")], dtype=object)
+    ).any()

@@ -1,4 +1,6 @@
-"""A table of any library in memory in one line, and back: read right and alike, or a caution that names the column."""
+"""A table of any library in memory in one line, and back: read right and alike, or a caution that
+names the column.
+"""
 
 import warnings
 from datetime import date, time, timedelta
@@ -22,7 +24,9 @@ GENERATOR = np.random.default_rng(7)
 CODES = GENERATOR.integers(0, 5, N_ROWS)
 TEXTS = pd.Series(list("abcde"), dtype=object).take(CODES).to_numpy()
 GAPS = np.where((CODES == 0) & (np.arange(N_ROWS) % 2 == 0), None, CODES)
-MOMENTS = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(GENERATOR.integers(0, 10**7, N_ROWS), unit="s"))
+MOMENTS = pd.Series(
+    pd.Timestamp("2020-01-01") + pd.to_timedelta(GENERATOR.integers(0, 10**7, N_ROWS), unit="s")
+)
 SIZES = pd.Categorical(TEXTS, categories=list("edcba"), ordered=True)
 ARROW = {
     "int8": pa.int8(), "float": pa.float32(), "bool": pa.bool_(), "string": pa.string(), "large": pa.large_string(),
@@ -49,7 +53,9 @@ ALIKE = {
     "float32": (CODES / 4).astype("float32"),
     "object": TEXTS,
     "Int64": pd.array(GAPS, dtype="Int64"),
-    "boolean": pd.array(np.where([value is None for value in GAPS], None, CODES > 2), dtype="boolean"),
+    "boolean": pd.array(
+        np.where([value is None for value in GAPS], None, CODES > 2), dtype="boolean"
+    ),
     "Float32": pd.array(CODES / 4, dtype="Float32"),
     "string": pd.array(TEXTS, dtype=pd.StringDtype("python")),
     "datetime64[s]": MOMENTS.astype("datetime64[s]"),
@@ -82,7 +88,10 @@ def released(data, kinds="dtypes", **more):
 
 @pytest.fixture(scope="module")
 def frame():
-    columns = {name: pd.Series(values).reset_index(drop=True) for name, values in (ALIKE | LEVELLED).items()}
+    columns = {
+        name: pd.Series(values).reset_index(drop=True)
+        for name, values in (ALIKE | LEVELLED).items()
+    }
     return pd.DataFrame(columns)
 
 
@@ -144,7 +153,9 @@ def test_the_certificate_says_that_the_dtypes_were_taken_for_public(synthesis, f
 def test_a_saved_synthesis_keeps_the_dtypes_that_were_declared_public(synthesis, drawn, tmp_path):
     synthesis.save(tmp_path / "it.synthdp")
     loaded = synthdp.load(tmp_path / "it.synthdp")
-    told = [name for name in drawn if name not in ("cut", "interval")]  # these are categories that no text says
+    told = [
+        name for name in drawn if name not in ("cut", "interval")
+    ]  # these are categories that no text says
     pd.testing.assert_frame_equal(loaded.sample(N_ROWS, seed=1)[told], drawn[told])
     assert loaded.cautions == synthesis.cautions
 
@@ -182,19 +193,30 @@ def test_an_enumeration_of_polars_keeps_its_order():
     assert drawn.schema["it"] == pl.Enum([*"edcba", "other"])
 
 
-# --- what is public, and what is not ----------------------------------------------------------------------
+# --- what is public, and what is not --------------------------------------------------------------
 
 
 def test_dtypes_of_the_output_do_not_tell_neighbours_apart_unless_they_are_public():
-    """One missing value makes integers floats and one odd entry makes objects of them: nobody may see that."""
+    """One missing value makes integers floats and one odd entry makes objects of them: nobody may
+    see that.
+    """
     whole = pd.DataFrame({"it": CODES})
     gap = pd.DataFrame({"it": [*CODES.tolist(), None]})
     odd = pd.DataFrame({"it": [*CODES.tolist(), "x"]})
-    schema = {"fields": [{"name": "it", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}]}
-    drawn = [synthdp.synthesize(each, schema, epsilon=1, delta=1e-6).sample(5) for each in (whole, gap, odd)]
+    schema = {
+        "fields": [{"name": "it", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}]
+    }
+    drawn = [
+        synthdp.synthesize(each, schema, epsilon=1, delta=1e-6).sample(5)
+        for each in (whole, gap, odd)
+    ]
     assert {str(each["it"].dtype) for each in drawn} == {"Int64"}
     bounds = {"type": "integer", "constraints": {"required": True}}
-    for kinds in ({"it": bounds}, {"it": bounds | {"type": int}}, {"it": bounds | {"type": np.int8}}):
+    for kinds in (
+        {"it": bounds},
+        {"it": bounds | {"type": int}},
+        {"it": bounds | {"type": np.int8}},
+    ):
         dtypes = {str(released(each, kinds).sample(9)["it"].dtype) for each in (whole, gap, odd)}
         assert len(dtypes) == 1, kinds
 
@@ -220,13 +242,25 @@ def test_what_cannot_be_missing_costs_nothing_to_find_out(dtype):
     assert [column.name for column in opened.open_columns] == ["it", "other"]
 
 
-# --- cautions ---------------------------------------------------------------------------------------------
+# --- cautions -------------------------------------------------------------------------------------
 
 WRONG = {
-    "epoch": (MOMENTS.astype("datetime64[s]").astype("int64"), "datetime", "pandas.to_datetime(.., unit='s')"),
-    "dates as texts": (MOMENTS.dt.strftime("%d.%m.%Y"), "date", "declare how it is written: format"),
+    "epoch": (
+        MOMENTS.astype("datetime64[s]").astype("int64"),
+        "datetime",
+        "pandas.to_datetime(.., unit='s')",
+    ),
+    "dates as texts": (
+        MOMENTS.dt.strftime("%d.%m.%Y"),
+        "date",
+        "declare how it is written: format",
+    ),
     "numbers of dates": (MOMENTS, "number", "decimalChar, groupChar, bareNumber, missingValues"),
-    "objects that are dates": (pd.Series([date(2020, 1, 1)] * N_ROWS, dtype=object), "categorical", "say by its type"),
+    "objects that are dates": (
+        pd.Series([date(2020, 1, 1)] * N_ROWS, dtype=object),
+        "categorical",
+        "say by its type",
+    ),
     "times of day": (pd.Series([time(1)] * N_ROWS, dtype=object), "categorical", "say by its type"),
     "lists": (pd.Series([[1]] * N_ROWS, dtype=object), "categorical", "or 'ignore'"),
     "periods": (MOMENTS.dt.to_period("M"), "number", "decimalChar"),
@@ -260,12 +294,18 @@ def test_a_filter_that_makes_errors_of_cautions_does_not_lose_what_was_paid_for(
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "epsilon is 500")
         with pytest.raises(CautionWarning):
-            released(pd.DataFrame({"it": TEXTS}), {"it": "integer"}, epsilon=9.0, anyway=True, rescue=rescued.append)
+            released(
+                pd.DataFrame({"it": TEXTS}),
+                {"it": "integer"},
+                epsilon=9.0,
+                anyway=True,
+                rescue=rescued.append,
+            )
     (synthesis,) = rescued
     assert len(synthesis.sample(5)) == 5
 
 
-# --- wrong use --------------------------------------------------------------------------------------------
+# --- wrong use ------------------------------------------------------------------------------------
 
 REFUSED = [
     ({"kinds": None}, ParameterError, "neither schema nor kinds is given; .*kinds='dtypes'"),
@@ -274,12 +314,22 @@ REFUSED = [
     ({"kinds": {"other": "integer"}}, SchemaError, "its header has 0 of the 1"),
     ({"kinds": 5}, SchemaError, "kinds: give a JSON object"),
     ({"data": pd.DataFrame({0: [1]})}, SchemaError, "column names are not all texts"),
-    ({"data": pd.DataFrame({"it": [1j]})}, SchemaError, "column 'it': its dtype complex128 says no kind"),
-    ({"data": {"it": [1]}}, ParameterError, r"data is a dict; make a table of it: pandas.DataFrame\(data\)"),
+    (
+        {"data": pd.DataFrame({"it": [1j]})},
+        SchemaError,
+        "column 'it': its dtype complex128 says no kind",
+    ),
+    (
+        {"data": {"it": [1]}},
+        ParameterError,
+        r"data is a dict; make a table of it: pandas.DataFrame\(data\)",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "error", "message"), REFUSED, ids=[str(case[2])[:30] for case in REFUSED])
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"), REFUSED, ids=[str(case[2])[:30] for case in REFUSED]
+)
 def test_wrong_use_is_one_line_with_the_way_out(wrong, error, message):
     right = {"data": pd.DataFrame({"it": [1, 2]}), "kinds": "dtypes"}
     with pytest.raises(error, match=message) as caught:

@@ -1,4 +1,6 @@
-"""Generated columns in what is drawn: in their places, repeatable, unique, and with nothing of the records in them."""
+"""Generated columns in what is drawn: in their places, repeatable, unique, and with nothing of the
+records in them.
+"""
 
 import gc
 import json
@@ -19,7 +21,11 @@ from synthdp.release.loading import load
 from synthdp.schema.open_schema import OpenSchema
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
-AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 9, "required": True},
+}
 FIELDS = [
     {"name": "id", "type": "id", "pattern": "P{:03d}"},
     HOUSES,
@@ -72,19 +78,33 @@ def test_tables_of_many_columns_are_put_together_without_a_word(synthesis):
 
 
 def test_the_second_name_and_mail_are_of_another_person():
-    names = {"patient": "name", "mail": "email", "doctor": "name", "her mail": "email", "french": "name"}
+    names = {
+        "patient": "name",
+        "mail": "email",
+        "doctor": "name",
+        "her mail": "email",
+        "french": "name",
+    }
     locales = {"french": "fr_FR"}
-    fakes = [{"name": name, "type": kind, "locale": locales.get(name, "de_DE")} for name, kind in names.items()]
+    fakes = [
+        {"name": name, "type": kind, "locale": locales.get(name, "de_DE")}
+        for name, kind in names.items()
+    ]
     table = synthesis_of(*fakes, HOUSES, AGE).sample(50, seed=2)
     for who, mail in (("patient", "mail"), ("doctor", "her mail")):
-        shared = [name[0].lower() == address[0] for name, address in zip(table[who], table[mail], strict=True)]
+        shared = [
+            name[0].lower() == address[0]
+            for name, address in zip(table[who], table[mail], strict=True)
+        ]
         assert np.mean(shared) > 0.9
     assert (table["patient"] != table["doctor"]).sum() > 40
 
 
 def test_the_rest_is_drawn_as_without_them(synthesis):
     plain = synthesis_of(HOUSES, AGE)
-    pd.testing.assert_frame_equal(synthesis.sample(50, seed=3)[["house", "age"]], plain.sample(50, seed=3))
+    pd.testing.assert_frame_equal(
+        synthesis.sample(50, seed=3)[["house", "age"]], plain.sample(50, seed=3)
+    )
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -103,12 +123,20 @@ def test_where_cannot_name_them_and_leaves_them_in(synthesis):
     with pytest.raises(ParameterError, match="where: the values of 'id' are generated, not drawn"):
         synthesis.sample(5, where={"id": ["P001"]})
     table = synthesis.sample(5, where={"house": ["a"]}, seed=0)
-    assert (list(table.columns), set(table["house"]), table["id"].iloc[-1]) == (NAMES, {"a"}, "P005")
+    assert (list(table.columns), set(table["house"]), table["id"].iloc[-1]) == (
+        NAMES,
+        {"a"},
+        "P005",
+    )
 
 
 def test_given_ids_stay_as_they_are(synthesis):
     table = synthesis.sample(given={"id": ["x", "x"], "age": [3, 4]}, seed=0)
-    assert (table["id"].tolist(), table["age"].tolist(), list(table.columns)) == (["x", "x"], [3, 4], NAMES)
+    assert (table["id"].tolist(), table["age"].tolist(), list(table.columns)) == (
+        ["x", "x"],
+        [3, 4],
+        NAMES,
+    )
     assert synthesis.sample(given={"id": [None, 7]}, seed=0)["id"].tolist() == ["P001", 7]
     alone = synthesis.sample(given={"id": [7.0, None, "z"]}, seed=0, text=True)
     assert (alone["id"].tolist(), len(alone)) == (["7", "P002", "z"], 3)
@@ -121,7 +149,10 @@ def test_given_ids_stay_as_they_are(synthesis):
 def test_given_ids_that_break_the_key_are_refused():
     found = synthesis_of(*FIELDS, primaryKey="id")
     assert found.sample(given={"id": ["x", "y"]})["id"].tolist() == ["x", "y"]
-    with pytest.raises(ParameterError, match="given: its values make two rows alike in primaryKey 'id'; correct them"):
+    with pytest.raises(
+        ParameterError,
+        match="given: its values make two rows alike in primaryKey 'id'; correct them",
+    ):
         found.sample(given={"id": ["x", "x"]})
 
 
@@ -129,13 +160,17 @@ def test_given_ids_that_break_the_key_are_refused():
 def test_ids_are_filled_with_none_that_was_given(text, synthesis):
     keyed = synthesis_of(*FIELDS, primaryKey="id")
     for found in (keyed, synthesis):
-        ids = found.sample(given={"id": ["P002", None, "P001", None, "z", ""]}, seed=0, text=text)["id"].tolist()
+        ids = found.sample(given={"id": ["P002", None, "P001", None, "z", ""]}, seed=0, text=text)[
+            "id"
+        ].tolist()
         assert ids == ["P002", "P003", "P001", "P004", "z", "P006"]  # of rows 1, 3 and 5
     numbers = [2.0, None, 1.0, 0.0, None]
     houses = ["a", "a", "a", "b", "b"]
     table = synthesis.sample(given={"number": numbers, "house": houses}, seed=0, text=text)
     assert table["number"].astype(int).tolist() == [2, 0, 1, 0, 1]
-    many = synthesis.sample(given={"id": [f"P{i:03d}" for i in range(50, 0, -1)] + [None] * 50}, seed=0, text=text)
+    many = synthesis.sample(
+        given={"id": [f"P{i:03d}" for i in range(50, 0, -1)] + [None] * 50}, seed=0, text=text
+    )
     assert many["id"].is_unique
 
 
@@ -175,7 +210,12 @@ KINDS = {"id": "id", "mail": "email", "house": "categorical", "age": "integer"}
 def test_nothing_of_the_records_is_in_them(tmp_path):
     frame = frame_of()
     found = synthdp.synthesize(
-        frame, OpenSchema.from_kinds(KINDS), epsilon=5, delta=1e-6, mechanism="independent", engine="direct"
+        frame,
+        OpenSchema.from_kinds(KINDS),
+        epsilon=5,
+        delta=1e-6,
+        mechanism="independent",
+        engine="direct",
     )
     found.save(tmp_path / "m.synthdp")
     table = found.sample(400, seed=0)
@@ -188,30 +228,49 @@ def test_nothing_of_the_records_is_in_them(tmp_path):
 
 
 def is_told(*things):
-    """Whether a text that can be reached from things holds a real id; keys of dicts and arrays are no referents."""
+    """Whether a text that can be reached from things holds a real id; keys of dicts and arrays are
+    no referents.
+    """
     texts = []
     for thing in reachable(*things):
-        inner = thing if isinstance(thing, dict) else thing.ravel() if isinstance(thing, np.ndarray) else [thing]
+        inner = (
+            thing
+            if isinstance(thing, dict)
+            else thing.ravel()
+            if isinstance(thing, np.ndarray)
+            else [thing]
+        )
         texts += [text for text in inner if isinstance(text, str | bytes)]
     return any(CANARY in str(text) for text in texts)
 
 
 def test_rows_that_are_held_hold_nothing_of_them():
-    held = [held_rows(frame_of(), OpenSchema.from_kinds(KINDS | more)) for more in ({}, {"mail": "categorical"})]
+    held = [
+        held_rows(frame_of(), OpenSchema.from_kinds(KINDS | more))
+        for more in ({}, {"mail": "categorical"})
+    ]
     assert [is_told(each) for each in held] == [False, True]  # the second reads them
 
 
 def test_the_codes_of_rows_are_the_same_whatever_the_ids(monkeypatch):
     coded = []
     monkeypatch.setattr(
-        held_table, "source_of", lambda table, _: coded.append(table) or (_ for _ in ()).throw(KeyError)
+        held_table,
+        "source_of",
+        lambda table, _: coded.append(table) or (_ for _ in ()).throw(KeyError),
     )
     schema = {"fields": [*FIELDS[:2], {"name": "mail", "type": "email"}, AGE]}
-    for frame in (frame_of(), frame_of().assign(id=1, mail=None), frame_of().drop(columns=["id", "mail"])):
+    for frame in (
+        frame_of(),
+        frame_of().assign(id=1, mail=None),
+        frame_of().drop(columns=["id", "mail"]),
+    ):
         with pytest.raises(KeyError):
             synthdp.synthesize(frame, schema, epsilon=1, delta=1e-6)
     for other in coded[1:]:
-        assert [codes.tolist() for codes in other.columns] == [codes.tolist() for codes in coded[0].columns]
+        assert [codes.tolist() for codes in other.columns] == [
+            codes.tolist() for codes in coded[0].columns
+        ]
 
 
 def test_what_cannot_be_generated_is_told_before_anything_is_paid_for(monkeypatch):
@@ -219,6 +278,10 @@ def test_what_cannot_be_generated_is_told_before_anything_is_paid_for(monkeypatc
     for expected in (SchemaError, MissingExtraError):
         with pytest.raises(expected):
             release.Release(
-                schema=OpenSchema.from_kinds(kinds), epsilon=1, delta=1e-6, mechanism="mst", adjacency="add-remove"
+                schema=OpenSchema.from_kinds(kinds),
+                epsilon=1,
+                delta=1e-6,
+                mechanism="mst",
+                adjacency="add-remove",
             )
         monkeypatch.setitem(sys.modules, "faker", None)

@@ -1,4 +1,6 @@
-"""What notebooks show of a release and of a schema: in short, escaped, and not private where it is not."""
+"""What notebooks show of a release and of a schema: in short, escaped, and not private where it is
+not.
+"""
 
 import sys
 
@@ -29,14 +31,22 @@ def test_a_release_says_that_noise_hides_its_records_and_what_to_be_careful_of()
     hidden = synthdp.from_measurements(DECLARED, [counts])
     assert dict(Page(hidden._repr_html_()).rows)["records"] == "hidden by noise"
     pieces = {"schema": hidden.schema, "measurements": [], "model": None}
-    careful = synthdp.Synthesis(**pieces, certificate={"guarantee": INJECTED, "cautions": [INJECTED]})
+    careful = synthdp.Synthesis(
+        **pieces, certificate={"guarantee": INJECTED, "cautions": [INJECTED]}
+    )
     page = Page(careful._repr_html_())
     assert page.all("script") == []
     assert page.text.count(INJECTED) == 2
 
 
 def test_a_schema_shows_its_columns():
-    fields = [{"name": INJECTED, "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}]
+    fields = [
+        {
+            "name": INJECTED,
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 9, "required": True},
+        }
+    ]
     page = Page(synthdp.Schema.from_dict({"fields": fields + DECLARED["fields"]})._repr_html_())
     assert page.text.startswith("Schema of 4 columns, 0 rules")
     assert [INJECTED, "integer", "10", "no"] in page.rows

@@ -1,4 +1,6 @@
-"""What a run logs: its charges as they are made and its stages, and nothing that depends on records."""
+"""What a run logs: its charges as they are made and its stages, and nothing that depends on
+records.
+"""
 
 import logging
 import re
@@ -15,7 +17,11 @@ LEVELS = {"constraints": {"enum": ["x", "y"], "required": True}, "synthdp": {"ot
 KNOWN = {
     "fields": [
         {"name": "a", "type": "string"} | LEVELS,
-        {"name": "b", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}},
+        {
+            "name": "b",
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 9, "required": True},
+        },
     ]
 }
 OPEN = OpenSchema.from_kinds({"a": "categorical", "b": "integer"})
@@ -49,18 +55,26 @@ def test_where_nothing_is_chosen_any_two_tables_have_the_same_log(mechanism, cap
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("schema", [KNOWN, OPEN], ids=["declared", "open"])
 def test_the_log_tells_no_more_than_the_certificate(schema, name, caplog):
-    """Charges are its events; all else are stages and steps, in words that are the same for every table."""
+    """Charges are its events; all else are stages and steps, in words that are the same for every
+    table.
+    """
     synthesis, lines = logged(caplog, TABLES[name], schema)
     loud = [text for level, text in lines if level == "INFO"]
     charges = [text for text in loud if text.startswith("charged ")]
     events = synthesis.certificate["events"]
     assert [text.split("; ")[0] for text in charges] == [in_words(event) for event in events]
-    spent = sum(event["rho"] for event in events) / synthesis.certificate["accounting"]["rho_budget"]
+    spent = (
+        sum(event["rho"] for event in events) / synthesis.certificate["accounting"]["rho_budget"]
+    )
     assert float(charges[-1].split("; ")[1].split(" %")[0]) == pytest.approx(100 * spent, rel=1e-3)
-    stages = "|".join(["learning the domain", "selecting and measuring", "fitting the model", "fitting"])
+    stages = "|".join(
+        ["learning the domain", "selecting and measuring", "fitting the model", "fitting"]
+    )
     begin = "release by auto: epsilon 1.0, delta 1e-06"
     rest = [text for _, text in lines if text not in charges]
     assert rest[0] == begin
-    assert [text for text in rest[1:] if not re.fullmatch(rf"({stages})(: \d+ of \d+)?", text)] == []
+    assert [
+        text for text in rest[1:] if not re.fullmatch(rf"({stages})(: \d+ of \d+)?", text)
+    ] == []
     assert CANARY not in str(lines)
     assert "7731" not in str(lines)

@@ -1,4 +1,6 @@
-"""Files that people write and runs leave, with anything in them: one clear error each, and nothing else happens."""
+"""Files that people write and runs leave, with anything in them: one clear error each, and nothing
+else happens.
+"""
 
 import json
 import subprocess
@@ -8,12 +10,22 @@ from pathlib import Path
 import pytest
 from helpers import mutated_files
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are measured as Linux counts it")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="limits of memory are measured as Linux counts it"
+)
 
 
 def mutants_read(folder, *, seed, number):
     """What came of reading so many mutants of each kind of file, in a process with limits."""
-    command = [sys.executable, "-W", "ignore", mutated_files.__file__, str(seed), str(number), str(folder)]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        mutated_files.__file__,
+        str(seed),
+        str(number),
+        str(folder),
+    ]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
@@ -65,7 +77,10 @@ def test_what_must_not_happen_is_noticed(tmp_path, monkeypatch):
             assert problem in mutated_files.outcome(read, path, (ValueError,))[1]
         finally:
             mutated_files.signal.signal(mutated_files.signal.SIGALRM, before)
-    assert mutated_files.outcome(raising(ValueError("a line")), path, (ValueError,)) == ("refused", "")
+    assert mutated_files.outcome(raising(ValueError("a line")), path, (ValueError,)) == (
+        "refused",
+        "",
+    )
     assert mutated_files.outcome(Path, path, ()) == ("read", "")
     done = []
     mutated_files.watch(tmp_path, done)

@@ -1,4 +1,6 @@
-"""Non-interference of runs of one table: replayed on any other records, everything that comes out is the same."""
+"""Non-interference of runs of one table: replayed on any other records, everything that comes out
+is the same.
+"""
 
 import json
 import logging
@@ -25,7 +27,9 @@ from synthdp.release.stating.run_facts import RunFacts
 pytestmark = [
     pytest.mark.usefixtures("one_run"),  # a hash in a certificate differs where a second does
     pytest.mark.filterwarnings(
-        "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table", "ignore::synthdp.core.errors.CautionWarning"
+        "ignore::DeprecationWarning:ibis",
+        "ignore:fetch_arrow_table",
+        "ignore::synthdp.core.errors.CautionWarning",
     ),
 ]
 for library in ("polars", "pyarrow", "duckdb", "xlsxwriter", "python_calamine", "dask"):
@@ -36,10 +40,28 @@ RECIPES = [name for name in MECHANISMS if name not in ("gem", "rap")]
 
 DECLARED = {
     "fields": [
-        {"name": "turn", "type": "integer", "constraints": {"minimum": 1, "maximum": 4, "required": True}},
-        {"name": "town", "type": "string", "constraints": {"enum": ["A", "B"]}, "synthdp": {"other": "rest"}},
-        {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}},
-        {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"bins": 3}},
+        {
+            "name": "turn",
+            "type": "integer",
+            "constraints": {"minimum": 1, "maximum": 4, "required": True},
+        },
+        {
+            "name": "town",
+            "type": "string",
+            "constraints": {"enum": ["A", "B"]},
+            "synthdp": {"other": "rest"},
+        },
+        {
+            "name": "day",
+            "type": "date",
+            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+        },
+        {
+            "name": "pay",
+            "type": "number",
+            "constraints": {"minimum": 0, "maximum": 9},
+            "synthdp": {"bins": 3},
+        },
     ]
 }
 LEARNT = {"turn": "integer", "town": "categorical", "day": "date", "pay": "number"}
@@ -63,15 +85,29 @@ UGLY = pd.DataFrame(
         "id": [2**62, 0, -1, 5, 5, 5],
         "turn": [-(2**63), 2**63 - 1, 0, 99, 1, 2],
         "town": ["", "\U0001f600" * 3000, "=1+1", "'\";\n,", "e\u0301", "NA"],
-        "day": [pd.Timestamp(day).date() for day in ("1900-01-02", "9999-12-31", "2020-02-29", *["1900-01-01"] * 3)],
+        "day": [
+            pd.Timestamp(day).date()
+            for day in ("1900-01-02", "9999-12-31", "2020-02-29", *["1900-01-01"] * 3)
+        ],
         "pay": [1e308, -1e308, 5e-324, 0.1, -0.0, 1e16],
     }
 )
 TABLES = {"given": rows(200, 1), "none": rows(0, 0), "ugly": UGLY}
-MANY = TABLES | {"others": rows(130, 2), "one": rows(1, 5), "one person": of_one_person(90), "many": rows(5000, 4)}
-NONSENSE = pd.DataFrame({name: ["?", " ", "nan", "-", "1e999", "\u202e", "0001-01-01"] for name in NAMES}, dtype=object)
+MANY = TABLES | {
+    "others": rows(130, 2),
+    "one": rows(1, 5),
+    "one person": of_one_person(90),
+    "many": rows(5000, 4),
+}
+NONSENSE = pd.DataFrame(
+    {name: ["?", " ", "nan", "-", "1e999", "\u202e", "0001-01-01"] for name in NAMES}, dtype=object
+)
 OBJECTS = pd.DataFrame(
-    {name: [Hostile(), None, 10**400, b"\xff", Decimal("nan"), "\ud800", [1], pd.NaT] for name in NAMES}, dtype=object
+    {
+        name: [Hostile(), None, 10**400, b"\xff", Decimal("nan"), "\ud800", [1], pd.NaT]
+        for name in NAMES
+    },
+    dtype=object,
 )
 
 
@@ -96,7 +132,9 @@ def in_excel(table, place):
             if isinstance(value, float) and abs(value) > 1e300:
                 sheet.write_number(number, column, value, hours)
             else:
-                sheet.write(number, column, value if isinstance(value, float) else str(value)[:30_000])
+                sheet.write(
+                    number, column, value if isinstance(value, float) else str(value)[:30_000]
+                )
     book.close()
     return str(place / "in.xlsx")
 
@@ -166,9 +204,13 @@ CHOICES = {
 
 
 def fits(case):
-    """Whether such a run is possible: an order is for files with a declared domain; Python has no ``says``."""
+    """Whether such a run is possible: an order is for files with a declared domain; Python has no
+    ``says``.
+    """
     has_order = case["unit"] == "person with order"
-    if has_order and (case["domain"] == "learnt" or case["source"] not in ("CSV", "Parquet", "Excel")):
+    if has_order and (
+        case["domain"] == "learnt" or case["source"] not in ("CSV", "Parquet", "Excel")
+    ):
         return False
     return case["source"] in FILES or case["says"] == "-vv"
 
@@ -183,8 +225,16 @@ def arguments_of(case):
     """Arguments of the command line after the input; of Python the same as keywords."""
     unit = {"unit": "id", "max_rows_per_unit": 2} if case["unit"].startswith("person") else {}
     adjacency = "replace-one" if case["unit"] == "row replaced" else "add-remove"
-    given = {"epsilon": 1.0, "delta": 1e-6, "mechanism": case["recipe"], "adjacency": adjacency, **unit}
-    options = [word for key, value in given.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+    given = {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "mechanism": case["recipe"],
+        "adjacency": adjacency,
+        **unit,
+    }
+    options = [
+        word for key, value in given.items() for word in (f"--{key.replace('_', '-')}", str(value))
+    ]
     return given, [*options, *(["--order", "turn"] if case["unit"] == "person with order" else [])]
 
 
@@ -205,12 +255,34 @@ def run_of(case):
     def in_shell(place, table):
         path, is_declared = public_of(case, place)
         made = FILES[case["source"]](table, place)
-        read = ["--source", f"duckdb:///{made}", "--table", "people"] if made == "in.db" else [Path(made).name]
-        says = {"-vv": ["-o", "out.csv", "-vv", "--save", "m.synthdp"], "--json": ["-o", "out.parquet", "--json"]}
+        read = (
+            ["--source", f"duckdb:///{made}", "--table", "people"]
+            if made == "in.db"
+            else [Path(made).name]
+        )
+        says = {
+            "-vv": ["-o", "out.csv", "-vv", "--save", "m.synthdp"],
+            "--json": ["-o", "out.parquet", "--json"],
+        }
         says = says.get(case["says"], ["-o", "-"])
         public = ["-s" if is_declared else "--kinds", path.name]
-        run = ["run", *read, *public, *options, *says, "--journal", "journal", "--seed", "1", "--rows", "20"]
-        pages = [["certificate", "out.csv.privacy.json", "-o", "page.html"], ["show", "m.synthdp", "--all"]]
+        run = [
+            "run",
+            *read,
+            *public,
+            *options,
+            *says,
+            "--journal",
+            "journal",
+            "--seed",
+            "1",
+            "--rows",
+            "20",
+        ]
+        pages = [
+            ["certificate", "out.csv.privacy.json", "-o", "page.html"],
+            ["show", "m.synthdp", "--all"],
+        ]
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(place)
             return of_command_line(place, run, *(pages if "-vv" in says else []))
@@ -221,7 +293,9 @@ def run_of(case):
         data = SOURCES[case["source"]](table, place)
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(place)
-            return of_call(lambda: synthdp.synthesize(data, **public, **given, journal="journal"), place)
+            return of_call(
+                lambda: synthdp.synthesize(data, **public, **given, journal="journal"), place
+            )
 
     return in_shell if case["source"] in FILES else in_python
 
@@ -233,7 +307,9 @@ def named(case):
 def check(case, folder, tables=TABLES):
     found = replayed(folder, "journal", run_of(case), tables_of(case["source"], tables))
     assert differences(found) == []
-    assert {seen.end for seen in found.values()} <= {"released", "[0]", "[0, 0, 0]"}, found["given"].parts()
+    assert {seen.end for seen in found.values()} <= {"released", "[0]", "[0, 0, 0]"}, found[
+        "given"
+    ].parts()
 
 
 @pytest.mark.parametrize("case", covering(CHOICES, 1, fits), ids=named)
@@ -257,7 +333,9 @@ def leaks_a_line(patch):
 
     def told(reader):
         table = finish(reader)
-        logging.getLogger("synthdp").info("read %d rows", len(table._coded.columns[0]) if table._coded.columns else 0)
+        logging.getLogger("synthdp").info(
+            "read %d rows", len(table._coded.columns[0]) if table._coded.columns else 0
+        )
         return table
 
     patch.setattr(HeldTableReader, "finish", told)
@@ -268,7 +346,11 @@ def leaks_a_warning(patch):
     add = HeldTableReader.add
 
     def told(reader, frame):
-        if any(len(str(value)) > 50 for value in frame["town"].tolist() if not isinstance(value, Hostile)):
+        if any(
+            len(str(value)) > 50
+            for value in frame["town"].tolist()
+            if not isinstance(value, Hostile)
+        ):
             warnings.warn("a long value", CautionWarning, stacklevel=2)
         add(reader, frame)
 
@@ -314,7 +396,12 @@ def test_a_leak_is_found(leak, tmp_path, monkeypatch):
 
 def test_times_of_today_are_no_difference_and_others_are():
     today = str(pd.Timestamp.now("UTC"))
-    assert differences({"a": Seen("x", (f"at {today}",)), "b": Seen("x", (f"at {today[:11]}00:00:00",))}) == []
+    assert (
+        differences(
+            {"a": Seen("x", (f"at {today}",)), "b": Seen("x", (f"at {today[:11]}00:00:00",))}
+        )
+        == []
+    )
     assert differences({"a": Seen("x", ("2001-01-01",)), "b": Seen("x", ("2001-01-02",))}) != []
 
 
@@ -337,7 +424,11 @@ def interrupted(patch):
 
 
 def stopped_journal(patch):
-    patch.setattr(Journal, "finish", failing(Journal.finish, synthdp.core.errors.DataFileError("journal: it is full")))
+    patch.setattr(
+        Journal,
+        "finish",
+        failing(Journal.finish, synthdp.core.errors.DataFileError("journal: it is full")),
+    )
 
 
 def nothing(_patch):
@@ -370,13 +461,47 @@ def test_a_run_that_fails_says_the_same_whatever_the_records(name, tmp_path):
             patch.chdir(place)
             of_command_line(
                 place,
-                ["budget", "create", "small.budget", "--epsilon", "0.1", "--delta", "1e-6", "--population", "patients"],
+                [
+                    "budget",
+                    "create",
+                    "small.budget",
+                    "--epsilon",
+                    "0.1",
+                    "--delta",
+                    "1e-6",
+                    "--population",
+                    "patients",
+                ],
             )
             break_it(patch)
-            run = ["run", "in.csv", "-s", "in.json", "-o", "out.csv", "--epsilon", "1", "--delta", "1e-6"]
-            run += ["--mechanism", "independent", "--journal", "j", "-vv", "--seed", "1", "--rows", "5", *more]
+            run = [
+                "run",
+                "in.csv",
+                "-s",
+                "in.json",
+                "-o",
+                "out.csv",
+                "--epsilon",
+                "1",
+                "--delta",
+                "1e-6",
+            ]
+            run += [
+                "--mechanism",
+                "independent",
+                "--journal",
+                "j",
+                "-vv",
+                "--seed",
+                "1",
+                "--rows",
+                "5",
+                *more,
+            ]
             seen = of_command_line(place, run)
-        said = [line for line in seen.said if "fitting: " not in line]  # so many steps as noisy answers ask for
+        said = [
+            line for line in seen.said if "fitting: " not in line
+        ]  # so many steps as noisy answers ask for
         found[label] = Seen(seen.end, tuple(said), dict.fromkeys(seen.given, b""))
         for path in sorted(place.rglob("*"), reverse=True):
             path.unlink()

@@ -1,4 +1,6 @@
-"""After a failure, and after the answer, nothing but the caller's own frame holds rows or exact counts."""
+"""After a failure, and after the answer, nothing but the caller's own frame holds rows or exact
+counts.
+"""
 
 import gc
 import json
@@ -103,7 +105,9 @@ def test_memory_that_is_not_enough_does_not_tell_how_many_rows_there_are(monkeyp
     monkeypatch.setattr(PrivateTable, "measure", large)
     with pytest.raises(MemoryError) as caught:
         synthdp.synthesize(frame(), SCHEMA, epsilon=1, delta=1e-6, mechanism="independent")
-    assert str(N_ROWS) not in told_by(caught.value, repr(caught.value.args) + repr(vars(caught.value)))
+    assert str(N_ROWS) not in told_by(
+        caught.value, repr(caught.value.args) + repr(vars(caught.value))
+    )
 
 
 @pytest.mark.parametrize("about", [b"\xff" * N_ROWS, "\ud800" * N_ROWS], ids=["bytes", "text"])
@@ -146,7 +150,9 @@ def test_recipes_and_engines_that_keep_what_they_are_given_keep_no_table(monkeyp
     monkeypatch.setattr(PrivateValues, "__init__", remembering)
     recipe, engine = MST(), engine_named("graphical-model")
     data = frame()
-    synthesis = synthdp.synthesize(data, SCHEMA, epsilon=100, delta=1e-6, mechanism=recipe, engine=engine)
+    synthesis = synthdp.synthesize(
+        data, SCHEMA, epsilon=100, delta=1e-6, mechanism=recipe, engine=engine
+    )
     assert {type(thing) for thing in kept} >= {FilledTable, PrivateValues}
     assert secrets(reachable(synthesis, recipe, engine, kept), N_ROWS) == []
     (table,) = (thing for thing in kept if isinstance(thing, FilledTable))

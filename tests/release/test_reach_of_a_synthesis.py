@@ -18,7 +18,11 @@ from synthdp.schema.schema import Schema
 LEVELS = 16
 SCHEMA = {
     "fields": [
-        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": LEVELS - 1, "required": True}}
+        {
+            "name": name,
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": LEVELS - 1, "required": True},
+        }
         | {"synthdp": {"bins": LEVELS}}
         for name in ("a", "b", "c")
     ]
@@ -44,7 +48,12 @@ def test_the_walk_would_find_records_that_leak():
     rows = np.zeros((4093, 3), dtype=int)
     coded = encode(pd.DataFrame(rows, columns=list("abc")), schema)
     leaking = Release(
-        schema=schema, epsilon=1, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+        schema=schema,
+        epsilon=1,
+        delta=1e-6,
+        mechanism="mst",
+        engine="graphical-model",
+        adjacency="add-remove",
     )
     synthesis = leaking.of(CodedSource(coded))
     synthesis.leak = lambda: coded

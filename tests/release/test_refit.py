@@ -1,4 +1,6 @@
-"""Another engine's model of the same measurements: free, said in the certificate, of rescued releases as well."""
+"""Another engine's model of the same measurements: free, said in the certificate, of rescued
+releases as well.
+"""
 
 import json
 
@@ -35,7 +37,12 @@ def release():
         "code": rng.choice(["01", "02"], 2000),
     }
     return synthdp.synthesize(
-        pd.DataFrame(frame), SCHEMA, epsilon=8, delta=1e-6, mechanism="mst", engine="graphical-model"
+        pd.DataFrame(frame),
+        SCHEMA,
+        epsilon=8,
+        delta=1e-6,
+        mechanism="mst",
+        engine="graphical-model",
     )
 
 
@@ -51,13 +58,19 @@ def test_measurements_guarantee_and_events_stay(release, engine):
     found = release.refit(engine)
     name = engine if isinstance(engine, str) else "direct"
     assert found.measurements == release.measurements
-    assert {key: found.certificate[key] for key in KEPT} == {key: release.certificate[key] for key in KEPT}
+    assert {key: found.certificate[key] for key in KEPT} == {
+        key: release.certificate[key] for key in KEPT
+    }
     assert found.certificate["engine"]["name"] == name
     assert found.certificate["software"] == f"synthdp {__version__}"
-    assert found.certificate["refitted"] == {key: release.certificate[key] for key in ("engine", "software")}
+    assert found.certificate["refitted"] == {
+        key: release.certificate[key] for key in ("engine", "software")
+    }
     assert found.model is not release.model
     total = release.model.total
-    np.testing.assert_allclose(found.marginal(["town"]), release.marginal(["town"]), atol=0.02 * total)
+    np.testing.assert_allclose(
+        found.marginal(["town"]), release.marginal(["town"]), atol=0.02 * total
+    )
     assert "refitted" not in release.certificate
 
 
@@ -68,8 +81,12 @@ def test_what_it_was_first_fitted_with_is_kept(release):
 
 def test_cautions_of_the_old_fit_go_and_others_stay(release):
     model = release.model
-    status = type(model.status)(ended="stopped", n_iterations=1, loss=1.0, caution="the old fit fell short")
-    old = type(model)(tree=model.tree, log_potentials=model.log_potentials, total=model.total, status=status)
+    status = type(model.status)(
+        ended="stopped", n_iterations=1, loss=1.0, caution="the old fit fell short"
+    )
+    old = type(model)(
+        tree=model.tree, log_potentials=model.log_potentials, total=model.total, status=status
+    )
     cautions = {"cautions": ["about the budget", status.caution]}
     before = synthdp.Synthesis(
         schema=release.schema,
@@ -84,11 +101,16 @@ def test_cautions_of_the_old_fit_go_and_others_stay(release):
 def test_a_release_without_a_model_is_fitted_and_stays_incomplete(release, tmp_path):
     certificate = release.certificate | {"complete": False}
     partial = synthdp.Synthesis(
-        schema=release.schema, measurements=release.measurements, model=None, certificate=certificate
+        schema=release.schema,
+        measurements=release.measurements,
+        model=None,
+        certificate=certificate,
     )
     partial.save(tmp_path / "rescued")
     stages = []
-    found = synthdp.load(tmp_path / "rescued").refit("direct", report=lambda *step: stages.append(step[0]))
+    found = synthdp.load(tmp_path / "rescued").refit(
+        "direct", report=lambda *step: stages.append(step[0])
+    )
     assert found.certificate["complete"] is False
     assert found.sample(5, seed=1).shape == (5, 3)
     assert set(stages) == {"fitting"}
@@ -100,7 +122,9 @@ def test_what_cannot_be_fitted_is_refused(release):
     with pytest.raises(ParameterError, match="give the name of an engine"):
         release.refit(7)
     large = synthdp.Domain(tuple("abcdefgh"), (50,) * 8)
-    counts = [synthdp.LinearMeasurement((name,), np.full(50, 2.0), 1.0) for name in large.attributes]
+    counts = [
+        synthdp.LinearMeasurement((name,), np.full(50, 2.0), 1.0) for name in large.attributes
+    ]
     with pytest.raises(ModelTooLargeError):
         synthdp.from_measurements(large, counts).refit("direct")
 
@@ -108,12 +132,18 @@ def test_what_cannot_be_fitted_is_refused(release):
 def test_the_command_refits_saves_and_says_so(saved):
     done = invoke("refit", saved, "--engine", "mixture-of-products", "-o", "other.synthdp")
     assert (done.code, done.out) == (0, b"")
-    assert done.lines[0].startswith("other.synthdp: fitted by mixture-of-products, at first by graphical-model; ")
+    assert done.lines[0].startswith(
+        "other.synthdp: fitted by mixture-of-products, at first by graphical-model; "
+    )
     assert synthdp.load("other.synthdp").model.kind == "mixture-of-products"
     again = invoke("refit", "other.synthdp", "--engine", "direct", "-o", "other2.synthdp", "--json")
     result = json.loads(again.out)
     assert (again.code, again.err) == (0, "")
-    assert (result["output"], result["engine"]["name"], result["epsilon"]) == ("other2.synthdp", "direct", 8)
+    assert (result["output"], result["engine"]["name"], result["epsilon"]) == (
+        "other2.synthdp",
+        "direct",
+        8,
+    )
     assert result["refitted"]["engine"]["name"] == "graphical-model"
     assert invoke("sample", "other2.synthdp", "-o", "rows.csv", "--rows", "7").code == 0
 

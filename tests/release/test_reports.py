@@ -21,7 +21,9 @@ SCHEMA = {
 
 def table():
     rng = np.random.default_rng(0)
-    return pd.DataFrame({"a": rng.choice(["x", "y"], 300), "b": rng.choice(["p", "q"], 300), "c": "same"})
+    return pd.DataFrame(
+        {"a": rng.choice(["x", "y"], 300), "b": rng.choice(["p", "q"], 300), "c": "same"}
+    )
 
 
 def last_of_each_stage(run):
@@ -32,7 +34,8 @@ def last_of_each_stage(run):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "engine"), [*((name, None) for name in MECHANISMS), *(("independent", name) for name in ENGINES)]
+    ("recipe", "engine"),
+    [*((name, None) for name in MECHANISMS), *(("independent", name) for name in ENGINES)],
 )
 def test_every_stage_of_every_recipe_and_engine_ends(recipe, engine):
     fitter = None if engine is None else quick_engine(engine)
@@ -46,7 +49,9 @@ def test_every_stage_of_every_recipe_and_engine_ends(recipe, engine):
     assert "learning the domain" in last
     assert all(done == most for done, most in last.values()), last
     if recipe == "mst":
-        refitted, _ = last_of_each_stage(lambda report: result.refit("local-consistency", report=report))
+        refitted, _ = last_of_each_stage(
+            lambda report: result.refit("local-consistency", report=report)
+        )
         assert refitted
         assert all(done == most for done, most in refitted.values()), refitted
         compared, _ = last_of_each_stage(

@@ -13,14 +13,26 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.schema.schema import Schema
 
 SHAPE = {"starts": [0, 10, 16, 19], "weights": [5, 1, 3, 91]}
-AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 99, "required": True},
+}
 FIELDS = {
     "whole numbers": AGE | {"synthdp": {"bins": 5}},
     "a shape": AGE | {"synthdp": {"bins": 5, "shape": SHAPE}},
     "edges": AGE | {"synthdp": {"edges": [0, 7, 40, 99]}},
-    "numbers": {"name": "age", "type": "number", "constraints": {"minimum": 0, "maximum": 100, "required": True}}
+    "numbers": {
+        "name": "age",
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 100, "required": True},
+    }
     | {"synthdp": {"bins": 5, "decimals": 1}},
-    "days": {"name": "age", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
+    "days": {
+        "name": "age",
+        "type": "date",
+        "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+    }
     | {"synthdp": {"bins": 4}},
     "days and weekdays": {"name": "age", "type": "date"}
     | {"constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
@@ -38,7 +50,9 @@ def synthesis_of(*fields, weight=1000.0):
     """A synthesis of independent, uneven columns, whatever their levels."""
     schema = Schema.from_dict({"fields": list(fields)})
     counts = [
-        LinearMeasurement((name,), weight * np.arange(1.0, size + 1) / (size * (size + 1) / 2), 1e-3)
+        LinearMeasurement(
+            (name,), weight * np.arange(1.0, size + 1) / (size * (size + 1) / 2), 1e-3
+        )
         for name, size in zip(schema.domain.attributes, schema.domain.shape, strict=True)
     ]
     return synthdp.from_measurements(schema, counts)
@@ -75,22 +89,30 @@ def test_a_cut_bin_has_the_share_that_lies_inside(kind):
     low, high = (low, high) if kind in RANGES else (pd.Timestamp(low), pd.Timestamp(high))
     whole = synthesis.sample(400_000, seed=1)["age"]
     inside = whole[(whole >= low) & (whole <= high)]
-    assert len(synthesis.sample(where={"age": condition}, seed=1)) == pytest.approx(len(inside) / 400, abs=5)
+    assert len(synthesis.sample(where={"age": condition}, seed=1)) == pytest.approx(
+        len(inside) / 400, abs=5
+    )
     drawn = synthesis.sample(len(inside), seed=2, where={"age": condition})["age"]
     column = synthesis.schema["age"]
-    expected, found = (np.bincount(column.encode(values), minlength=column.size) for values in (inside, drawn))
+    expected, found = (
+        np.bincount(column.encode(values), minlength=column.size) for values in (inside, drawn)
+    )
     for n, mean in zip(found, expected, strict=True):
         share = mean / len(inside)
         assert abs(n - mean) <= 10 + 9 * np.sqrt(2 * len(inside) * share * (1 - share))
 
 
 def test_a_shape_says_what_part_of_a_bin_lies_inside():
-    """Of ages 0 to 19, 18 has a third of 3 in 100, and 19 its part of 91 that is spread over 19 to 99."""
+    """Of ages 0 to 19, 18 has a third of 3 in 100, and 19 its part of 91 that is spread over 19 to
+    99.
+    """
     synthesis = synthesis_of(FIELDS["a shape"])
     one = 91 / 81
     share = (1 + one) / (5 + 1 + 3 + one)
     counts = synthesis.marginal(["age"]).to_numpy()
-    assert len(synthesis.sample(where={"age": {"maximum": 19, "minimum": 18}})) == round(counts[0] * share)
+    assert len(synthesis.sample(where={"age": {"maximum": 19, "minimum": 18}})) == round(
+        counts[0] * share
+    )
     drawn = synthesis.sample(10_000, where={"age": [18, 19]}, seed=0)["age"]
     assert set(drawn) == {18, 19}
     assert binomtest(int((drawn == 19).sum()), len(drawn), one / (1 + one)).pvalue > 1e-9
@@ -98,21 +120,31 @@ def test_a_shape_says_what_part_of_a_bin_lies_inside():
 
 def test_limits_of_dates_are_written_by_the_format_or_as_iso():
     synthesis = synthesis_of(FIELDS["minutes"])
-    limits = ({"minimum": "2020-02-10", "maximum": "2020-02-11 12:00"}, {"minimum": pd.Timestamp("2020-02-10")})
+    limits = (
+        {"minimum": "2020-02-10", "maximum": "2020-02-11 12:00"},
+        {"minimum": pd.Timestamp("2020-02-10")},
+    )
     first, second = (synthesis.sample(500, where={"age": limit}, seed=0)["age"] for limit in limits)
     assert first.between(pd.Timestamp("2020-02-10"), pd.Timestamp("2020-02-11 12:00")).all()
     assert second.min() >= pd.Timestamp("2020-02-10")
-    with pytest.raises(SchemaError, match=r"where: column 'age': a limit between '10.2.2020' and None is not a value"):
+    with pytest.raises(
+        SchemaError,
+        match=r"where: column 'age': a limit between '10.2.2020' and None is not a value",
+    ):
         synthesis.sample(3, where={"age": {"minimum": "10.2.2020"}})
 
 
 def test_levels_of_a_binned_column_are_values_and_missing_is_one():
-    synthesis = synthesis_of({"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}})
+    synthesis = synthesis_of(
+        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}}
+    )
     drawn = synthesis.sample(3000, where={"age": [3, 50, None, 50]}, seed=0)["age"]
     assert set(drawn.dropna()) == {3, 50}
     assert drawn.isna().any()
     assert synthesis.sample(50, where={"age": [None]}, seed=0)["age"].isna().all()
-    with pytest.raises(ParameterError, match="where: no value of column 'age' meets its condition; widen it"):
+    with pytest.raises(
+        ParameterError, match="where: no value of column 'age' meets its condition; widen it"
+    ):
         synthesis.sample(3, where={"age": {"minimum": 18.2, "maximum": 18.7}})
     with pytest.raises(ParameterError, match="where: no value of column 'age' meets"):
         synthesis.sample(3, where={"age": []})
@@ -121,12 +153,16 @@ def test_levels_of_a_binned_column_are_values_and_missing_is_one():
 def test_where_a_shape_leaves_nothing_inside_values_are_even():
     nothing = {"starts": [0, 10], "weights": [0, 1]}
     synthesis = synthesis_of(AGE | {"synthdp": {"bins": 5, "shape": nothing}})
-    assert set(synthesis.sample(2000, where={"age": {"minimum": 2, "maximum": 5}}, seed=0)["age"]) == {2, 3, 4, 5}
+    assert set(
+        synthesis.sample(2000, where={"age": {"minimum": 2, "maximum": 5}}, seed=0)["age"]
+    ) == {2, 3, 4, 5}
 
 
 def test_learnt_bins_are_cut_as_well(tmp_path):
     generator = np.random.default_rng(0)
-    people = pd.DataFrame({"age": generator.gamma(4, 10, 4000).round(), "BAD": generator.choice(["0", "1"], 4000)})
+    people = pd.DataFrame(
+        {"age": generator.gamma(4, 10, 4000).round(), "BAD": generator.choice(["0", "1"], 4000)}
+    )
     fields = [{"name": "age", "type": "integer", "synthdp": {"derive": True}}, BAD]
     run = synthdp.synthesize(people, {"fields": fields}, epsilon=20, delta=1e-6)
     run.save(tmp_path / "m.synthdp")
@@ -147,7 +183,9 @@ def test_what_is_no_condition_is_refused_in_a_line(where):
 
 @pytest.mark.parametrize("condition", ["1", 1, None, True, b"1", 1.5], ids=str)
 def test_a_condition_is_a_list_or_a_range(condition):
-    with pytest.raises(ParameterError, match=r"^where: the condition on 'BAD' is .*; write them as \{"):
+    with pytest.raises(
+        ParameterError, match=r"^where: the condition on 'BAD' is .*; write them as \{"
+    ):
         synthesis_of(BAD).sample(3, where={"BAD": condition})
 
 
@@ -156,12 +194,30 @@ def test_a_condition_is_a_list_or_a_range(condition):
     [
         ({"bad": [1]}, "where: there is no column 'bad'; there are 'BAD', 'age'"),
         ({"BAD": [2]}, "where: column 'BAD': it has no level 2; list levels of the column"),
-        ({"BAD": [None]}, "where: column 'BAD': null means missing, but the column is required; remove it"),
-        ({"BAD": {"minimum": 1}}, "where: column 'BAD': a range needs minimum or maximum, and a number or date"),
-        ({"age": {"min": 1}}, "where: column 'age': the key 'min' is not known; did you mean 'minimum'?"),
-        ({"age": {"maximun": 1}}, "where: column 'age': the key 'maximun' is not known; did you mean 'maximum'?"),
-        ({"age": {"colour": 1}}, "where: column 'age': a range needs minimum or maximum, and a number or date"),
-        ({"age": {"minimum": "young"}}, "where: column 'age': a limit between 'young' and None is not a value"),
+        (
+            {"BAD": [None]},
+            "where: column 'BAD': null means missing, but the column is required; remove it",
+        ),
+        (
+            {"BAD": {"minimum": 1}},
+            "where: column 'BAD': a range needs minimum or maximum, and a number or date",
+        ),
+        (
+            {"age": {"min": 1}},
+            "where: column 'age': the key 'min' is not known; did you mean 'minimum'?",
+        ),
+        (
+            {"age": {"maximun": 1}},
+            "where: column 'age': the key 'maximun' is not known; did you mean 'maximum'?",
+        ),
+        (
+            {"age": {"colour": 1}},
+            "where: column 'age': a range needs minimum or maximum, and a number or date",
+        ),
+        (
+            {"age": {"minimum": "young"}},
+            "where: column 'age': a limit between 'young' and None is not a value",
+        ),
     ],
     ids=str,
 )
@@ -187,7 +243,9 @@ def test_conditions_that_do_not_fit_are_refused(where, message):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("of", [list, tuple, set, np.array, pd.Series, lambda levels: {levels[0]: 0}.keys()])
+@pytest.mark.parametrize(
+    "of", [list, tuple, set, np.array, pd.Series, lambda levels: {levels[0]: 0}.keys()]
+)
 def test_levels_match_by_their_plain_spelling(field, level, value, of):
     assert synthesis_of(field).sample(4, where={"BAD": of([level])})["BAD"].tolist() == [value] * 4
 
@@ -212,7 +270,9 @@ def test_a_rule_that_cuts_a_bin_names_the_nearest_edges(field, condition, edges)
     rule = {"forbid": {"age": condition, "BAD": ["1"]}}
     with pytest.raises(SchemaError, match="cuts a bin in two") as raised:
         Schema.from_dict({"fields": [field, BAD], "synthdp": {"constraints": [rule]}})
-    assert f"the nearest edges of bins are {edges}: let the rule end there, or add an edge" in str(raised.value)
+    assert f"the nearest edges of bins are {edges}: let the rule end there, or add an edge" in str(
+        raised.value
+    )
 
 
 def test_conditions_leave_the_schema_as_it_is():

@@ -21,12 +21,29 @@ from synthdp.schema.schema import Schema
 
 SCHEMA = {
     "fields": [
-        {"name": "code", "type": "string", "constraints": {"enum": ["01", "02", "é"], "required": True}},
-        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 10}},
-        {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 10, "required": True}}
+        {
+            "name": "code",
+            "type": "string",
+            "constraints": {"enum": ["01", "02", "é"], "required": True},
+        },
+        {
+            "name": "age",
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 99},
+            "synthdp": {"bins": 10},
+        },
+        {
+            "name": "pay",
+            "type": "number",
+            "constraints": {"minimum": 0, "maximum": 10, "required": True},
+        }
         | {"synthdp": {"bins": 5, "decimals": 1}},
         {"name": "member", "type": "boolean"},
-        {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}},
+        {
+            "name": "day",
+            "type": "date",
+            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+        },
     ]
 }
 
@@ -35,7 +52,8 @@ def people(n_rows=2000):
     generator = np.random.default_rng(0)
     return pd.DataFrame(
         {
-            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(generator.integers(0, 366, n_rows), unit="D"),
+            "day": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(generator.integers(0, 366, n_rows), unit="D"),
             "code": generator.choice(["01", "02", "é"], n_rows, p=[0.7, 0.2, 0.1]),
             "age": generator.integers(0, 100, n_rows),
             "pay": generator.random(n_rows) * 10,
@@ -52,7 +70,13 @@ def synthesis():
 def test_sample_has_the_columns_in_the_table_s_order_and_the_schema_s_dtypes(synthesis):
     table = synthesis.sample(50, seed=1)
     assert list(table.columns) == ["day", "code", "age", "pay", "member"]
-    assert [str(dtype) for dtype in table.dtypes] == ["datetime64[s]", "str", "Int64", "float64", "boolean"]
+    assert [str(dtype) for dtype in table.dtypes] == [
+        "datetime64[s]",
+        "str",
+        "Int64",
+        "float64",
+        "boolean",
+    ]
     assert table["code"].isin(["01", "02", "é"]).all()
 
 
@@ -73,7 +97,10 @@ def test_default_number_of_rows_is_the_noisy_total(synthesis):
 
 @pytest.mark.fresh_noise
 def test_runs_differ_because_noise_has_no_seed():
-    runs = [synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6).measurements[0].values for _ in range(2)]
+    runs = [
+        synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6).measurements[0].values
+        for _ in range(2)
+    ]
     assert not np.array_equal(*runs)
 
 
@@ -100,8 +127,12 @@ def test_certificate_says_what_a_release_must_say(synthesis):
     assert certificate["adjacency"] == "add-remove"
     assert certificate["complete"] is True
     accounting = certificate["accounting"]
-    assert accounting["rho_spent"] + accounting["rho_left"] == pytest.approx(accounting["rho_budget"])
-    assert sum(event["rho"] for event in certificate["events"]) == pytest.approx(accounting["rho_spent"])
+    assert accounting["rho_spent"] + accounting["rho_left"] == pytest.approx(
+        accounting["rho_budget"]
+    )
+    assert sum(event["rho"] for event in certificate["events"]) == pytest.approx(
+        accounting["rho_spent"]
+    )
     assert len(certificate["events"]) == 5 + 4 + 4
     assert certificate["schema"]["sha256"] == synthesis.schema.fingerprint
     assert {column["domain"] for column in certificate["schema"]["columns"]} == {"declared"}
@@ -155,16 +186,25 @@ def test_a_neighbour_cannot_be_told_by_anything_but_noisy_counts(neighbour):
     extra = frame.iloc[[0]].astype(object)
     for name, value in neighbour.items():
         extra[name] = [value]
-    runs = [release(table, SCHEMA, seed=5, mechanism="independent") for table in (frame, pd.concat([frame, extra]))]
+    runs = [
+        release(table, SCHEMA, seed=5, mechanism="independent")
+        for table in (frame, pd.concat([frame, extra]))
+    ]
     left, right = (run.certificate for run in runs)
-    noisy = {"engine", "unread", "sha256"}  # how the fit went, noisy counts of unread values, the hash of both
+    noisy = {
+        "engine",
+        "unread",
+        "sha256",
+    }  # how the fit went, noisy counts of unread values, the hash of both
     assert {key: value for key, value in left.items() if key not in noisy} == {
         key: value for key, value in right.items() if key not in noisy
     }
     for a, b in zip(runs[0].measurements, runs[1].measurements, strict=True):
         column = runs[0].schema[a.clique[0]]
         is_read = column.with_unread_place().encode(extra[column.name])[0] < column.size
-        moved = np.abs(a.values - b.values).sum()  # the declared sensitivity, exactly, but for what is filled in
+        moved = np.abs(
+            a.values - b.values
+        ).sum()  # the declared sensitivity, exactly, but for what is filled in
         assert moved == 1 if is_read else moved < 1 + 1e-9
     assert list(runs[0].sample(3).dtypes) == list(runs[1].sample(3).dtypes)
 
@@ -175,7 +215,9 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
     for given in (schema, SCHEMA, tmp_path / "schema.json", str(tmp_path / "schema.json")):
         run = synthdp.synthesize(people(50), given, epsilon=1, delta=1e-6, mechanism=Independent())
         assert run.schema.fingerprint == schema.reordered(people(1).columns).fingerprint
-    run = synthdp.synthesize(people(50), schema, epsilon=1, delta=1e-6, mechanism=MST(rare_threshold=1.0))
+    run = synthdp.synthesize(
+        people(50), schema, epsilon=1, delta=1e-6, mechanism=MST(rare_threshold=1.0)
+    )
     assert run.certificate["mechanism"]["parameters"]["rare_threshold"] == 1.0
 
 
@@ -202,7 +244,10 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"workload": 3}, "workload is 3; give a Workload, a mapping"),
         ({"workload": {"k": 0}}, "workload: k is 0"),
         ({"target": "height"}, "target 'height' is no column of the model; name one of"),
-        ({"target": "age", "workload": {"k": 2, "target": "age"}}, "it has the target 'age', so it takes no"),
+        (
+            {"target": "age", "workload": {"k": 2, "target": "age"}},
+            "it has the target 'age', so it takes no",
+        ),
     ],
 )
 def test_refuses_parameters_out_of_range(arguments, message):
@@ -211,7 +256,9 @@ def test_refuses_parameters_out_of_range(arguments, message):
 
 
 def test_a_schema_must_be_one_or_a_file():
-    with pytest.raises(SchemaError, match="schema is a int; give a mapping, or the path of a JSON file"):
+    with pytest.raises(
+        SchemaError, match="schema is a int; give a mapping, or the path of a JSON file"
+    ):
         synthdp.synthesize(people(10), 3, epsilon=1, delta=1e-6)
 
 
@@ -219,16 +266,24 @@ def test_the_default_recipe_brings_its_own_accounting():
     run = synthdp.synthesize(people(50), SCHEMA, epsilon=1, delta=1e-6)
     assert run.certificate["mechanism"]["name"] == "auto"
     assert run.certificate["accounting"]["currency"] == "gdp"
-    assert run.certificate["noise"]["kind"].startswith("Gaussian, rounded to the nearest integer, sampled exactly")
+    assert run.certificate["noise"]["kind"].startswith(
+        "Gaussian, rounded to the nearest integer, sampled exactly"
+    )
     assert run.certificate["workload"] == {"n_marginals": 10, "columns_at_most": 3}
 
 
-@pytest.mark.parametrize(("workload", "expected"), [(None, (6, 3)), ("2-way", (4, 2)), ({"k": 4}, (4, 4))])
+@pytest.mark.parametrize(
+    ("workload", "expected"), [(None, (6, 3)), ("2-way", (4, 2)), ({"k": 4}, (4, 4))]
+)
 def test_a_target_is_a_workload_in_one_word(workload, expected):
     options = {"epsilon": 1, "delta": 1e-6, "mechanism": "gaussian", "target": "age"}
     run = synthdp.synthesize(people(50), SCHEMA, workload=workload, **options)
-    assert run.certificate["workload"] == dict(zip(("n_marginals", "columns_at_most"), expected, strict=True))
-    wide = [set(event["columns"]) for event in run.certificate["events"] if len(event["columns"]) > 1]
+    assert run.certificate["workload"] == dict(
+        zip(("n_marginals", "columns_at_most"), expected, strict=True)
+    )
+    wide = [
+        set(event["columns"]) for event in run.certificate["events"] if len(event["columns"]) > 1
+    ]
     assert wide
     assert all("age" in columns for columns in wide)
 
@@ -250,12 +305,16 @@ def test_accounting_can_be_chosen_for_gaussian_recipes(accounting):
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
 def test_gaussian_accounting_is_refused_where_not_all_noise_is_gaussian(name):
     schema = Schema.from_dict(SCHEMA)
-    ask = partial(Release, schema=schema, epsilon=1, delta=1e-6, mechanism=name, adjacency="add-remove")
+    ask = partial(
+        Release, schema=schema, epsilon=1, delta=1e-6, mechanism=name, adjacency="add-remove"
+    )
     ask()  # its own accounting suits a recipe
     if mechanism_named(name).is_gaussian:
         ask(accounting="gdp")
     else:
-        message = f"accounting is 'gdp' but {name} selects by the exponential mechanism; give 'zcdp'"
+        message = (
+            f"accounting is 'gdp' but {name} selects by the exponential mechanism; give 'zcdp'"
+        )
         with pytest.raises(ParameterError) as caught:
             ask(accounting="gdp")
         assert str(caught.value) == message
@@ -269,7 +328,11 @@ def test_refuses_a_table_that_the_schema_does_not_describe():
 
 
 def test_an_engine_that_cannot_hold_the_domain_refuses_before_anything_is_paid():
-    wide = {"fields": [field | {"name": f"{field['name']}{i}"} for field in SCHEMA["fields"] for i in range(4)]}
+    wide = {
+        "fields": [
+            field | {"name": f"{field['name']}{i}"} for field in SCHEMA["fields"] for i in range(4)
+        ]
+    }
     kept = []
     with pytest.raises(ModelTooLargeError, match="graphical-model"):
         synthdp.synthesize(
@@ -293,7 +356,15 @@ def test_a_failed_run_hands_over_what_was_paid_for():
 
     kept = []
     with pytest.raises(StoppedError):
-        synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6, mechanism="mst", report=report, rescue=kept.append)
+        synthdp.synthesize(
+            people(),
+            SCHEMA,
+            epsilon=1,
+            delta=1e-6,
+            mechanism="mst",
+            report=report,
+            rescue=kept.append,
+        )
     (partial,) = kept
     assert len(partial.measurements) == len(partial.certificate["events"]) == 5
     assert partial.certificate["complete"] is False

@@ -20,16 +20,30 @@ from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
-KINDS = {"town": "categorical", "age": "integer", "pay": "number", "member": "boolean", "day": "date"}
+KINDS = {
+    "town": "categorical",
+    "age": "integer",
+    "pay": "number",
+    "member": "boolean",
+    "day": "date",
+}
 DECLARED = {
     "fields": [
-        {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"], "required": True}}
+        {
+            "name": "town",
+            "type": "string",
+            "constraints": {"enum": ["A", "B", "C"], "required": True},
+        }
         | {"synthdp": {"other": "C", "merged": {"levels": ["D", "E"], "weights": [2, 1]}}},
         {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}}
         | {"synthdp": {"bins": 10, "shape": {"starts": [0, 20], "weights": [1, 3]}}},
         {"name": "pay", "type": "number", "synthdp": {"edges": [0, 10, 1000], "decimals": 1}},
         {"name": "member", "type": "boolean"},
-        {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
+        {
+            "name": "day",
+            "type": "date",
+            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+        }
         | {"synthdp": {"parts": ["weekday", "month"]}},
     ],
     "synthdp": {"constraints": [{"forbid": {"town": ["A"], "member": [True]}}]},
@@ -47,7 +61,8 @@ def people(n_rows=2000, seed=0):
             "age": age,
             "pay": np.round(generator.gamma(2, 40, n_rows), 1),
             "member": member,
-            "day": pd.Timestamp("2019-12-01") + pd.to_timedelta(generator.integers(0, 366, n_rows), unit="D"),
+            "day": pd.Timestamp("2019-12-01")
+            + pd.to_timedelta(generator.integers(0, 366, n_rows), unit="D"),
         }
     )
 
@@ -91,11 +106,16 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
         first, *others = ((tmp_path / f"{number}.{kind}").read_bytes() for number in range(3))
         assert all(content == first for content in others)
     other = released(public, CodedSource(encode(frame, public)), mechanism, seed=6)
-    assert any((a.values != b.values).any() for a, b in zip(other.measurements, runs[0].measurements, strict=False))
+    assert any(
+        (a.values != b.values).any()
+        for a, b in zip(other.measurements, runs[0].measurements, strict=False)
+    )
 
 
 def test_chunks_and_order_of_columns_do_not_matter():
-    """A frame whose columns come in another order gives them back so, and its own schema file reads both."""
+    """A frame whose columns come in another order gives them back so, and its own schema file reads
+    both.
+    """
     frame, opened = people(3000), OpenSchema.from_kinds(KINDS)
     reordered = frame[["day", "town", "pay", "age", "member"]]
     run = synthdp.synthesize(reordered, opened, epsilon=5, delta=1e-6, mechanism="independent")
@@ -110,12 +130,20 @@ def test_chunks_and_order_of_columns_do_not_matter():
 
 @pytest.fixture(scope="module")
 def derived():
-    return synthdp.synthesize(people(4000), OpenSchema.from_kinds(KINDS), epsilon=20, delta=1e-6, mechanism="mst")
+    return synthdp.synthesize(
+        people(4000), OpenSchema.from_kinds(KINDS), epsilon=20, delta=1e-6, mechanism="mst"
+    )
 
 
 def test_names_and_kinds_are_enough(derived):
     made = derived.sample(3000, seed=1)
-    assert [str(dtype) for dtype in made.dtypes] == ["str", "Int64", "float64", "bool", "datetime64[s]"]
+    assert [str(dtype) for dtype in made.dtypes] == [
+        "str",
+        "Int64",
+        "float64",
+        "bool",
+        "datetime64[s]",
+    ]
     assert set(made["town"]) <= {"A", "B", "D", "E", "X", "other"}
     assert made["age"].isna().mean() < 0.1
     assert made["age"].dropna().between(0, 130).all()
@@ -130,28 +158,39 @@ def test_a_model_of_a_derived_domain_takes_slices_and_partial_records(derived, t
     edges = derived.schema.columns[1].edges
     low, high = edges[len(edges) // 3], edges[2 * len(edges) // 3] - 1
     for run in (derived, synthdp.load(tmp_path / "m.synthdp")):
-        slice_ = run.sample(100, where={"town": ["B"], "age": {"minimum": low, "maximum": high}}, seed=0)
+        slice_ = run.sample(
+            100, where={"town": ["B"], "age": {"minimum": low, "maximum": high}}, seed=0
+        )
         assert set(slice_["town"]) == {"B"}
         assert slice_["age"].between(low, high).all()
         given = pd.DataFrame({"town": ["A", "Nowhere"], "pay": [12.3, 100.0]}, index=[3, 8])
         completed = run.sample(given=given, seed=0)
         assert len(completed) == 2
         assert completed[["town", "pay"]].to_dict("list") == given.to_dict("list")
-        with pytest.raises(SchemaError, match=r"given: column 'pay': value 1 .* is 1000000000.0, which is no number"):
+        with pytest.raises(
+            SchemaError,
+            match=r"given: column 'pay': value 1 .* is 1000000000.0, which is no number",
+        ):
             run.sample(given=given.assign(pay=[12.3, 1e9]))
         with pytest.raises(SchemaError, match="no level 'Nowhere'"):
             run.sample(3, where={"town": ["Nowhere"]})
 
 
 def test_rare_levels_are_merged_and_drawn_in_proportion_to_what_was_released(monkeypatch):
-    monkeypatch.setattr(budgets, "MIN_COLUMNS", 1)  # enough to find levels that the model cannot tell apart
+    monkeypatch.setattr(
+        budgets, "MIN_COLUMNS", 1
+    )  # enough to find levels that the model cannot tell apart
     rare = {f"r{i:02}": 50 * (1 + i % 2) for i in range(40)}
-    frame = pd.DataFrame({"town": ["A"] * 20_000 + [town for town, n_rows in rare.items() for _ in range(n_rows)]})
+    frame = pd.DataFrame(
+        {"town": ["A"] * 20_000 + [town for town, n_rows in rare.items() for _ in range(n_rows)]}
+    )
     options = {"epsilon": 1, "delta": 1e-6, "mechanism": "independent", "domain_share": 0.95}
     run = synthdp.synthesize(frame, OpenSchema.from_kinds({"town": "categorical"}), **options)
     (town,) = run.schema.columns
     assert town.levels == ("A",)
-    assert town.merged.levels == tuple(rare)  # all are known well, but too rare for what is left to the model
+    assert town.merged.levels == tuple(
+        rare
+    )  # all are known well, but too rare for what is left to the model
     made = run.sample(200_000, seed=1)["town"].value_counts()
     assert made[list(rare)[1::2]].sum() / made[list(rare)[::2]].sum() == pytest.approx(2, rel=0.25)
     with pytest.raises(SchemaError, match="merged"):
@@ -246,18 +285,28 @@ def test_a_run_that_fails_hands_over_what_was_learnt(tmp_path):
         ({"unit": "town", "max_rows_per_unit": 10**9}, "max_rows_per_unit is 1000000000"),
         ({"unit": "town", "max_rows_per_unit": 1.5}, "max_rows_per_unit is 1.5"),
         ({"unit": "town", "max_rows_per_unit": True}, "max_rows_per_unit is True"),
-        ({"unit": "town", "max_rows_per_unit": 2, "adjacency": "replace-one"}, "adjacency is 'replace-one'"),
+        (
+            {"unit": "town", "max_rows_per_unit": 2, "adjacency": "replace-one"},
+            "adjacency is 'replace-one'",
+        ),
     ],
 )
 def test_refuses_parameters_out_of_range(arguments, message):
     with pytest.raises(ParameterError, match=message):
-        synthdp.synthesize(people(10), OpenSchema.from_kinds(KINDS), **({"epsilon": 1, "delta": 1e-6} | arguments))
+        synthdp.synthesize(
+            people(10), OpenSchema.from_kinds(KINDS), **({"epsilon": 1, "delta": 1e-6} | arguments)
+        )
 
 
 def test_an_open_schema_does_not_take_coded_rows():
     public = Schema.from_dict(DECLARED)
     with pytest.raises(ParameterError, match="it counts codes, but the schema is open"):
-        released(OpenSchema.from_kinds(KINDS), CodedSource(encode(people(5), public)), "independent", seed=1)
+        released(
+            OpenSchema.from_kinds(KINDS),
+            CodedSource(encode(people(5), public)),
+            "independent",
+            seed=1,
+        )
 
 
 def test_counts_from_anywhere_are_released_like_rows():
@@ -275,7 +324,8 @@ def test_counts_from_anywhere_are_released_like_rows():
                 yield counts
 
     one, other = (
-        released(public, source, "mst", seed=5) for source in (Elsewhere(), CodedSource(encode(frame, public)))
+        released(public, source, "mst", seed=5)
+        for source in (Elsewhere(), CodedSource(encode(frame, public)))
     )
     assert [m.clique for m in one.measurements] == [m.clique for m in other.measurements]
     for a, b in zip(one.measurements, other.measurements, strict=True):
@@ -284,7 +334,9 @@ def test_counts_from_anywhere_are_released_like_rows():
 
 def test_counts_of_another_domain_are_refused():
     public = Schema.from_dict(DECLARED)
-    source = CodedSource(encode(people(5)[["town"]], Schema.from_dict({"fields": DECLARED["fields"][:1]})))
+    source = CodedSource(
+        encode(people(5)[["town"]], Schema.from_dict({"fields": DECLARED["fields"][:1]}))
+    )
     with pytest.raises(ParameterError, match="domain is not that of the schema"):
         released(public, source, "independent", seed=1)
 
@@ -292,7 +344,9 @@ def test_counts_of_another_domain_are_refused():
 # ---- persons
 
 
-@pytest.mark.parametrize("ids", [lambda n: [f"p{i}" for i in n], list, lambda n: pd.Categorical(list(n))])
+@pytest.mark.parametrize(
+    "ids", [lambda n: [f"p{i}" for i in n], list, lambda n: pd.Categorical(list(n))]
+)
 def test_a_person_counts_for_no_more_rows_than_allowed(ids):
     """With next to no noise, whatever kind of ids."""
     owners = [0] * 400 + list(range(1, 60))
@@ -306,7 +360,9 @@ def test_a_person_counts_for_no_more_rows_than_allowed(ids):
     with pytest.raises(SchemaError, match="'person'"):
         synthdp.synthesize(frame, OpenSchema.from_kinds(KINDS), **options)
     with pytest.raises(SchemaError, match="'who': the table has no such column"):
-        synthdp.synthesize(people(9), OpenSchema.from_kinds(KINDS), unit="who", max_rows_per_unit=1, **options)
+        synthdp.synthesize(
+            people(9), OpenSchema.from_kinds(KINDS), unit="who", max_rows_per_unit=1, **options
+        )
 
 
 @pytest.mark.parametrize("read", [{}, {"unit": "id", "max_rows": 2}])

@@ -1,4 +1,6 @@
-"""The object with fit and sample is `synthesize`, and no more: same arguments, same release, one fit."""
+"""The object with fit and sample is `synthesize`, and no more: same arguments, same release, one
+fit.
+"""
 
 import copy
 import inspect
@@ -17,7 +19,8 @@ from synthdp.release.keeping.budget import Budget
 N_ROWS = 4093
 SCHEMA = {
     "fields": [
-        {"name": name, "type": "string", "constraints": {"enum": ["x", "y"], "required": True}} for name in ("a", "b")
+        {"name": name, "type": "string", "constraints": {"enum": ["x", "y"], "required": True}}
+        for name in ("a", "b")
     ]
 }
 
@@ -28,7 +31,9 @@ def frame():
 
 
 def quick(**changes):
-    return synthdp.Synthesizer(**({"schema": SCHEMA, "epsilon": 1.0, "delta": 1e-6, "mechanism": "mst"} | changes))
+    return synthdp.Synthesizer(
+        **({"schema": SCHEMA, "epsilon": 1.0, "delta": 1e-6, "mechanism": "mst"} | changes)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,10 @@ def fitted():
 
 
 def test_its_arguments_are_those_of_synthesize():
-    ours, theirs = (dict(inspect.signature(each).parameters) for each in (synthdp.Synthesizer, synthdp.synthesize))
+    ours, theirs = (
+        dict(inspect.signature(each).parameters)
+        for each in (synthdp.Synthesizer, synthdp.synthesize)
+    )
     for name in ("data", "report", "rescue"):
         del theirs[name]
     assert list(ours.values()) == list(theirs.values())
@@ -54,10 +62,14 @@ def test_each_argument_reaches_the_release():
 
 def test_it_draws_and_saves_what_was_released(fitted, tmp_path):
     wanted = {"seed": 3, "where": {"a": ["x"]}, "text": True}
-    pd.testing.assert_frame_equal(fitted.sample(20, **wanted), fitted.synthesis_.sample(20, **wanted))
+    pd.testing.assert_frame_equal(
+        fitted.sample(20, **wanted), fitted.synthesis_.sample(20, **wanted)
+    )
     assert list(fitted.sample(given=pd.DataFrame({"b": ["y"] * 3}))["b"]) == ["y"] * 3
     fitted.save(tmp_path / "coins.synthdp")
-    pd.testing.assert_frame_equal(synthdp.load(tmp_path / "coins.synthdp").sample(9, seed=1), fitted.sample(9, seed=1))
+    pd.testing.assert_frame_equal(
+        synthdp.load(tmp_path / "coins.synthdp").sample(9, seed=1), fitted.sample(9, seed=1)
+    )
     with pytest.raises(synthdp.DataFileError, match="exists"):
         fitted.save(tmp_path / "coins.synthdp")
     fitted.save(tmp_path / "coins.synthdp", force=True)
@@ -67,7 +79,9 @@ def test_it_holds_no_records(fitted):
     found = reachable(fitted)
     assert fitted.synthesis_.model in found
     assert [thing for thing in found if isinstance(thing, pd.DataFrame)] == []
-    assert [thing for thing in found if isinstance(thing, np.ndarray) and N_ROWS in thing.shape] == []
+    assert [
+        thing for thing in found if isinstance(thing, np.ndarray) and N_ROWS in thing.shape
+    ] == []
 
 
 def test_it_is_fitted_once(fitted):
@@ -97,7 +111,9 @@ def test_what_was_paid_for_is_kept_if_a_fit_fails(monkeypatch, tmp_path):
         patch.setattr(PrivateTable, "measure", broken)
         with pytest.raises(RuntimeError, match="stop") as caught:
             synthesizer.fit(frame())
-    own = [entry.frame.f_locals for entry in caught.traceback if entry.path.name == "synthesizer.py"]
+    own = [
+        entry.frame.f_locals for entry in caught.traceback if entry.path.name == "synthesizer.py"
+    ]
     assert [names for names in own if "data" in names] == []
     assert len(synthesizer.rescued_.measurements) == 1
     with pytest.raises(ParameterError, match="not fitted"):
@@ -133,7 +149,9 @@ def test_scikit_learn_clones_it_unfitted(fitted, tmp_path):
         again.sample()
     objects = {
         "schema": synthdp.Schema.from_dict(SCHEMA),
-        "budget": Budget.create(tmp_path / "coins.budget", epsilon=3, delta=1e-5, population="tossers"),
+        "budget": Budget.create(
+            tmp_path / "coins.budget", epsilon=3, delta=1e-5, population="tossers"
+        ),
     }
     cloned = base.clone(quick(**objects))
     assert cloned.schema == objects["schema"]

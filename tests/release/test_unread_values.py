@@ -1,4 +1,6 @@
-"""Values that could not be read, through whole releases: said, drawn as the others are, and shown beside the truth."""
+"""Values that could not be read, through whole releases: said, drawn as the others are, and shown
+beside the truth.
+"""
 
 import re
 
@@ -17,9 +19,21 @@ from synthdp.schema.schema import Schema
 N_ROWS = 20_000
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 
-STATUS = {"name": "status", "type": "string", "constraints": {"enum": ["dead", "alive"], "required": True}}
-HOUSE = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"], "required": True}}
-AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+STATUS = {
+    "name": "status",
+    "type": "string",
+    "constraints": {"enum": ["dead", "alive"], "required": True},
+}
+HOUSE = {
+    "name": "house",
+    "type": "string",
+    "constraints": {"enum": ["a", "b", "c"], "required": True},
+}
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 99, "required": True},
+}
 
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 
@@ -30,11 +44,15 @@ def people(unmatched, seed=0):
     dead = np.arange(N_ROWS) % 50 == 0
     status = np.where(dead, "dead", np.where(rng.random(N_ROWS) < unmatched, "ALIVE", "alive"))
     age = rng.integers(20, 80, N_ROWS).astype(str)
-    return pd.DataFrame({"status": status, "house": rng.choice(["a", "b", "c"], N_ROWS), "age": age})
+    return pd.DataFrame(
+        {"status": status, "house": rng.choice(["a", "b", "c"], N_ROWS), "age": age}
+    )
 
 
 def release(frame, *fields, mechanism="mst", **more):
-    return synthdp.synthesize(frame, {"fields": list(fields)}, mechanism=mechanism, **BUDGET, **more)
+    return synthdp.synthesize(
+        frame, {"fields": list(fields)}, mechanism=mechanism, **BUDGET, **more
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["mst", "auto", "independent", "aim"])
@@ -44,13 +62,21 @@ def test_unmatched_values_become_no_level_and_are_said(unmatched, mechanism):
     found = release(real, STATUS, HOUSE, AGE, mechanism=mechanism)
     drawn = found.sample(N_ROWS, seed=0)
     read = real["status"] != "ALIVE"
-    assert (drawn["status"] == "dead").mean() == pytest.approx((real["status"] == "dead").sum() / read.sum(), abs=0.006)
+    assert (drawn["status"] == "dead").mean() == pytest.approx(
+        (real["status"] == "dead").sum() / read.sum(), abs=0.006
+    )
     assert set(drawn["status"]) == {"dead", "alive"}
     (caution,) = found.cautions
-    share = float(re.match(r"column 'status': about ([\d.]+) % of the records have no value, or one that", caution)[1])
+    share = float(
+        re.match(
+            r"column 'status': about ([\d.]+) % of the records have no value, or one that", caution
+        )[1]
+    )
     assert share == pytest.approx(100 - 100 * read.mean(), abs=1)
     assert "constraints.enum" in caution
-    assert found.certificate["unread"]["status"]["share"] == pytest.approx(1 - read.mean(), abs=0.005)
+    assert found.certificate["unread"]["status"]["share"] == pytest.approx(
+        1 - read.mean(), abs=0.005
+    )
     assert found.schema.domain == Schema.from_dict({"fields": [STATUS, HOUSE, AGE]}).domain
 
 
@@ -62,13 +88,17 @@ def test_ages_that_read_unknown_make_nobody_young():
     assert (drawn["age"] < 15).mean() < 0.01
     assert drawn["age"].mean() == pytest.approx(49.5, abs=2)
     (caution,) = found.cautions
-    assert caution.startswith("column 'age': about 30 % of the records have no value, or one that is no number")
+    assert caution.startswith(
+        "column 'age': about 30 % of the records have no value, or one that is no number"
+    )
 
 
 def test_evaluation_shows_what_was_not_read_and_says_so_first():
     real = people(0.4)
     schema = {"fields": [STATUS, HOUSE, AGE]}
-    found = synthdp.evaluate(real, release(real, STATUS, HOUSE, AGE).sample(seed=0), schema, targets=[])
+    found = synthdp.evaluate(
+        real, release(real, STATUS, HOUSE, AGE).sample(seed=0), schema, targets=[]
+    )
     share = (real["status"] == "ALIVE").mean()
     assert found.facts["unread"] == {"status": share}
     assert found.to_dict()["unread"] == {"status": share}
@@ -97,10 +127,14 @@ def test_missing_values_alone_are_no_surprise():
 
 def test_missing_and_unread_values_are_told_apart():
     real = people(0.0)
-    real["age"] = real["age"].mask(np.arange(N_ROWS) % 10 < 2, "").mask(np.arange(N_ROWS) % 10 == 3, "n.k.")
+    real["age"] = (
+        real["age"].mask(np.arange(N_ROWS) % 10 < 2, "").mask(np.arange(N_ROWS) % 10 == 3, "n.k.")
+    )
     found = release(real, STATUS, HOUSE, AGE | {"constraints": {"minimum": 0, "maximum": 99}})
     (caution,) = found.cautions
-    assert caution.startswith("column 'age': about 10 % of the records have a value that is no number")
+    assert caution.startswith(
+        "column 'age': about 10 % of the records have a value that is no number"
+    )
     assert "required" not in caution
     assert found.sample(seed=0)["age"].isna().mean() == pytest.approx(2 / 9, abs=0.02)
 
@@ -138,7 +172,9 @@ def test_dates_follow_with_their_parts():
     }
     found = release(pd.DataFrame({"born": rows}), born)
     (caution,) = found.cautions
-    assert caution.startswith("column 'born': about 25 % of the records have no value, or one that is no date")
+    assert caution.startswith(
+        "column 'born': about 25 % of the records have no value, or one that is no date"
+    )
     drawn = found.sample(seed=0)["born"]
     assert drawn.map(lambda day: day.weekday() == 0).mean() > 0.95
     assert drawn.map(lambda day: day.month == 1).mean() == pytest.approx(1 / 12, abs=0.03)
@@ -150,13 +186,18 @@ def test_learnt_columns_have_a_place_as_well():
     real["age"] = real["age"].mask(np.arange(N_ROWS) % 20 == 0, "unknown")
     kinds = OpenSchema.from_kinds({"house": "categorical", "age": "integer"})
     found = synthdp.synthesize(real[["house", "age"]], kinds, mechanism="mst", **BUDGET)
-    assert any(caution.startswith("column 'age': about ") and "no number" in caution for caution in found.cautions)
+    assert any(
+        caution.startswith("column 'age': about ") and "no number" in caution
+        for caution in found.cautions
+    )
     assert found.certificate["unread"]["age"]["share"] == pytest.approx(0.05, abs=0.01)
 
 
 @pytest.mark.parametrize("kind", ["CSV", "Parquet", "polars", "arrow", "lazy polars", "pandas"])
 def test_every_way_of_reading_rows_finds_the_same_places(kind, tmp_path):
-    frame = people(0.3)[:400].assign(age=lambda each: each["age"].mask(np.arange(400) % 5 == 0, "x"))
+    frame = people(0.3)[:400].assign(
+        age=lambda each: each["age"].mask(np.arange(400) % 5 == 0, "x")
+    )
     frame = frame.astype(object)
     schema = OpenSchema.from_dict({"fields": [STATUS, HOUSE, AGE]})
     given = frame
@@ -170,10 +211,16 @@ def test_every_way_of_reading_rows_finds_the_same_places(kind, tmp_path):
     elif kind == "polars":
         given = opened(pytest.importorskip("polars").from_pandas(frame.astype(str))).frame
     elif kind == "arrow":
-        given = opened(pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)).frame
+        given = opened(
+            pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
+        ).frame
     elif kind == "lazy polars":
-        schema = OpenSchema.from_dict({"fields": [STATUS, HOUSE]})  # texts are no numbers in an engine
-        given = opened(pytest.importorskip("polars").from_pandas(frame[["status", "house"]].astype(str))).frame
+        schema = OpenSchema.from_dict(
+            {"fields": [STATUS, HOUSE]}
+        )  # texts are no numbers in an engine
+        given = opened(
+            pytest.importorskip("polars").from_pandas(frame[["status", "house"]].astype(str))
+        ).frame
     placed = schema.closed({}).with_unread_places()
     if hasattr(given, "__enter__"):
         with given as table:
@@ -203,7 +250,9 @@ def test_linked_tables_have_places_in_all_their_columns():
     people = tables["people"]
     tables["people"] = people.assign(sex=people["sex"].mask(np.arange(len(people)) % 3 == 0, "f"))
     found = synthdp.synthesize_tables(tables, package(), epsilon=50.0, delta=1e-6, mechanism="mst")
-    assert any("column 'people.sex': about 3" in caution for caution in found.certificate["cautions"])
+    assert any(
+        "column 'people.sex': about 3" in caution for caution in found.certificate["cautions"]
+    )
     drawn = found.sample(seed=0)
     assert set(drawn["people"]["sex"]) <= {"F", "M"}
     read = tables["people"]["sex"] != "f"

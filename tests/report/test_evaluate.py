@@ -20,7 +20,11 @@ def test_a_table_is_perfect_beside_itself():
     summary = found.summary.set_index("metric")["value"]
     assert summary["k-marginal score"] == 1000
     assert summary["sub-sample equivalent"] == 1
-    zeros = [name for name in summary.index if "TVD" in name or "difference" in name or name.startswith("S_pMSE")]
+    zeros = [
+        name
+        for name in summary.index
+        if "TVD" in name or "difference" in name or name.startswith("S_pMSE")
+    ]
     assert len(zeros) == 12
     assert summary[zeros].to_numpy() == pytest.approx(0, abs=1e-6)
     assert summary["confidence intervals, mean overlap"] == pytest.approx(1)
@@ -29,7 +33,9 @@ def test_a_table_is_perfect_beside_itself():
 
 def test_every_section_names_its_table_and_is_the_same_again():
     tables = {"a": people(200, 1), "b": people(250, 2)}
-    found, again = (evaluate(REAL, tables, SCHEMA, targets="job", by=["town", "job"], seed=5) for _ in range(2))
+    found, again = (
+        evaluate(REAL, tables, SCHEMA, targets="job", by=["town", "job"], seed=5) for _ in range(2)
+    )
     assert found.names == ("a", "b")
     for name in ("summary", "columns", "marginals", "associations", "propensity", "prediction", "regression", "rules",
                  "groups", "matches", "distributions", "roc"):  # fmt: skip
@@ -55,10 +61,17 @@ def test_whatever_shows_it_says_first_that_it_is_not_private():
 def test_drill_shows_the_cells_of_a_marginal():
     found = evaluate(REAL, people(100, 1), SCHEMA, **QUICK)
     cells = found.drill(("town", "job")).set_index(["town", "job"])
-    assert cells.loc[("A", "x"), "real share"] == pytest.approx(((REAL["town"] == "A") & (REAL["job"] == "x")).mean())
+    assert cells.loc[("A", "x"), "real share"] == pytest.approx(
+        ((REAL["town"] == "A") & (REAL["job"] == "x")).mean()
+    )
     worst = found.marginals.set_index("columns").loc[[("town", "job")], "tvd"].iloc[0]
     assert cells["difference"].abs().sum() / 2 == pytest.approx(worst)
-    for columns, table in ((("town", "town"), None), ((), None), (("gone",), None), (("town",), "x")):
+    for columns, table in (
+        (("town", "town"), None),
+        ((), None),
+        (("gone",), None),
+        (("town",), "x"),
+    ):
         with pytest.raises(ParameterError):
             found.drill(columns, table)
 
@@ -72,13 +85,17 @@ def test_files_and_other_containers_give_the_same(tmp_path):
     polars = pytest.importorskip("polars")
     expected = evaluate(REAL, other, SCHEMA, **QUICK).marginals
     from_files = evaluate(*paths, tmp_path / "schema.json", **QUICK).marginals
-    foreign = evaluate(polars.from_pandas(REAL), polars.from_pandas(other), SCHEMA, **QUICK).marginals
+    foreign = evaluate(
+        polars.from_pandas(REAL), polars.from_pandas(other), SCHEMA, **QUICK
+    ).marginals
     pd.testing.assert_frame_equal(from_files, expected)
     pd.testing.assert_frame_equal(foreign, expected)
 
 
 def test_without_a_schema_levels_and_bins_are_read_off_the_real_table(tmp_path):
-    frame = REAL.assign(code=[f"{place % 40:03}" for place in range(300)], id=[f"p{place}" for place in range(300)])
+    frame = REAL.assign(
+        code=[f"{place % 40:03}" for place in range(300)], id=[f"p{place}" for place in range(300)]
+    )
     frame = frame.assign(empty=None, constant=7, flag=frame["job"] == "x")
     found = evaluate(frame, frame.head(150), **QUICK)
     kinds = found.columns.set_index("column")["kind"].to_dict()
@@ -99,14 +116,20 @@ def test_a_saved_synthesis_gives_its_schema_and_its_noise(tmp_path):
     synthesis = synthdp.synthesize(REAL, SCHEMA, epsilon=3, delta=1e-6, mechanism="independent")
     synthesis.save(tmp_path / "model.synthdp")
     drawn = synthesis.sample(300, seed=0)
-    by_certificate = evaluate(REAL, drawn, tmp_path / "model.synthdp", certificate=synthesis.certificate, **QUICK)
-    by_measurements = evaluate(REAL, drawn, SCHEMA, certificate=list(synthesis.measurements), **QUICK)
+    by_certificate = evaluate(
+        REAL, drawn, tmp_path / "model.synthdp", certificate=synthesis.certificate, **QUICK
+    )
+    by_measurements = evaluate(
+        REAL, drawn, SCHEMA, certificate=list(synthesis.measurements), **QUICK
+    )
     one_way = by_certificate.marginals[by_certificate.marginals["k"] == 1]
     assert one_way["measured"].all()
     assert one_way["noise"].between(0, 1).all()
     assert not by_certificate.marginals.query("k > 1")["measured"].any()
     other = by_measurements.marginals[by_measurements.marginals["k"] == 1]
-    assert one_way["noise"].tolist() == pytest.approx(other["noise"].tolist(), rel=0.02)  # to whole numbers
+    assert one_way["noise"].tolist() == pytest.approx(
+        other["noise"].tolist(), rel=0.02
+    )  # to whole numbers
     short = {**SCHEMA, "synthdp": {}}
     notes = evaluate(REAL, drawn, short, certificate=synthesis.certificate, **QUICK).notes["note"]
     assert notes.str.contains("of another schema").any()
@@ -130,7 +153,13 @@ def test_a_saved_synthesis_gives_its_schema_and_its_noise(tmp_path):
         (REAL, REAL, {"certificate": {"a": 1}}, ParameterError, "no synthetic table 'a'"),
         (REAL, REAL, {"certificate": {"events": 1}}, ParameterError, "no events"),
         (REAL, REAL, {"certificate": [None, None]}, ParameterError, "certificate: 2 for 1"),
-        (REAL, REAL, {"certificate": [LinearMeasurement(("job",), np.zeros(9), 1.0)]}, ParameterError, "shape"),
+        (
+            REAL,
+            REAL,
+            {"certificate": [LinearMeasurement(("job",), np.zeros(9), 1.0)]},
+            ParameterError,
+            "shape",
+        ),
     ],
 )
 def test_what_does_not_fit_is_one_line(real, synthetic, options, error, says):
@@ -168,7 +197,10 @@ def test_few_rows_constants_and_gaps_leave_sections_empty_with_a_reason(n_rows):
     frame = REAL.head(n_rows).assign(town=None, job="x", pay=np.nan)
     found = evaluate(frame, frame.tail(1), SCHEMA)
     assert found.prediction.empty
-    assert any(note.startswith("no column is a suitable target: one has 50 rows") for note in found.notes["note"])
+    assert any(
+        note.startswith("no column is a suitable target: one has 50 rows")
+        for note in found.notes["note"]
+    )
     assert found.associations["real"].isna().any()
     assert repr(found)
     one = evaluate(REAL[["job"]], REAL[["job"]], {"fields": [SCHEMA["fields"][1]]}, by="job")
@@ -177,7 +209,9 @@ def test_few_rows_constants_and_gaps_leave_sections_empty_with_a_reason(n_rows):
 
 
 def test_other_dtypes_and_unseen_levels_are_read_as_texts_are():
-    other = REAL.astype({"age": "float32", "town": "category"}).assign(born=REAL["born"].dt.strftime("%Y-%m-%d"))
+    other = REAL.astype({"age": "float32", "town": "category"}).assign(
+        born=REAL["born"].dt.strftime("%Y-%m-%d")
+    )
     assert evaluate(REAL, other, SCHEMA, **QUICK).marginals["tvd"].max() == 0
     unseen = evaluate(REAL, REAL.assign(job="z"), SCHEMA, **QUICK).columns.set_index("column")
     assert unseen.loc["job", "unknown_synthetic"] == 300

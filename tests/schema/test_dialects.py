@@ -1,4 +1,6 @@
-"""Dialects: ways in which CSV files are written, what cannot be followed, and files that are not as declared."""
+"""Dialects: ways in which CSV files are written, what cannot be followed, and files that are not as
+declared.
+"""
 
 import csv
 import gzip
@@ -25,7 +27,10 @@ def dialect(**properties):
 
 def rows_of(path, dialect):
     with open_table(path, dialect) as table:
-        return [list(table.names), *(row for chunk in table.chunks() for row in chunk.to_numpy().tolist())]
+        return [
+            list(table.names),
+            *(row for chunk in table.chunks() for row in chunk.to_numpy().tolist()),
+        ]
 
 
 SEMICOLON, TAB, PIPE = dialect(delimiter=";"), dialect(delimiter="\t"), dialect(delimiter="|")
@@ -83,16 +88,24 @@ def test_packed_files_are_read_in_their_dialect(block_bytes, tmp_path, monkeypat
 
 def test_without_quotes_a_quote_is_a_character(tmp_path):
     (tmp_path / "t.tsv").write_bytes(b'a\tb\n5" pipe\t"x\n"\t""\n')
-    assert rows_of(tmp_path / "t.tsv", dialect(quoteChar="")) == [["a", "b"], ['5" pipe', '"x'], ['"', '""']]
+    assert rows_of(tmp_path / "t.tsv", dialect(quoteChar="")) == [
+        ["a", "b"],
+        ['5" pipe', '"x'],
+        ['"', '""'],
+    ]
     with pytest.raises(DataFileError, match="declare another quote, or none: --quote ''"):
         rows_of(tmp_path / "t.tsv", USUAL)
 
 
 MARKS = st.sampled_from(";\t|, ^~:")
 QUOTES = st.sampled_from("\"'`")
-ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "gb18030", "shift_jis"])
+ENCODINGS = st.sampled_from(
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252", "gb18030", "shift_jis"]
+)
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)
-ROWS = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), max_size=5))
+ROWS = st.integers(1, 3).flatmap(
+    lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), max_size=5)
+)
 
 
 def sayable(text, encoding):
@@ -103,7 +116,9 @@ def sayable(text, encoding):
 
 @settings(deadline=None, max_examples=examples(60))
 @given(rows=ROWS, delimiter=MARKS, quote=QUOTES, encoding=ENCODINGS, block_bytes=st.integers(1, 50))
-def test_what_the_csv_module_writes_is_read_as_it_was(rows, delimiter, quote, encoding, block_bytes, tmp_path_factory):
+def test_what_the_csv_module_writes_is_read_as_it_was(
+    rows, delimiter, quote, encoding, block_bytes, tmp_path_factory
+):
     rows = [[f"c{i}" for i in range(len(rows[0]) if rows else 2)], *rows]
     rows = [[sayable(cell, encoding) for cell in row] for row in rows]
     text = io.StringIO(newline="")
@@ -112,14 +127,26 @@ def test_what_the_csv_module_writes_is_read_as_it_was(rows, delimiter, quote, en
     path.write_bytes(text.getvalue().encode(encoding))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csvblocks_module, "BLOCK_BYTES", block_bytes)
-        assert rows_of(path, dialect(delimiter=delimiter, quoteChar=quote, encoding=encoding)) == rows
+        assert (
+            rows_of(path, dialect(delimiter=delimiter, quoteChar=quote, encoding=encoding)) == rows
+        )
 
 
 @settings(deadline=None, max_examples=30)
-@given(rows=ROWS, delimiter=MARKS, quote=QUOTES, encoding=ENCODINGS, packing=st.sampled_from(["", ".gz", ".zst"]))
-def test_what_is_written_is_read_as_it_was(rows, delimiter, quote, encoding, packing, tmp_path_factory):
+@given(
+    rows=ROWS,
+    delimiter=MARKS,
+    quote=QUOTES,
+    encoding=ENCODINGS,
+    packing=st.sampled_from(["", ".gz", ".zst"]),
+)
+def test_what_is_written_is_read_as_it_was(
+    rows, delimiter, quote, encoding, packing, tmp_path_factory
+):
     rows = [[sayable(cell, encoding) for cell in row] for row in rows]
-    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]) if rows else 2)], dtype=object)
+    frame = pd.DataFrame(
+        rows, columns=[f"c{i}" for i in range(len(rows[0]) if rows else 2)], dtype=object
+    )
     declared = dialect(delimiter=delimiter, quoteChar=quote, encoding=encoding)
     path = tmp_path_factory.mktemp("csv") / f"t.csv{packing}"
     if packing == ".zst":
@@ -157,7 +184,9 @@ def test_what_is_not_as_declared_is_refused_in_one_line_without_values(case, tmp
 
 
 def test_bytes_that_are_no_text_are_found_where_they_stand(tmp_path):
-    """The header is read, and a schema drafted of it, whatever is wrong with a record, as with UTF-8."""
+    """The header is read, and a schema drafted of it, whatever is wrong with a record, as with
+    UTF-8.
+    """
     (tmp_path / "t.csv").write_bytes(b"a,b\n\x81,3\n")
     with open_table(tmp_path / "t.csv", CP1252) as table:
         assert table.names == ("a", "b")
@@ -179,7 +208,10 @@ def test_an_undeclared_delimiter_is_named_and_not_guessed(marks, tmp_path):
 
 
 REFUSED = {
-    "two characters": ({"delimiter": ";;"}, r"delimiter \(--delimiter\) is ';;'; give one ASCII character"),
+    "two characters": (
+        {"delimiter": ";;"},
+        r"delimiter \(--delimiter\) is ';;'; give one ASCII character",
+    ),
     "no delimiter": ({"delimiter": ""}, "delimiter"),
     "a letter": ({"delimiter": "x"}, "delimiter"),
     "a line end": ({"delimiter": "\n"}, "delimiter"),
@@ -194,7 +226,10 @@ REFUSED = {
     "no encoding": ({"encoding": "utf-9"}, r"encoding \(--encoding\) 'utf-9' is not known"),
     "bytes": ({"encoding": "hex"}, "is not known"),
     "escapes": ({"encoding": "unicode_escape"}, "is not known"),
-    "encodings with a state": ({"encoding": "iso2022_jp"}, "lets one value change how the next ones are read"),
+    "encodings with a state": (
+        {"encoding": "iso2022_jp"},
+        "lets one value change how the next ones are read",
+    ),
     "UTF-7": ({"encoding": "UTF7"}, "lets one value change how the next ones are read"),
     "a sheet that cannot be": ({"sheetName": "a/b"}, r"sheetName \(--sheet\)"),
     "no header": ({"header": False}, "write the column names into the first line"),
@@ -226,8 +261,15 @@ def test_what_cannot_be_followed_is_refused_with_a_way_out(case):
 def test_names_stand_for_all_properties():
     semicolon = dialect_of({"dialect": "excel-semicolon"})
     assert (semicolon.delimiter, semicolon.decimal_char, semicolon.group_char) == (";", ",", ".")
-    assert Dialect.of(properties_of("excel-semicolon") | properties_of("csv")) == dialect_of({"dialect": "csv"})
-    assert dialect_of({}) == dialect_of({"dialect": None}) == dialect_of({"dialect": {"header": True}}) == USUAL
+    assert Dialect.of(properties_of("excel-semicolon") | properties_of("csv")) == dialect_of(
+        {"dialect": "csv"}
+    )
+    assert (
+        dialect_of({})
+        == dialect_of({"dialect": None})
+        == dialect_of({"dialect": {"header": True}})
+        == USUAL
+    )
 
 
 def test_what_the_encoding_has_not_is_refused_without_repeating_it(tmp_path):
@@ -250,7 +292,9 @@ def test_what_is_called_tsv_has_tabs_in_any_dialect(tmp_path):
 @pytest.mark.parametrize("cut", [0.5, -1])
 def test_a_truncated_zst_file_is_not_read_short(cut, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
-    content = pyarrow.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (n, n * n) for n in range(20000)), "zstd", asbytes=True)
+    content = pyarrow.compress(
+        b"a,b\n" + b"".join(b"%d,%d\n" % (n, n * n) for n in range(20000)), "zstd", asbytes=True
+    )
     (tmp_path / "t.csv.zst").write_bytes(content[: int(len(content) * cut) if cut > 0 else cut])
     with pytest.raises(DataFileError, match="it is damaged, or not compressed"):
         rows_of(tmp_path / "t.csv.zst", USUAL)
@@ -259,6 +303,9 @@ def test_a_truncated_zst_file_is_not_read_short(cut, tmp_path):
 def test_zst_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "t.csv.zst").touch()
-    for use in (lambda path: rows_of(path, USUAL), lambda path: write_frame(pd.DataFrame({"a": []}), path, force=True)):
+    for use in (
+        lambda path: rows_of(path, USUAL),
+        lambda path: write_frame(pd.DataFrame({"a": []}), path, force=True),
+    ):
         with pytest.raises(MissingExtraError, match="synthdp\\[zstd\\]"):
             use(tmp_path / "t.csv.zst")

@@ -19,19 +19,34 @@ MISPLACED = {
     "bins": ({"bins": 5}, UNDER.format("synthdp", "bins", 5)),
     "derive": ({"derive": True}, UNDER.format("synthdp", "derive", "true")),
     "bins among constraints": ({"constraints": {"bins": 5}}, UNDER.format("synthdp", "bins", 5)),
-    "a bound under synthdp": ({"synthdp": {"maximum": 9}}, UNDER.format("constraints", "maximum", 9)),
+    "a bound under synthdp": (
+        {"synthdp": {"maximum": 9}},
+        UNDER.format("constraints", "maximum", 9),
+    ),
     "missing values among constraints": (
         {"constraints": {"missingValues": ["-9"]}},
         'is not known here; it belongs in the field itself, beside constraints: "missingValues": ["-9"]',
     ),
-    "a decimal mark under synthdp": ({"synthdp": {"decimalChar": ","}}, "in the field itself, beside synthdp"),
+    "a decimal mark under synthdp": (
+        {"synthdp": {"decimalChar": ","}},
+        "in the field itself, beside synthdp",
+    ),
     "camel": ({"synthdp": {"maxLevels": 9}}, MEANT.format("maxLevels", "max_levels")),
-    "ignore": ({"ignore": True}, "'ignore' is not known here; give it as the kind, or list the column in"),
+    "ignore": (
+        {"ignore": True},
+        "'ignore' is not known here; give it as the kind, or list the column in",
+    ),
     "constraint": ({"constraint": {"minimum": 0}}, MEANT.format("constraint", "constraints")),
     "enums": ({"constraints": {"enums": [1]}}, MEANT.format("enums", "enum")),
-    "enums in the field": ({"enums": [1]}, MEANT.format("enums", "enum") + " It belongs under constraints"),
+    "enums in the field": (
+        {"enums": [1]},
+        MEANT.format("enums", "enum") + " It belongs under constraints",
+    ),
     "minimun": ({"constraints": {"minimun": 0}}, MEANT.format("minimun", "minimum")),
-    "maxmum in the field": ({"maxmum": 0}, MEANT.format("maxmum", "maximum") + " It belongs under constraints"),
+    "maxmum in the field": (
+        {"maxmum": 0},
+        MEANT.format("maxmum", "maximum") + " It belongs under constraints",
+    ),
     "snake": ({"missing_values": ["-9"]}, MEANT.format("missing_values", "missingValues")),
     "kebab": ({"decimal-char": ","}, MEANT.format("decimal-char", "decimalChar")),
     "shouted": ({"constraints": {"REQUIRED": True}}, MEANT.format("REQUIRED", "required")),
@@ -46,13 +61,43 @@ MISPLACED = {
     ),
 }
 FOREIGN = {
-    "the standard's": {"title": "t", "description": "d", "example": "7", "rdfType": "http://x", "format": "default"},
-    "unread constraints": {"constraints": {"unique": False, "pattern": "[0-9]+", "minLength": 1, "jsonSchema": {}}},
-    "open bounds beside bounds": {"constraints": {"minimum": 0, "exclusiveMinimum": -1, "maximum": 9}},
-    "defaults": {"decimalChar": ".", "groupChar": "", "bareNumber": True, "floatNumber": True, "arrayItem": {}},
+    "the standard's": {
+        "title": "t",
+        "description": "d",
+        "example": "7",
+        "rdfType": "http://x",
+        "format": "default",
+    },
+    "unread constraints": {
+        "constraints": {"unique": False, "pattern": "[0-9]+", "minLength": 1, "jsonSchema": {}}
+    },
+    "open bounds beside bounds": {
+        "constraints": {"minimum": 0, "exclusiveMinimum": -1, "maximum": 9}
+    },
+    "defaults": {
+        "decimalChar": ".",
+        "groupChar": "",
+        "bareNumber": True,
+        "floatNumber": True,
+        "arrayItem": {},
+    },
     "categories": {"categoriesOrdered": False, "examples": [7], "titles": "t", "names": "n"},
-    "prefixed": {"dc:title": "t", "x-minimum": 0, "_enum": [], "@type": "t", "schema.org/minValue": 0, "$comment": "c"},
-    "of others": {"unit": "cm", "label": "l", "comment": "c", "level": "ratio", "default": 0, "primaryKey": False},
+    "prefixed": {
+        "dc:title": "t",
+        "x-minimum": 0,
+        "_enum": [],
+        "@type": "t",
+        "schema.org/minValue": 0,
+        "$comment": "c",
+    },
+    "of others": {
+        "unit": "cm",
+        "label": "l",
+        "comment": "c",
+        "level": "ratio",
+        "default": 0,
+        "primaryKey": False,
+    },
     "what holds anyhow": {"nullable": True, "ignore": False},
 }
 
@@ -67,7 +112,11 @@ def ways(more):
     return {
         "kinds": lambda: OpenSchema.from_kinds({"age": kind}),
         "open": lambda: OpenSchema.from_dict(
-            {"fields": [{"name": "age"} | kind | {"synthdp": {"derive": True} | more.get("synthdp", {})}]}
+            {
+                "fields": [
+                    {"name": "age"} | kind | {"synthdp": {"derive": True} | more.get("synthdp", {})}
+                ]
+            }
         ),
         "closed": lambda: Schema.from_dict({"fields": [closed]}),
         "closed in an open one": lambda: OpenSchema.from_dict({"fields": [closed]}),
@@ -94,7 +143,9 @@ def test_what_is_foreign_or_changes_nothing_is_let_be(case, way):
 
 
 def test_a_kind_under_another_name_is_told():
-    with pytest.raises(SchemaError, match=r"'age': the key 'typ' is not known; did you mean 'type'\?"):
+    with pytest.raises(
+        SchemaError, match=r"'age': the key 'typ' is not known; did you mean 'type'\?"
+    ):
         OpenSchema.from_kinds({"age": {"typ": "integer"}})
 
 
@@ -105,16 +156,26 @@ def test_the_message_is_one_line_with_what_to_write():
         "schema: column 'age': 'minimum' is not known here; it belongs under constraints: "
         '"constraints": {"minimum": 0}'
     )
-    assert OpenSchema.from_kinds({"age": {"type": "integer", "constraints": {"minimum": 0, "maximum": 9}}}).is_open
+    assert OpenSchema.from_kinds(
+        {"age": {"type": "integer", "constraints": {"minimum": 0, "maximum": 9}}}
+    ).is_open
 
 
-FIELDS = {"fields": [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}]}
+FIELDS = {
+    "fields": [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}]
+}
 OF_SCHEMAS = {
     "ignore": ({"ignore": ["note"]}, "'ignore' is not known here; it belongs under synthdp"),
     "rules": ({"constraints": []}, "'constraints' is not known here; it belongs under synthdp"),
     "snake": ({"missing_values": ["-9"]}, MEANT.format("missing_values", "missingValues")),
-    "true values": ({"trueValues": ["yes"]}, "'trueValues' is not known here; it belongs in each field"),
-    "a decimal mark": ({"decimalChar": ","}, "'decimalChar' is not known here; it belongs in each field"),
+    "true values": (
+        {"trueValues": ["yes"]},
+        "'trueValues' is not known here; it belongs in each field",
+    ),
+    "a decimal mark": (
+        {"decimalChar": ","},
+        "'decimalChar' is not known here; it belongs in each field",
+    ),
     "derive": ({"derive": True}, "'derive' is not known here; it belongs in each field"),
     "derive under synthdp": (
         {"synthdp": {"derive": True}},

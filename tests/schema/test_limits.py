@@ -23,7 +23,10 @@ READERS = (Schema.from_dict, OpenSchema.from_dict)
 def numbers(n, bins, **more):
     bounds = {"minimum": 0, "maximum": 10**9, "required": True}
     own = {"bins": bins} | more
-    return [{"name": f"c{i}", "type": "integer", "constraints": bounds, "synthdp": own} for i in range(n)]
+    return [
+        {"name": f"c{i}", "type": "integer", "constraints": bounds, "synthdp": own}
+        for i in range(n)
+    ]
 
 
 @pytest.mark.usefixtures("few")
@@ -37,7 +40,9 @@ def test_levels_of_all_columns_together_have_a_limit():
 
     assert len(within_levels(columns([800] * 3))) == 3
     made.clear()
-    with pytest.raises(SchemaError, match=r"'c2': with it there are more than 2,500 levels in all; use fewer bins"):
+    with pytest.raises(
+        SchemaError, match=r"'c2': with it there are more than 2,500 levels in all; use fewer bins"
+    ):
         within_levels(columns([1000] * 9))
     assert made == [1000] * 3  # and the rest is never made
 
@@ -53,7 +58,10 @@ def test_both_readers_keep_to_it(read):
 
 @pytest.mark.usefixtures("few")
 def test_open_columns_count_as_they_would_be_closed():
-    fields = [{"name": f"c{i}", "type": "integer", "synthdp": {"derive": ["bounds"], "bins": 1000}} for i in range(9)]
+    fields = [
+        {"name": f"c{i}", "type": "integer", "synthdp": {"derive": ["bounds"], "bins": 1000}}
+        for i in range(9)
+    ]
     with pytest.raises(SchemaError, match="levels in all"):
         OpenSchema.from_dict({"fields": fields})
 
@@ -65,9 +73,14 @@ def test_rules_list_so_many_combinations_and_no_more():
     pair = {"forbid": {"c1": [1], "c0": [1]}}
     two = {"fields": fields, "synthdp": {"constraints": [{"allow": [cut]}] * 2}}
     assert len(Schema.from_dict(two).rules) == 2
-    with pytest.raises(SchemaError, match=r"'c0', 'c1', rules list more than 33,554,432 combinations; name fewer"):
+    with pytest.raises(
+        SchemaError, match=r"'c0', 'c1', rules list more than 33,554,432 combinations; name fewer"
+    ):
         Schema.from_dict(two | {"synthdp": {"constraints": [*[{"allow": [cut]}] * 2, pair]}})
-    many = {"fields": numbers(9, 100), "synthdp": {"constraints": [{"forbid": {f"c{i}": [1] for i in range(9)}}]}}
+    many = {
+        "fields": numbers(9, 100),
+        "synthdp": {"constraints": [{"forbid": {f"c{i}": [1] for i in range(9)}}]},
+    }
     with pytest.raises(SchemaError, match="combinations"):
         Schema.from_dict(many)
 
@@ -84,7 +97,9 @@ def test_formats_of_dates_are_as_long_as_people_write_them(derive):
     field = {"name": "day", "type": "date"} | bounds | derive
     longest = "%Y-%m-%d".ljust(MAX_FORMAT, "x")
     assert OpenSchema.from_dict({"fields": [field | {"format": longest}]}).names == ("day",)
-    with pytest.raises(SchemaError, match="'day': the format has 201 characters; write one of up to 200"):
+    with pytest.raises(
+        SchemaError, match="'day': the format has 201 characters; write one of up to 200"
+    ):
         OpenSchema.from_dict({"fields": [field | {"format": longest + "x"}]})
 
 

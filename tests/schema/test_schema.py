@@ -37,8 +37,14 @@ CONTRADICTIONS = {
     "text in integer enum": (field("integer", {"enum": [1, "2"]}), "'2' is not a number"),
     "fraction in integer enum": (field("integer", {"enum": [1, 2.5]}), "2.5 is not a whole number"),
     "true in integer enum": (field("integer", {"enum": [1, True]}), "True is not a number"),
-    "level is missing value": (field(constraints={"enum": ["a", ""]}), "both a level and in missingValues"),
-    "number is missing value": (field("integer", {"enum": [1, -9]}, missingValues=["-9.0"]), "both a level"),
+    "level is missing value": (
+        field(constraints={"enum": ["a", ""]}),
+        "both a level and in missingValues",
+    ),
+    "number is missing value": (
+        field("integer", {"enum": [1, -9]}, missingValues=["-9.0"]),
+        "both a level",
+    ),
     "surrogate": (field(constraints={"enum": ["\ud800"]}), "surrogate"),
     "NUL": (field(constraints={"enum": ["\0"]}), "NUL"),
     "unknown own key": (field(own={"othr": "x"}), "synthdp.othr.*may have other"),
@@ -56,7 +62,10 @@ CONTRADICTIONS = {
     "huge bound": (field("number", {"minimum": 0, "maximum": 1e301}), "within 1e\\+300"),
     "huge integer bound": (field("integer", {"minimum": 0, "maximum": 2**60}), "within 2\\*\\*53"),
     "unfloatable bound": (field("integer", {"minimum": 0, "maximum": 10**400}), "2\\*\\*53|finite"),
-    "fractional integer bound": (field("integer", {"minimum": 0.5, "maximum": 3}), "minimum is 0.5"),
+    "fractional integer bound": (
+        field("integer", {"minimum": 0.5, "maximum": 3}),
+        "minimum is 0.5",
+    ),
     "bounds exchanged": (field("integer", {"minimum": 5, "maximum": 3}), "minimum 5 is above"),
     "one bin": (field("integer", BOUNDS, {"bins": 1}), "one bin keeps nothing"),
     "one number bin": (field("number", BOUNDS, {"bins": 1}), "one bin keeps nothing"),
@@ -66,7 +75,10 @@ CONTRADICTIONS = {
     "too many bins": (field("integer", BOUNDS, {"bins": 102}), "101 integers"),
     "absurd bins": (field("number", BOUNDS, {"bins": 10**9}), "at most"),
     "bins of one number": (field("number", {"minimum": 1, "maximum": 1}, {"bins": 2}), "1 numbers"),
-    "bins finer than floats": (field("number", {"minimum": 1, "maximum": 1 + 2**-52}, {"bins": 9}), "use fewer"),
+    "bins finer than floats": (
+        field("number", {"minimum": 1, "maximum": 1 + 2**-52}, {"bins": 9}),
+        "use fewer",
+    ),
     "bins and edges": (field("integer", {}, {"bins": 5, "edges": [0, 1, 2]}), "keep one"),
     "two edges": (field("integer", {}, {"edges": [0, 5]}), "at least 3"),
     "edges no list": (field("integer", {}, {"edges": 5}), "list of increasing"),
@@ -82,7 +94,10 @@ CONTRADICTIONS = {
     "missing date": (field("date", DATES, missingValues=["2020-02-02"]), "lies between"),
     "decimal word": (field("number", BOUNDS, decimalChar="comma"), "decimalChar"),
     "thousands": (field("integer", BOUNDS, groupChar="."), "groupChar"),
-    "no date": (field("date", {"minimum": "2020-13-01", "maximum": "2021-01-01"}), "'2020-13-01' is not a date"),
+    "no date": (
+        field("date", {"minimum": "2020-13-01", "maximum": "2021-01-01"}),
+        "'2020-13-01' is not a date",
+    ),
     "number as date": (field("date", {"minimum": 2020, "maximum": 2021}), "2020 is not a date"),
     "no date bounds": (field("datetime", {"minimum": "2020-01-01"}), "maximum is not filled in"),
     "dates exchanged": (field("date", {"minimum": "2021-01-01", "maximum": "2020-01-01"}), "above"),
@@ -93,7 +108,10 @@ CONTRADICTIONS = {
     "number as format": (field("date", DATES, format=3), "format 3"),
     "format without year": (field("date", DATES, format="%m-%d"), "which day"),
     "moments of a format that repeats": (field("datetime", DATES, format="%Y-%Y"), "which second"),
-    "format of two digits": (field("date", DATES | {"minimum": "1930-01-01"}, format="%d.%m.%y"), "which day"),
+    "format of two digits": (
+        field("date", DATES | {"minimum": "1930-01-01"}, format="%d.%m.%y"),
+        "which day",
+    ),
     "format that repeats": (field("date", DATES, format="%Y-%Y"), "which day"),
     "format of nothing": (field("date", DATES, format="%%"), "which day"),
     "true and false": (field("boolean", {}, trueValues=["1"], falseValues=["1"]), "'1' is in two"),
@@ -149,7 +167,11 @@ def test_what_is_no_schema_is_refused(mapping):
 def test_what_changes_no_meaning_is_ignored():
     plain = schema_of(field())
     rich = schema_of(
-        field(rdfType="x", example="b", constraints=LEVELS | {"pattern": "a|b", "unique": False, "minLength": 1}),
+        field(
+            rdfType="x",
+            example="b",
+            constraints=LEVELS | {"pattern": "a|b", "unique": False, "minLength": 1},
+        ),
         synthdp={"note": "x"},
     )
     assert rich == plain
@@ -158,7 +180,11 @@ def test_what_changes_no_meaning_is_ignored():
 
 def test_categories_of_version_2():
     with_labels = field(constraints={}, categories=[{"value": "a", "label": "A"}, {"value": "b"}])
-    assert schema_of(with_labels) == schema_of(field(constraints={}, categories=["a", "b"])) == schema_of(field())
+    assert (
+        schema_of(with_labels)
+        == schema_of(field(constraints={}, categories=["a", "b"]))
+        == schema_of(field())
+    )
 
 
 @pytest.mark.parametrize(
@@ -180,12 +206,22 @@ def test_categories_of_version_2():
         (field("number", BOUNDS, {"decimals": 1}), 33),
         (field("number", {"minimum": 1, "maximum": 5, "required": True}, {"decimals": 0}), 5),
         (field("number", {"minimum": 0.1, "maximum": 0.1, "required": True}), 1),
-        (field("number", {"minimum": 0.125, "maximum": 0.125, "required": True}, {"decimals": 1}), 1),
+        (
+            field(
+                "number", {"minimum": 0.125, "maximum": 0.125, "required": True}, {"decimals": 1}
+            ),
+            1,
+        ),
         (field("date", DATES), 33),
         (field("date", DATES, {"resolution": "quarter"}), 5),
         (field("date", DATES, {"resolution": "month"}, format="%m/%Y"), 13),
         (field("date", {"minimum": "31/12/2020", "maximum": "2021-01-02"}, format="%d/%m/%Y"), 4),
-        (field("datetime", {"minimum": "2020-01-01T00:00:00Z", "maximum": "2020-01-01T00:00:09Z"}), 11),
+        (
+            field(
+                "datetime", {"minimum": "2020-01-01T00:00:00Z", "maximum": "2020-01-01T00:00:09Z"}
+            ),
+            11,
+        ),
     ],
 )
 def test_sizes_and_what_is_written_is_read_back(made, size, tmp_path):
@@ -210,7 +246,9 @@ def test_reordered_follows_the_header():
 
 def test_reordered_names_the_difference():
     schema = Schema.from_dict({"a": 2, "b": 3})
-    with pytest.raises(SchemaError, match="the schema has 'b', the table has not; the table has 'c', the schema"):
+    with pytest.raises(
+        SchemaError, match="the schema has 'b', the table has not; the table has 'c', the schema"
+    ):
         schema.reordered(["a", "c"])
 
 
@@ -237,7 +275,9 @@ def test_save_does_not_replace(tmp_path):
     assert Schema.load(path).domain.shape == (3,)
 
 
-@pytest.mark.parametrize("content", [b"{", b"", b"[" * 100_000, b"3", b"null", b"\xff\xfe", b'{"fields": null}'])
+@pytest.mark.parametrize(
+    "content", [b"{", b"", b"[" * 100_000, b"3", b"null", b"\xff\xfe", b'{"fields": null}']
+)
 def test_files_that_are_no_schema(content, tmp_path):
     path = tmp_path / "s.json"
     path.write_bytes(content)
@@ -254,7 +294,13 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_byte_order_mark_and_any_unicode(tmp_path):
-    text = json.dumps({"fields": [{"name": "größe\n→", "type": "string", "constraints": {"enum": ["🦊", 'a,"b\n']}}]})
+    text = json.dumps(
+        {
+            "fields": [
+                {"name": "größe\n→", "type": "string", "constraints": {"enum": ["🦊", 'a,"b\n']}}
+            ]
+        }
+    )
     (tmp_path / "s.json").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert Schema.load(tmp_path / "s.json").names == ("größe\n→",)
 
@@ -278,7 +324,16 @@ def test_draft_holds_no_value():
     assert "4242" not in text
     assert "2042" not in text
     types = [made["type"] for made in draft["fields"]]
-    assert types == ["string", "integer", "number", "boolean", "datetime", "string", "integer", "string"]
+    assert types == [
+        "string",
+        "integer",
+        "number",
+        "boolean",
+        "datetime",
+        "string",
+        "integer",
+        "string",
+    ]
     assert draft == Schema.draft(frame.iloc[:0])
     with pytest.raises(SchemaError, match=r"'s': constraints\.enum is empty; list the levels"):
         Schema.from_dict(draft)

@@ -16,33 +16,46 @@ from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
 DOMAINS = ("declared", "derived")
-"""Where the domain of a worst case comes from: from its schema, or from the records, under the budget."""
+"""Where the domain of a worst case comes from: from its schema, or from the records, under the
+budget.
+"""
 
 PERSON = "person"
 """The column that tells the persons of a worst case apart."""
 
 _KEY = "0123456789abcdef"
-"""Which rows of a person are kept is drawn with this key, the same for both tables; there is nobody to protect."""
+"""Which rows of a person are kept is drawn with this key, the same for both tables; there is nobody
+to protect.
+"""
 
 _OPPOSED = ({"a": "0", "b": "0", "c": "1"}, {"a": "1", "b": "1", "c": "0"})
 _CANARY = {"a": "1", "b": "1", "c": "1"}
-"""Two kinds of rows, and a third that makes a and b more dependent on each other, and c less on both: so the scores of
-pairs move apart as far as one record can move them. Of equal rows all move alike, which no selection shows."""
+"""Two kinds of rows, and a third that makes a and b more dependent on each other, and c less on
+both: so the scores of pairs move apart as far as one record can move them. Of equal rows all move
+alike, which no selection shows.
+"""
 
 _OPPOSITE = {"a": "0", "b": "0", "c": "0"}
-"""What the canary replaces: it differs in every column, so that every marginal moves as far as it can."""
+"""What the canary replaces: it differs in every column, so that every marginal moves as far as it
+can.
+"""
 
 _KINDS = {"town": "string", "income": "integer", "job": "string"}
 _USUAL = {"town": "usual", "income": "5", "job": "usual"}
 _FAR_OUT = {"town": "canary", "income": "1000000000", "job": "usual"}
-"""A level that nobody else has, a number far out, and a level that many share: it may be released with its count."""
+"""A level that nobody else has, a number far out, and a level that many share: it may be released
+with its count.
+"""
 
 _IN_ANOTHER_JOB = _USUAL | {"job": "another"}
-"""What that canary replaces: it has another job, which many share as well, so that both their counts move."""
+"""What that canary replaces: it has another job, which many share as well, so that both their
+counts move.
+"""
 
 N_DECLARED, N_DERIVED, N_OF_A_JOB = 100, 60, 100
-"""Rows beside the canary, and those of either job: at epsilon 1 and delta 1e-2 levels of 50 rows are not merged, those
-of 60 are found, and those of 100 where one is replaced."""
+"""Rows beside the canary, and those of either job: at epsilon 1 and delta 1e-2 levels of 50 rows
+are not merged, those of 60 are found, and those of 100 where one is replaced.
+"""
 
 
 @final
@@ -80,7 +93,8 @@ class Neighbours:
     adjacency
         In what they differ: ``other`` has one record more, or one that is another.
     unit, max_rows
-        The column of persons, if they differ in a person, and the most rows of a person that are used.
+        The column of persons, if they differ in a person, and the most rows of a person that are
+        used.
 
     Raises
     ------
@@ -101,17 +115,23 @@ class Neighbours:
         more, less = other - one, one - other
         replaced = self.adjacency is Adjacency.REPLACE_ONE
         if len(more) > 1 or len(less) > replaced or (replaced and len(self.one) != len(self.other)):
-            raise ParameterError(f"neighbours {self.name!r}: the tables differ in more than one unit; change one only")
+            raise ParameterError(
+                f"neighbours {self.name!r}: the tables differ in more than one unit; change one only"
+            )
 
     def _units(self, frame: pd.DataFrame) -> set[tuple[object, ...]]:
         """The units of a table: persons with all they have, or rows, equal ones numbered."""
         texts = frame.astype(str)
         if self.unit is not None:
             return {
-                (person, *sorted(map(tuple, rows.to_numpy().tolist()))) for person, rows in texts.groupby(self.unit)
+                (person, *sorted(map(tuple, rows.to_numpy().tolist())))
+                for person, rows in texts.groupby(self.unit)
             }
         numbers = texts.groupby(list(texts.columns)).cumcount()
-        return {(*row, number) for row, number in zip(texts.itertuples(index=False), numbers, strict=True)}
+        return {
+            (*row, number)
+            for row, number in zip(texts.itertuples(index=False), numbers, strict=True)
+        }
 
     @cached_property
     def open_schema(self) -> OpenSchema:
@@ -146,20 +166,25 @@ class Neighbours:
 def binary_schema() -> dict[str, Any]:
     """Three declared columns of two levels, as a schema's JSON."""
     constraints = {"enum": ["0", "1"], "required": True}
-    return {"fields": [{"name": name, "type": "string", "constraints": constraints} for name in _CANARY]}
+    return {
+        "fields": [{"name": name, "type": "string", "constraints": constraints} for name in _CANARY]
+    }
 
 
 def worst_case(
-    domain: str = "declared", adjacency: Adjacency = Adjacency.ADD_REMOVE, *, max_rows: int | None = None
+    domain: str = "declared",
+    adjacency: Adjacency = Adjacency.ADD_REMOVE,
+    *,
+    max_rows: int | None = None,
 ) -> Neighbours:
     """Rows of few kinds, and one of another kind, which shows in every question: the canary.
 
     Parameters
     ----------
     domain
-        ``"declared"``: 100 rows of three columns of two levels. ``"derived"``: 60 equal rows of columns
-        of which only the kinds are known, or 100 in either of two jobs if one is replaced; the canary has a
-        level of its own and a number far out.
+        ``"declared"``: 100 rows of three columns of two levels. ``"derived"``: 60 equal rows of
+        columns of which only the kinds are known, or 100 in either of two jobs if one is replaced;
+        the canary has a level of its own and a number far out.
     adjacency
         Whether the canary comes, or replaces one of the rows.
     max_rows
@@ -173,21 +198,30 @@ def worst_case(
     if domain not in DOMAINS:
         raise ParameterError(f"domain is {domain!r}; give {' or '.join(map(repr, DOMAINS))}")
     if max_rows is not None and adjacency is Adjacency.REPLACE_ONE:
-        raise ParameterError("adjacency is 'replace-one', which is for records; persons come or go: give 'add-remove'")
+        raise ParameterError(
+            "adjacency is 'replace-one', which is for records; persons come or go: give 'add-remove'"
+        )
     declared = domain == "declared"
     canary = _CANARY if declared else _FAR_OUT
     replaced = adjacency is Adjacency.REPLACE_ONE
     if declared:
-        others = [_OPPOSITE if replaced else _OPPOSED[0], _OPPOSED[1], *[*_OPPOSED] * (N_DECLARED // 2 - 1)]
+        others = [
+            _OPPOSITE if replaced else _OPPOSED[0],
+            _OPPOSED[1],
+            *[*_OPPOSED] * (N_DECLARED // 2 - 1),
+        ]
     else:
         others = [_IN_ANOTHER_JOB, _USUAL] * N_OF_A_JOB if replaced else [_USUAL] * N_DERIVED
     canaries = [canary] * (1 if max_rows is None else max_rows + 1)
-    one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*others[replaced:], *canaries]))
+    one, other = (
+        pd.DataFrame(rows, dtype=object) for rows in (others, [*others[replaced:], *canaries])
+    )
     if max_rows is not None:
         for frame in (one, other):
             frame[PERSON] = [f"p{min(number, len(others))}" for number in range(len(frame))]
     return Neighbours(
-        name=f"{domain} domain, {adjacency.value}" + ("" if max_rows is None else f", {max_rows} rows a person"),
+        name=f"{domain} domain, {adjacency.value}"
+        + ("" if max_rows is None else f", {max_rows} rows a person"),
         schema=binary_schema() if declared else OpenSchema.from_kinds(_KINDS),
         one=one,
         other=other,

@@ -1,4 +1,6 @@
-"""Questions to a private table: their exact answers, how far these may move, and what noisy ones tell."""
+"""Questions to a private table: their exact answers, how far these may move, and what noisy ones
+tell.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
@@ -54,7 +56,9 @@ class Question(ABC, Generic[Source]):
 
     @abstractmethod
     def log_ratio(self, event: Event | None, answer: Any, one: Any, other: Any) -> float:
-        """Logarithm of how much more probable an answer is where ``other`` is exact than where ``one`` is."""
+        """Logarithm of how much more probable an answer is where ``other`` is exact than where
+        ``one`` is.
+        """
 
 
 def with_noise(event: CountsEvent, exact: IntArray, bits: Randomness) -> list[float]:
@@ -104,7 +108,9 @@ def merging_key(coarsening: Coarsening | None) -> Hashable:
 def score_key(score: MarginalL1Error) -> Hashable:
     """Everything that a score is made of."""
     extras = [tuple((found or {}).items()) for found in (score.weights, score.penalties)]
-    estimates = tuple((clique, np.asarray(values).tobytes()) for clique, values in score.estimates.items())
+    estimates = tuple(
+        (clique, np.asarray(values).tobytes()) for clique, values in score.estimates.items()
+    )
     return estimates, *extras, merging_key(score.coarsening)
 
 
@@ -153,13 +159,21 @@ class ScoredQuestion(Question[CountSource]):
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Everything that was asked."""
-        return type(self).__name__, tuple(self.candidates), exact_rho(self.rho), score_key(self.score)
+        return (
+            type(self).__name__,
+            tuple(self.candidates),
+            exact_rho(self.rho),
+            score_key(self.score),
+        )
 
     def errors(self, source: CountSource) -> list[int]:
         """Exact errors of all candidates, in units of the score's grid."""
         merging, cliques = self.score.coarsening, [tuple(clique) for clique in self.candidates]
         counted = zip(cliques, source.counts_of(cliques), strict=True)
-        return [self.score.error(c, merging.apply(c, counts) if merging else counts) for c, counts in counted]
+        return [
+            self.score.error(c, merging.apply(c, counts) if merging else counts)
+            for c, counts in counted
+        ]
 
 
 @final
@@ -177,10 +191,14 @@ class Scores(ScoredQuestion, CountsQuestion[CountSource]):
 
     def exact(self, source: CountSource) -> IntArray:
         """Errors in whole records."""
-        return np.array([self.score.whole_records(error) for error in self.errors(source)], dtype=np.int64)
+        return np.array(
+            [self.score.whole_records(error) for error in self.errors(source)], dtype=np.int64
+        )
 
     def numbers(self, answer: dict[Clique, float]) -> FloatArray:
-        """Noisy errors in whole records: two of a score's values tell its public weight and penalty."""
+        """Noisy errors in whole records: two of a score's values tell its public weight and
+        penalty.
+        """
         found = []
         for clique, value in answer.items():
             zero = self.score.noisy(clique, 0)
@@ -226,18 +244,30 @@ class Select(ScoredQuestion):
         return event.epsilon / (2 * event.sensitivity * self.score.units_per_record)
 
     def excess(self, event: SelectionEvent, one: list[int], other: list[int]) -> Iterator[str]:
-        """A score beyond the sensitivity, or a range of moves beyond epsilon, which the cost stands on [CR21, DR19]."""
-        moves = [Fraction(a - b, self.score.units_per_record) for a, b in zip(one, other, strict=True)]
+        """A score beyond the sensitivity, or a range of moves beyond epsilon, which the cost stands
+        on [CR21, DR19].
+        """
+        moves = [
+            Fraction(a - b, self.score.units_per_record) for a, b in zip(one, other, strict=True)
+        ]
         if (most := max(map(abs, moves))) > event.sensitivity:
             yield f"a score moves by {float(most):.6g}, {float(event.sensitivity):.6g} declared"
         span = (max(moves) - min(moves)) * self.score.units_per_record * self._per_unit(event)
         if span > event.epsilon:
             yield f"its log weights move by a range of {float(span):.6g}, {float(event.epsilon):.6g} declared"
 
-    def log_ratio(self, event: Event | None, answer: Any, one: list[int], other: list[int]) -> float:
+    def log_ratio(
+        self, event: Event | None, answer: Any, one: list[int], other: list[int]
+    ) -> float:
         """By the exponential mechanism's probabilities."""
         if not isinstance(event, SelectionEvent):
             return 0.0
-        chosen, per_unit = [tuple(clique) for clique in self.candidates].index(tuple(answer)), self._per_unit(event)
-        logs = [log_softmax([float((unit - max(exact)) * per_unit) for unit in exact]) for exact in (one, other)]
+        chosen, per_unit = (
+            [tuple(clique) for clique in self.candidates].index(tuple(answer)),
+            self._per_unit(event),
+        )
+        logs = [
+            log_softmax([float((unit - max(exact)) * per_unit) for unit in exact])
+            for exact in (one, other)
+        ]
         return float(logs[1][chosen] - logs[0][chosen])

@@ -75,7 +75,9 @@ class Values(NamedTuple):
     def moved(self, other: "Values", *, power: int) -> int:
         """Sum of the powers of the differences of all counts, those of missing values among them."""
         found = [self.missing - other.missing]
-        found += [self.counts.get(v, 0) - other.counts.get(v, 0) for v in {*self.counts, *other.counts}]
+        found += [
+            self.counts.get(v, 0) - other.counts.get(v, 0) for v in {*self.counts, *other.counts}
+        ]
         return sum(abs(difference) ** power for difference in found)
 
 
@@ -107,7 +109,9 @@ class Frequent(Question[ValueSource]):
 
     def expected(self, event: PartitionEvent, exact: Values, bits: Randomness) -> object:
         """The values that pass the event's threshold with noise of its scale."""
-        counts = (np.array(each, dtype=np.int64) for each in ([exact.missing], [*exact.counts.values()]))
+        counts = (
+            np.array(each, dtype=np.int64) for each in ([exact.missing], [*exact.counts.values()])
+        )
         (missing,), noisy = (with_noise(event, each, bits) for each in counts)
         found = zip(exact.counts, noisy, strict=True)
         return {value: count for value, count in found if count >= event.threshold}, missing
@@ -119,11 +123,15 @@ class Frequent(Question[ValueSource]):
         alone = [max(table.counts[v] for v in table.counts if v not in known.counts) for table, known in
                  ((one, other), (other, one)) if table.counts.keys() - known.counts.keys()]  # fmt: skip
         sigma = float(event.sigma_squared) ** 0.5
-        passes = max((float(ndtr(-(event.threshold - 0.5 - count) / sigma)) for count in alone), default=0.0)
+        passes = max(
+            (float(ndtr(-(event.threshold - 0.5 - count) / sigma)) for count in alone), default=0.0
+        )
         if passes > float(event.delta) * (1 + 1e-9):
             yield f"a value of one unit passes with probability {passes:.3g}, {float(event.delta):.3g} declared"
 
-    def log_ratio(self, event: Event | None, answer: FrequentValues[str | int], one: Values, other: Values) -> float:
+    def log_ratio(
+        self, event: Event | None, answer: FrequentValues[str | int], one: Values, other: Values
+    ) -> float:
         """By the Gaussian density of what was released, and the tail of what was not."""
         if not isinstance(event, PartitionEvent):
             return 0.0
@@ -133,7 +141,10 @@ class Frequent(Question[ValueSource]):
         for value in {*one.counts, *other.counts}:
             left, right = one.counts.get(value, 0), other.counts.get(value, 0)
             if value not in answer.counts:
-                tails = [log_ndtr((limit - count) / variance**0.5) if count else 0.0 for count in (left, right)]
+                tails = [
+                    log_ndtr((limit - count) / variance**0.5) if count else 0.0
+                    for count in (left, right)
+                ]
                 total += float(tails[1] - tails[0])
             elif left and right:
                 pair = np.array([left]), np.array([right])

@@ -1,4 +1,6 @@
-"""Stand-ins for the private objects that a run asks: they hand each question on, and let a log see it."""
+"""Stand-ins for the private objects that a run asks: they hand each question on, and let a log see
+it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -35,11 +37,16 @@ class Log(ABC):
 
     def values(self, values: PrivateValues) -> PrivateValues:
         """What stands in for private values."""
-        return cast(PrivateValues, WitnessedValues(values, self, [truth.values for truth in self._truths]))
+        return cast(
+            PrivateValues, WitnessedValues(values, self, [truth.values for truth in self._truths])
+        )
 
     def table(self, table: PrivateTable, schema: Schema) -> PrivateTable:
         """What stands in for a private table over the domain of a schema."""
-        return cast(PrivateTable, WitnessedTable(table, self, [truth.counts(schema) for truth in self._truths]))
+        return cast(
+            PrivateTable,
+            WitnessedTable(table, self, [truth.counts(schema) for truth in self._truths]),
+        )
 
     @abstractmethod
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
@@ -94,11 +101,15 @@ class WitnessedTable(Witnessed):
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
     ) -> LinearMeasurement:
         """See `PrivateTable.measure`."""
-        answer: LinearMeasurement = self._ask(Measure(clique=tuple(clique), rho=rho, coarsening=coarsening))
+        answer: LinearMeasurement = self._ask(
+            Measure(clique=tuple(clique), rho=rho, coarsening=coarsening)
+        )
         self._told.append(answer)
         return answer
 
-    def select(self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float) -> Clique:
+    def select(
+        self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
+    ) -> Clique:
         """See `PrivateTable.select`."""
         answer: Clique = self._ask(Select(candidates=candidates, score=score, rho=rho))
         return answer

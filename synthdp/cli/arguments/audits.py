@@ -10,28 +10,61 @@ N_RUNS = 2000
 def add_audit(commands: Commands) -> None:
     """Add ``synthdp audit``."""
     parser = command(
-        commands, "audit", "play the worst-case game: how much many releases prove of epsilon; opens no private data"
+        commands,
+        "audit",
+        "play the worst-case game: how much many releases prove of epsilon; opens no private data",
     )
     parser.epilog = "Exit code 3 says that more was proven than is claimed. See docs/audit.md."
     parser.set_defaults(handler="audit.audit_command")
-    parser.add_argument("--mechanism", default="auto", metavar="NAME", help=f"{listed(MECHANISMS)}; default: auto")
-    parser.add_argument("--epsilon", type=float, default=1.0, help="the guarantee that is audited; default: 1")
-    parser.add_argument("--delta", type=float, default=1e-2, help="likewise; default: 1e-2, which is quick to tell")
     parser.add_argument(
-        "--runs", type=whole_number, default=N_RUNS, metavar="N", help=f"of either table; default: {N_RUNS}"
+        "--mechanism", default="auto", metavar="NAME", help=f"{listed(MECHANISMS)}; default: auto"
     )
     parser.add_argument(
-        "--domain", default="declared", metavar="NAME", help="declared (default), or derived under the budget"
+        "--epsilon", type=float, default=1.0, help="the guarantee that is audited; default: 1"
     )
     parser.add_argument(
-        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+        "--delta", type=float, default=1e-2, help="likewise; default: 1e-2, which is quick to tell"
     )
     parser.add_argument(
-        "--max-rows-per-unit", type=whole_number, metavar="K", help="the tables differ in a person with so many rows"
+        "--runs",
+        type=whole_number,
+        default=N_RUNS,
+        metavar="N",
+        help=f"of either table; default: {N_RUNS}",
     )
-    parser.add_argument("--accounting", metavar="NAME", help="zcdp or gdp; default: what the recipe is meant for")
-    parser.add_argument("--engine", metavar="NAME", help=f"{listed(ENGINES)}; default: graphical-model, which is quick")
-    parser.add_argument("--processes", type=whole_number, metavar="P", help="at a time; default: one a core")
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop after so many, and say what was found")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the bounds; default: 0.95")
+    parser.add_argument(
+        "--domain",
+        default="declared",
+        metavar="NAME",
+        help="declared (default), or derived under the budget",
+    )
+    parser.add_argument(
+        "--adjacency",
+        default="add-remove",
+        metavar="NAME",
+        help="add-remove (default) or replace-one record",
+    )
+    parser.add_argument(
+        "--max-rows-per-unit",
+        type=whole_number,
+        metavar="K",
+        help="the tables differ in a person with so many rows",
+    )
+    parser.add_argument(
+        "--accounting", metavar="NAME", help="zcdp or gdp; default: what the recipe is meant for"
+    )
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        help=f"{listed(ENGINES)}; default: graphical-model, which is quick",
+    )
+    parser.add_argument(
+        "--processes", type=whole_number, metavar="P", help="at a time; default: one a core"
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="stop after so many, and say what was found"
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="C", help="of the bounds; default: 0.95"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -15,19 +15,25 @@ def add_keeping(parser: argparse.ArgumentParser) -> None:
         "OUT.journal.ended once the run has ended",
     )
     parser.add_argument(
-        "--budget", metavar="FILE", help="charge the run to a population's budget (`synthdp budget create`) beforehand"
+        "--budget",
+        metavar="FILE",
+        help="charge the run to a population's budget (`synthdp budget create`) beforehand",
     )
-    parser.add_argument("--budget-note", default="", metavar="TEXT", help="what the budget file says of the run")
+    parser.add_argument(
+        "--budget-note", default="", metavar="TEXT", help="what the budget file says of the run"
+    )
 
 
 def add_budget(commands: Commands) -> None:
     """Add ``synthdp budget create``, ``add``, ``show`` and ``verify``."""
-    budget = command(commands, "budget", "keep one budget for all releases about one population").add_subparsers(
-        title="commands", metavar="COMMAND", required=True
-    )
+    budget = command(
+        commands, "budget", "keep one budget for all releases about one population"
+    ).add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_create(budget)
     _add_add(budget)
-    parser = command(budget, "show", "say what was charged, what is left, and the hash of the last line")
+    parser = command(
+        budget, "show", "say what was charged, what is left, and the hash of the last line"
+    )
     parser.set_defaults(handler="budgets.show_command")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print all that is in it as JSON")
@@ -35,26 +41,36 @@ def add_budget(commands: Commands) -> None:
     parser.set_defaults(handler="budgets.verify_command")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
-        "--head", metavar="HASH", help="a hash that `show` printed earlier: lines up to it must still be there"
+        "--head",
+        metavar="HASH",
+        help="a hash that `show` printed earlier: lines up to it must still be there",
     )
 
 
 def add_journal(commands: Commands) -> None:
     """Add ``synthdp journal show`` and ``rescue``."""
-    journal = command(commands, "journal", "look into the journal of a run, or have what it paid for").add_subparsers(
-        title="commands", metavar="COMMAND", required=True
+    journal = command(
+        commands, "journal", "look into the journal of a run, or have what it paid for"
+    ).add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser = command(
+        journal, "show", "say of which run it is, what was answered, and what that cost"
     )
-    parser = command(journal, "show", "say of which run it is, what was answered, and what that cost")
     parser.set_defaults(handler="journals.show_command")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print all but the answers as JSON")
     parser = command(
-        journal, "rescue", "make a release of all that was measured, where the run cannot go on; costs no privacy"
+        journal,
+        "rescue",
+        "make a release of all that was measured, where the run cannot go on; costs no privacy",
     )
     parser.set_defaults(handler="journals.rescue_command")
     parser.add_argument("file", metavar="FILE", help="it stays as it is")
     parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="the saved release; a schema if only columns were learnt"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the saved release; a schema if only columns were learnt",
     )
     parser.add_argument(
         "--budget",
@@ -74,13 +90,27 @@ def _add_create(budget: Commands) -> None:
     parser = command(budget, "create", "write a new budget file")
     parser.set_defaults(handler="budgets.create_command")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of all releases together, above 0")
-    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of people)")
-    parser.add_argument("--population", required=True, metavar="TEXT", help="who is protected, in words")
     parser.add_argument(
-        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+        "--epsilon",
+        required=True,
+        type=float,
+        help="privacy loss of all releases together, above 0",
     )
-    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart, in all runs")
+    parser.add_argument(
+        "--delta", required=True, type=float, help="above 0, far below 1 / (number of people)"
+    )
+    parser.add_argument(
+        "--population", required=True, metavar="TEXT", help="who is protected, in words"
+    )
+    parser.add_argument(
+        "--adjacency",
+        default="add-remove",
+        metavar="NAME",
+        help="add-remove (default) or replace-one record",
+    )
+    parser.add_argument(
+        "--unit", metavar="COLUMN", help="column that tells persons apart, in all runs"
+    )
     parser.add_argument(
         "--accounting",
         metavar="NAME",
@@ -90,7 +120,9 @@ def _add_create(budget: Commands) -> None:
 
 
 def _add_add(budget: Commands) -> None:
-    parser = command(budget, "add", "enter a release of another system, for the budget's unit of privacy")
+    parser = command(
+        budget, "add", "enter a release of another system, for the budget's unit of privacy"
+    )
     parser.set_defaults(handler="budgets.add_command")
     parser.add_argument("file", metavar="FILE")
     known = parser.add_mutually_exclusive_group(required=True)
@@ -98,4 +130,6 @@ def _add_add(budget: Commands) -> None:
     known.add_argument("--rho", type=float, help="of zero-concentrated differential privacy")
     known.add_argument("--mu", type=float, help="of Gaussian differential privacy")
     parser.add_argument("--delta", type=float, default=0.0, help="that goes with it; default: 0")
-    parser.add_argument("--note", required=True, metavar="TEXT", help="what was released, by whom and when")
+    parser.add_argument(
+        "--note", required=True, metavar="TEXT", help="what was released, by whom and when"
+    )

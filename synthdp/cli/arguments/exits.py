@@ -3,7 +3,9 @@
 import sys
 
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
-"""Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128 and the number)."""
+"""Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128
+and the number).
+"""
 
 PAID_FOR = "what was paid for "
 """How a note on an error begins that says where the measurements of a failed run are."""

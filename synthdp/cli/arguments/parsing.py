@@ -25,13 +25,22 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse unknown options before argparse misses the required ones that they were meant to be."""
+        """Refuse unknown options before argparse misses the required ones that they were meant to
+        be.
+        """
         words = sys.argv[1:] if args is None else list(args)
-        own = takewhile(lambda word: word != "--" if self._subparsers is None else word.startswith("-"), words)
+        own = takewhile(
+            lambda word: word != "--" if self._subparsers is None else word.startswith("-"), words
+        )
         for word in own:
             name = word.partition("=")[0]
-            is_long = re.fullmatch(r"--[^\s=]+", name) is not None and name not in self._option_string_actions
-            is_long_with_one_dash = name.startswith("-") and f"-{name}" in self._option_string_actions
+            is_long = (
+                re.fullmatch(r"--[^\s=]+", name) is not None
+                and name not in self._option_string_actions
+            )
+            is_long_with_one_dash = (
+                name.startswith("-") and f"-{name}" in self._option_string_actions
+            )
             if is_long or is_long_with_one_dash:
                 self._refuse_option(name)
         return super().parse_known_args(words, namespace)
@@ -39,8 +48,12 @@ class Parser(argparse.ArgumentParser):
     def _refuse_option(self, name: str) -> NoReturn:
         known = [option for option in self._option_string_actions if option.startswith("--")]
         wanted = f"--{name.lstrip('-')}"
-        meant = [option for option in known if option.startswith(wanted)] or get_close_matches(wanted, known, n=1)
-        self.error(f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else ""))
+        meant = [option for option in known if option.startswith(wanted)] or get_close_matches(
+            wanted, known, n=1
+        )
+        self.error(
+            f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else "")
+        )
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -58,11 +71,15 @@ def whole_number(text: str) -> int:
     >>> whole_number("1e6"), whole_number("1_000_000"), whole_number("2.5e1")
     (1000000, 1000000, 25)
     """
-    if re.fullmatch(r"[+-]?\d+(_\d+)*(\.\d*)?(e\+?\d{1,2})?", text.strip(), re.ASCII | re.IGNORECASE):
+    if re.fullmatch(
+        r"[+-]?\d+(_\d+)*(\.\d*)?(e\+?\d{1,2})?", text.strip(), re.ASCII | re.IGNORECASE
+    ):
         number = Decimal(text)
         if number == int(number):
             return int(number)
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number; write it as 1000000, 1_000_000 or 1e6")
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no whole number; write it as 1000000, 1_000_000 or 1e6"
+    )
 
 
 def listed(names: Iterable[str]) -> str:

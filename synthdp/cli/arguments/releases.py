@@ -25,8 +25,12 @@ def add_run(commands: Commands) -> None:
     parser.set_defaults(handler="run.run_command")
     _add_input(parser)
     add_schemas(parser)
-    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
-    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument(
+        "--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0"
+    )
+    parser.add_argument(
+        "--delta", required=True, type=float, help="above 0, far below 1 / (number of records)"
+    )
     parser.add_argument(
         "--mechanism",
         default="auto",
@@ -49,7 +53,10 @@ def add_run(commands: Commands) -> None:
         help=f"{listed(ENGINES)}; default: what the recipe is meant for; see docs/engines.md",
     )
     parser.add_argument(
-        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+        "--adjacency",
+        default="add-remove",
+        metavar="NAME",
+        help="add-remove (default) or replace-one record",
     )
     parser.add_argument(
         "--accounting",
@@ -85,7 +92,9 @@ def _add_persons(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    parser.add_argument(
+        "--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`"
+    )
     parser.add_argument(
         "--save-schema",
         metavar="FILE",
@@ -129,36 +138,67 @@ def add_sample(commands: Commands) -> None:
 
 def add_refit(commands: Commands) -> None:
     """Add ``synthdp refit``."""
-    parser = command(commands, "refit", "fit another engine to what a saved release measured; costs no privacy")
+    parser = command(
+        commands, "refit", "fit another engine to what a saved release measured; costs no privacy"
+    )
     parser.set_defaults(handler="refit.refit_command")
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`, or kept of a failed run")
-    parser.add_argument("--engine", required=True, metavar="NAME", help=f"{listed(ENGINES)}; see docs/engines.md")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to save the release as refitted")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="file written by `synthdp run --save`, or kept of a failed run",
+    )
+    parser.add_argument(
+        "--engine", required=True, metavar="NAME", help=f"{listed(ENGINES)}; see docs/engines.md"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="where to save the release as refitted",
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as JSON, for machines"
+    )
     add_verbose(parser)
 
 
 def add_show(commands: Commands) -> None:
     """Add ``synthdp show``."""
-    parser = command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
+    parser = command(
+        commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file"
+    )
     parser.set_defaults(handler="show.show_command")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
-        "--all", action="store_true", help="say everything; default: of a certificate or model about a screen"
+        "--all",
+        action="store_true",
+        help="say everything; default: of a certificate or model about a screen",
     )
     parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
 
 
 def add_certificate(commands: Commands) -> None:
     """Add ``synthdp certificate``."""
-    parser = command(commands, "certificate", "write a certificate as a page to print, a record of a registry, or JSON")
+    parser = command(
+        commands,
+        "certificate",
+        "write a certificate as a page to print, a record of a registry, or JSON",
+    )
     parser.set_defaults(handler="certificate.certificate_command")
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help=".privacy.json file, or a file written by `synthdp run --save`"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help=".privacy.json file, or a file written by `synthdp run --save`",
     )
     parser.add_argument(
-        "-o", "--output", default="-", metavar="OUT", help=".html, .yaml (registry) or .json; default: stdout"
+        "-o",
+        "--output",
+        default="-",
+        metavar="OUT",
+        help=".html, .yaml (registry) or .json; default: stdout",
     )
     parser.add_argument(
         "--as",
@@ -168,5 +208,7 @@ def add_certificate(commands: Commands) -> None:
         "default: by the ending of OUT",
     )
     add_about(parser)
-    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of certificates instead")
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of certificates instead"
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")

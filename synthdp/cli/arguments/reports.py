@@ -8,7 +8,9 @@ from synthdp.cli.arguments.shared import add_verbose
 def add_report(commands: Commands) -> None:
     """Add ``synthdp report``."""
     parser = command(
-        commands, "report", "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release"
+        commands,
+        "report",
+        "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release",
     )
     parser.set_defaults(handler="report.report_command")
     parser.add_argument(
@@ -19,7 +21,9 @@ def add_report(commands: Commands) -> None:
         "beside them are read, too; of linked tables the datapackage.json of both",
     )
     parser.add_argument(
-        "--public", metavar="MODEL", help="instead: a file of `synthdp run --save`; opens no private data"
+        "--public",
+        metavar="MODEL",
+        help="instead: a file of `synthdp run --save`; opens no private data",
     )
     parser.add_argument(
         "-s",
@@ -27,17 +31,31 @@ def add_report(commands: Commands) -> None:
         metavar="FILE",
         help="schema file, or the saved model where levels or bins were learnt; default: read off the real table",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="the page, .html; may be left out with --json")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the page, .html; may be left out with --json"
+    )
     parser.add_argument(
         "--target",
         action="append",
         metavar="COLUMN",
         help="column that models predict, may come again; 'all' for every suitable one; default: the first three",
     )
-    parser.add_argument("--by", action="append", metavar="COLUMN", help="errors within its levels; may come again")
-    parser.add_argument("--queries", metavar="FILE", help="questions of your own (JSON); see docs/evaluation.md")
-    parser.add_argument("--seed", type=whole_number, default=0, metavar="N", help="draws what is sampled; default: 0")
+    parser.add_argument(
+        "--by", action="append", metavar="COLUMN", help="errors within its levels; may come again"
+    )
+    parser.add_argument(
+        "--queries", metavar="FILE", help="questions of your own (JSON); see docs/evaluation.md"
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="draws what is sampled; default: 0",
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
-    parser.add_argument("--json", action="store_true", help="print all numbers as JSON, for machines")
+    parser.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON, for machines"
+    )
     add_dialect(parser)
     add_verbose(parser)

@@ -10,41 +10,79 @@ def add_schema(commands: Commands) -> None:
     schema = command(commands, "schema", "work with schemas").add_subparsers(
         title="commands", metavar="COMMAND", required=True
     )
-    parser = command(schema, "draft", "write a schema to fill in, from column names and declared types only")
+    parser = command(
+        schema, "draft", "write a schema to fill in, from column names and declared types only"
+    )
     parser.set_defaults(handler="draft.draft_command")
     parser.add_argument(
-        "input", nargs="?", metavar="IN", help=f"table: {FILES}, or -; or a folder of tables, for a package"
+        "input",
+        nargs="?",
+        metavar="IN",
+        help=f"table: {FILES}, or -; or a folder of tables, for a package",
     )
     add_source(parser)
-    parser.add_argument("--kinds", action="store_true", help="write a kinds file to fill in, for `synthdp run --kinds`")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
+    parser.add_argument(
+        "--kinds",
+        action="store_true",
+        help="write a kinds file to fill in, for `synthdp run --kinds`",
+    )
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout"
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     add_dialect(parser)
-    parser = command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
+    parser = command(
+        schema,
+        "check",
+        "say what will not work well, and the noise to expect; opens no private data",
+    )
     parser.set_defaults(handler="planning.check_command")
-    parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json")
-    parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
+    parser.add_argument(
+        "schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json"
+    )
+    parser.add_argument(
+        "--epsilon", type=float, help="expect the noise of this budget; with --delta"
+    )
     parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument(
-        "--rows", type=whole_number, metavar="N", help="public guess of the number of records, never a count"
+        "--rows",
+        type=whole_number,
+        metavar="N",
+        help="public guess of the number of records, never a count",
     )
     add_unit_and_share(parser)
-    parser.add_argument("--all", action="store_true", help="say everything; default: the worst, about a screen of it")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="say everything; default: the worst, about a screen of it",
+    )
     parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
 
 
 def add_plan(commands: Commands) -> None:
     """Add ``synthdp plan``."""
-    parser = command(commands, "plan", "say what budgets give, and mean for one person; opens no private data")
+    parser = command(
+        commands, "plan", "say what budgets give, and mean for one person; opens no private data"
+    )
     parser.set_defaults(handler="planning.plan_command")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument(
-        "--rows", required=True, type=whole_number, metavar="N", help="public guess of the number of records"
+        "--rows",
+        required=True,
+        type=whole_number,
+        metavar="N",
+        help="public guess of the number of records",
     )
     parser.add_argument(
-        "--want", metavar="WHAT", help="find the epsilon for 'pairs within 2 %%' or 'columns within 1 %%'"
+        "--want",
+        metavar="WHAT",
+        help="find the epsilon for 'pairs within 2 %%' or 'columns within 1 %%'",
     )
-    parser.add_argument("--epsilon", type=float, help="an epsilon to show besides 0.1, 0.3, 1, 3 and 10")
-    parser.add_argument("--delta", type=float, help="default: a power of ten of at most 1 / (100 rows)")
+    parser.add_argument(
+        "--epsilon", type=float, help="an epsilon to show besides 0.1, 0.3, 1, 3 and 10"
+    )
+    parser.add_argument(
+        "--delta", type=float, help="default: a power of ten of at most 1 / (100 rows)"
+    )
     add_unit_and_share(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")

@@ -16,7 +16,10 @@ def add_schemas(parser: argparse.ArgumentParser) -> None:
     """Add the schema, or the kinds of columns."""
     known = parser.add_mutually_exclusive_group()
     known.add_argument(
-        "-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt, ids are generated"
+        "-s",
+        "--schema",
+        metavar="FILE",
+        help="schema file (JSON); what it leaves open is learnt, ids are generated",
     )
     known.add_argument(
         "--kinds",
@@ -27,7 +30,11 @@ def add_schemas(parser: argparse.ArgumentParser) -> None:
 
 def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     """Add whose rows are protected together, and what learning a domain may cost."""
-    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart: protect persons, not rows")
+    parser.add_argument(
+        "--unit",
+        metavar="COLUMN",
+        help="column that tells persons apart: protect persons, not rows",
+    )
     parser.add_argument(
         "--max-rows-per-unit",
         type=whole_number,
@@ -52,7 +59,9 @@ def add_about(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") -> None:
-    """Add where a table is written and how; ``rows`` is the help text of that option, ``folder`` ends that of OUT."""
+    """Add where a table is written and how; ``rows`` is the help text of that option, ``folder``
+    ends that of OUT.
+    """
     parser.add_argument(
         "-o",
         "--output",
@@ -62,10 +71,15 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") 
     )
     parser.add_argument("--rows", type=whole_number, metavar="N", help=rows)
     parser.add_argument(
-        "--seed", type=whole_number, metavar="N", help="make the drawing of rows repeatable (never the noise)"
+        "--seed",
+        type=whole_number,
+        metavar="N",
+        help="make the drawing of rows repeatable (never the noise)",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as JSON, for machines"
+    )
     add_dialect(parser)
     add_verbose(parser)
 

@@ -1,4 +1,6 @@
-"""``synthdp marginal`` and ``replicates``: what a saved model tells of how far the noise lets it be off."""
+"""``synthdp marginal`` and ``replicates``: what a saved model tells of how far the noise lets it be
+off.
+"""
 
 from synthdp.cli.arguments.parsing import Commands, command, whole_number
 from synthdp.cli.arguments.shared import FILES, add_output
@@ -6,10 +8,14 @@ from synthdp.cli.arguments.shared import FILES, add_output
 
 def add_marginal(commands: Commands) -> None:
     """Add ``synthdp marginal``."""
-    parser = command(commands, "marginal", "counts of a saved model with intervals; opens no private data")
+    parser = command(
+        commands, "marginal", "counts of a saved model with intervals; opens no private data"
+    )
     parser.set_defaults(handler="uncertainty.marginal_command")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
-    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted")
+    parser.add_argument(
+        "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
+    )
     parser.add_argument(
         "--interval",
         type=float,
@@ -17,16 +23,27 @@ def add_marginal(commands: Commands) -> None:
         metavar="P",
         help="probability that a count of the sensitive table lies between low and high; default: 0.95",
     )
-    parser.add_argument("-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout")
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout"
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
 
 
 def add_replicates(commands: Commands) -> None:
     """Add ``synthdp replicates``."""
-    parser = command(commands, "replicates", "tables that differ as much as the noise left open; opens no private data")
+    parser = command(
+        commands,
+        "replicates",
+        "tables that differ as much as the noise left open; opens no private data",
+    )
     parser.set_defaults(handler="uncertainty.replicates_command")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
-        "-m", "--number", type=whole_number, default=20, metavar="M", help="number of tables; default: 20"
+        "-m",
+        "--number",
+        type=whole_number,
+        default=20,
+        metavar="M",
+        help="number of tables; default: 20",
     )
     add_output(parser, rows="rows of each table; default: the noisy estimate of the table's")

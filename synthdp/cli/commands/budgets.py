@@ -21,7 +21,9 @@ def create_command(options: argparse.Namespace) -> None:
         unit=options.unit,
         accounting=None if options.accounting is None else as_accounting(options.accounting),
     )
-    sys.stderr.write(f"{options.file}: created; give it to every run: synthdp run ... --budget {budget.path}\n")
+    sys.stderr.write(
+        f"{options.file}: created; give it to every run: synthdp run ... --budget {budget.path}\n"
+    )
     if options.accounting is None:
         sys.stderr.write(f"{options.file}: {OPEN[0].lower()}{OPEN[1:]}\n")
 
@@ -29,7 +31,13 @@ def create_command(options: argparse.Namespace) -> None:
 def add_command(options: argparse.Namespace) -> None:
     """``synthdp budget add``: a release of another system."""
     budget = Budget(options.file)
-    budget.add(note=options.note, epsilon=options.epsilon, rho=options.rho, mu=options.mu, delta=options.delta)
+    budget.add(
+        note=options.note,
+        epsilon=options.epsilon,
+        rho=options.rho,
+        mu=options.mu,
+        delta=options.delta,
+    )
     sys.stderr.write(f"{options.file}: entered; head {budget.head}\n")
 
 
@@ -44,6 +52,8 @@ def verify_command(options: argparse.Namespace) -> None:
     budget = Budget(options.file)
     budget.verify(options.head)
     said = (
-        "" if options.head else "; that none was cut off behind them only --head HASH tells, with a hash kept elsewhere"
+        ""
+        if options.head
+        else "; that none was cut off behind them only --head HASH tells, with a hash kept elsewhere"
     )
     print_text(f"{options.file}: all lines verify; head {budget.head}{said}\n")

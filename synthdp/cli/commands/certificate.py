@@ -21,18 +21,30 @@ from synthdp.release.stating.yaml_files import yaml_text
 from synthdp.report.release_pages.certificate_page import certificate_page
 
 FORMS = ("html", "registry", "json", "dp-events")
-_ENDINGS = {".html": "html", ".htm": "html", ".yaml": "registry", ".yml": "registry", ".json": "json"}
+_ENDINGS = {
+    ".html": "html",
+    ".htm": "html",
+    ".yaml": "registry",
+    ".yml": "registry",
+    ".json": "json",
+}
 
 
 def certificate_command(options: argparse.Namespace) -> None:
-    """``synthdp certificate``: opens nothing but the certificate, or the model that it is in, and ``--about``."""
+    """``synthdp certificate``: opens nothing but the certificate, or the model that it is in, and
+    ``--about``.
+    """
     if options.schema:
         _write(SCHEMA_FILE.read_text(encoding="utf-8"), options)
         return
     if options.file is None:
-        raise ParameterError("FILE is missing; give a .privacy.json file or one written by `synthdp run --save`")
+        raise ParameterError(
+            "FILE is missing; give a .privacy.json file or one written by `synthdp run --save`"
+        )
     form = _form(options)
-    check_distinct([options.output], inputs=(options.file, *([options.about] if options.about else [])))
+    check_distinct(
+        [options.output], inputs=(options.file, *([options.about] if options.about else []))
+    )
     check_writable(options.output, force=options.force)
     said = read_about(options.about) if options.about else {}
     certificate = _certificate(options.file)
@@ -43,7 +55,9 @@ def certificate_command(options: argparse.Namespace) -> None:
     except (SynthdpError, MemoryError):
         raise
     except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
-        raise DataFileError(f"{options.file!r}: the certificate was changed, or is too old for this form") from None
+        raise DataFileError(
+            f"{options.file!r}: the certificate was changed, or is too old for this form"
+        ) from None
     _write(text, options)
     if form == "registry":
         _say_tier(certificate["about"])
@@ -53,7 +67,9 @@ def _form(options: argparse.Namespace) -> str:
     """What to write: as asked for, or by the ending of the output."""
     form: str | None = options.form or _ENDINGS.get(Path(options.output).suffix.lower())
     if form is None:
-        raise ParameterError(f"--output is {options.output!r}; end it in .html, .yaml or .json, or say --as FORM")
+        raise ParameterError(
+            f"--output is {options.output!r}; end it in .html, .yaml or .json, or say --as FORM"
+        )
     if form not in FORMS:
         raise ParameterError(f"--as is {form!r}; give one of {', '.join(FORMS)}")
     return form
@@ -64,7 +80,9 @@ def _certificate(path: str) -> dict[str, Any]:
     content, _ = describe(path)
     found = content.get("certificate", content)
     if not isinstance(found, Mapping) or "guarantee" not in found:
-        raise DataFileError(f"{path!r}: it holds no certificate; give a .privacy.json file or one written by --save")
+        raise DataFileError(
+            f"{path!r}: it holds no certificate; give a .privacy.json file or one written by --save"
+        )
     return dict(found)
 
 

@@ -21,7 +21,9 @@ from synthdp.schema.draft import KINDS_NOTE, draft_from_frame, draft_of_kinds
 
 
 def draft_command(options: argparse.Namespace) -> None:
-    """``synthdp schema draft``: names, and for Parquet and databases types, of a table; never a value."""
+    """``synthdp schema draft``: names, and for Parquet and databases types, of a table; never a
+    value.
+    """
     files = input_files(options)
     if files and Path(options.input).is_dir() and not is_partitioned(options.input):
         draft_package(options)
@@ -29,7 +31,9 @@ def draft_command(options: argparse.Namespace) -> None:
     check_distinct([options.output], inputs=(*files, *files_of(options.source)))
     check_writable(options.output, force=options.force)
     draft = _draft(options, files)
-    content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
+    content, note = (
+        (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
+    )
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n{readings_of_draft(draft)}\n")
 

@@ -19,13 +19,19 @@ from synthdp.release.synthesis import Synthesis
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp journal show``: for people or as JSON."""
     content = KeptAnswers.of(options.file).described()
-    print_text(json_text(content) if options.json else describe_journal(content, options.file) + "\n")
+    print_text(
+        json_text(content) if options.json else describe_journal(content, options.file) + "\n"
+    )
 
 
 def rescue_command(options: argparse.Namespace) -> None:
-    """``synthdp journal rescue``: what was paid for, as a saved release, or as a schema if no marginal was measured."""
+    """``synthdp journal rescue``: what was paid for, as a saved release, or as a schema if no
+    marginal was measured.
+    """
     if options.output == STANDARD_STREAM:
-        raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
+        raise ParameterError(
+            f"--output is {options.output!r}; a release is a file, give the name of one"
+        )
     check_distinct([options.output], inputs=(options.file,))
     check_writable(options.output, force=options.force)
     found = from_journal(options.file, budget=options.budget, unchecked=options.unchecked)
@@ -40,7 +46,11 @@ def rescue_command(options: argparse.Namespace) -> None:
     elif isinstance(found, Synthesis):
         said = f"{len(found.measurements)} marginals, all that was measured; synthdp sample draws from it"
     else:
-        use = "synthdp sample draws from it" if found.can_sample else "not of all tables, so that no rows can be drawn"
+        use = (
+            "synthdp sample draws from it"
+            if found.can_sample
+            else "not of all tables, so that no rows can be drawn"
+        )
         said = f"{found.n_measured} marginals, all that was measured; {use}"
     sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {said}\n")
     cautions = () if isinstance(found, LearntDomain) else found.cautions

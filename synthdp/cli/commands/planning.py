@@ -1,4 +1,6 @@
-"""The commands that open a schema and nothing else: what will not work well with it, and what budgets give."""
+"""The commands that open a schema and nothing else: what will not work well with it, and what
+budgets give.
+"""
 
 import argparse
 import sys
@@ -39,7 +41,9 @@ def plan_command(options: argparse.Namespace) -> None:
     """``synthdp plan``: opens nothing but the schema."""
     if is_package_file(options.schema):
         problem = f"SCHEMA is {options.schema!r}, a package, and plans are for one table"
-        raise ParameterError(f"{problem}; synthdp schema check --epsilon --delta says the noise in each of its tables")
+        raise ParameterError(
+            f"{problem}; synthdp schema check --epsilon --delta says the noise in each of its tables"
+        )
     check_rows(options.rows, least=1, most=MAX_ROWS)
     content, text = describe_plan(
         options.schema,
@@ -57,6 +61,8 @@ def _unit_and_share(options: argparse.Namespace) -> dict[str, Any]:
     """Whose rows are protected together, and what learning the domain may cost."""
     return {
         "unit": options.unit,
-        "max_rows_per_unit": checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS),
+        "max_rows_per_unit": checked_rows(
+            options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS
+        ),
         "domain_share": DOMAIN_SHARE if options.domain_share is None else options.domain_share,
     }

@@ -18,7 +18,9 @@ def refit_command(options: argparse.Namespace) -> None:
     """``synthdp refit``: opens nothing but the saved release, and costs no privacy."""
     engine = engine_named(options.engine)
     if options.output == STANDARD_STREAM:
-        raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
+        raise ParameterError(
+            f"--output is {options.output!r}; a release is a file, give the name of one"
+        )
     check_distinct([options.output], inputs=(options.model,))
     check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
@@ -28,7 +30,10 @@ def refit_command(options: argparse.Namespace) -> None:
     certificate = found.certificate
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "engine", "refitted", "cautions")
-        sys.stdout.write(json.dumps({"output": options.output} | {name: certificate[name] for name in said}) + "\n")
+        sys.stdout.write(
+            json.dumps({"output": options.output} | {name: certificate[name] for name in said})
+            + "\n"
+        )
     else:
         name, before = certificate["engine"]["name"], certificate["refitted"]["engine"]["name"]
         fitted = f"fitted by {name}, at first by {before}; what was released, and its guarantee, is the same"

@@ -1,4 +1,6 @@
-"""``synthdp report``: pages on synthetic tables beside the real one, which are not private, and on releases."""
+"""``synthdp report``: pages on synthetic tables beside the real one, which are not private, and on
+releases.
+"""
 
 import argparse
 import sys
@@ -37,10 +39,17 @@ def report_command(options: argparse.Namespace) -> None:
 
 def _public(options: argparse.Namespace) -> None:
     """The page of a release."""
-    asked = {"a table": options.tables, "--schema": options.schema, "--target": options.target, "--by": options.by}
+    asked = {
+        "a table": options.tables,
+        "--schema": options.schema,
+        "--target": options.target,
+        "--by": options.by,
+    }
     asked |= {"--queries": options.queries, "--json": options.json, "--seed": options.seed}
     if needless := [name for name, value in asked.items() if value]:
-        raise ParameterError(f"--public opens no table, so {needless[0]} says nothing; leave it out")
+        raise ParameterError(
+            f"--public opens no table, so {needless[0]} says nothing; leave it out"
+        )
     if options.output is None:
         raise ParameterError("--output is missing; name the page, such as page.html")
     _check_output(options, inputs=(options.public,))
@@ -52,14 +61,18 @@ def _public(options: argparse.Namespace) -> None:
     except (SynthdpError, MemoryError):
         raise
     except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
-        raise DataFileError(f"{options.public!r}: its certificate was changed, or is too old for a page") from None
+        raise DataFileError(
+            f"{options.public!r}: its certificate was changed, or is too old for a page"
+        ) from None
     sys.stderr.write(f"{options.output}: made from the release alone; no real table was read\n")
 
 
 def _compared(options: argparse.Namespace) -> None:
     """The page of an evaluation, which says first that it is not private."""
     if len(options.tables) < 2:
-        raise ParameterError("TABLE: name the real table, then one or more synthetic ones; or --public and a model")
+        raise ParameterError(
+            "TABLE: name the real table, then one or more synthetic ones; or --public and a model"
+        )
     is_package = any(map(is_package_file, options.tables))
     if is_package:
         check_report_of_package(options)
@@ -68,7 +81,9 @@ def _compared(options: argparse.Namespace) -> None:
             refuse_lost_package(path)
         _check_pipes(options)
     if options.output is None and not options.json:
-        raise ParameterError("--output is missing; name the page, such as report.html, or say --json")
+        raise ParameterError(
+            "--output is missing; name the page, such as report.html, or say --json"
+        )
     if options.output is not None:
         _check_output(options, inputs=_inputs(options))
         import_matplotlib()  # what is not installed is told before the tables are read
@@ -78,7 +93,10 @@ def _compared(options: argparse.Namespace) -> None:
         return
     schema = _schema(options)
     real, *synthetic = options.tables
-    beside = [None if table == STANDARD_STREAM else Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]
+    beside = [
+        None if table == STANDARD_STREAM else Path(f"{table}{CERTIFICATE_ENDING}")
+        for table in synthetic
+    ]
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         found = evaluate(
@@ -102,7 +120,9 @@ def _compared(options: argparse.Namespace) -> None:
 def _check_pipes(options: argparse.Namespace) -> None:
     """Standard input can be read once, as one table."""
     if options.tables.count(STANDARD_STREAM) > 1:
-        raise ParameterError(f"TABLE is {STANDARD_STREAM!r} twice; standard input is read once, name files for others")
+        raise ParameterError(
+            f"TABLE is {STANDARD_STREAM!r} twice; standard input is read once, name files for others"
+        )
     if options.tables[0] == STANDARD_STREAM and options.schema is None:
         problem = f"TABLE is {STANDARD_STREAM!r}, which is read once, and a schema would be read off it first"
         raise ParameterError(f"{problem}; give one with --schema, or name a file")
@@ -122,22 +142,32 @@ def _names(synthetic: list[str]) -> list[str]:
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, ...]:
-    return (*options.tables, *(path for path in (options.schema, options.queries) if path is not None))
+    return (
+        *options.tables,
+        *(path for path in (options.schema, options.queries) if path is not None),
+    )
 
 
 def _check_output(options: argparse.Namespace, *, inputs: tuple[str, ...]) -> None:
-    if options.output == STANDARD_STREAM or Path(options.output).suffix.lower() not in (".html", ".htm"):
+    if options.output == STANDARD_STREAM or Path(options.output).suffix.lower() not in (
+        ".html",
+        ".htm",
+    ):
         raise ParameterError(f"--output is {options.output!r}; name a page that ends in .html")
     check_distinct([options.output], inputs=inputs)
     check_writable(options.output, force=options.force)
 
 
 def _schema(options: argparse.Namespace) -> Schema | None:
-    """What the tables are read by, in the dialect that was given; None if it is to be read off the real table."""
+    """What the tables are read by, in the dialect that was given; None if it is to be read off the
+    real table.
+    """
     dialect = given_dialect(options, *options.tables)
     if options.schema is None:
         if dialect is not None:
-            raise ParameterError("--dialect and its like are for tables read by a schema; give one with --schema")
+            raise ParameterError(
+                "--dialect and its like are for tables read by a schema; give one with --schema"
+            )
         return None
     schema, _ = evaluation_schema(options.schema, None)
     return schema if dialect is None else schema.in_dialect(dialect)

@@ -52,14 +52,27 @@ def run_command(options: argparse.Namespace) -> None:
         return
     if options.schema is None and options.kinds is None:
         refuse_lost_package(options.input)
-        raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
-    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
+        raise ParameterError(
+            "one of the arguments -s/--schema --kinds is required; say what is public about the table"
+        )
+    saved, journal = (
+        {"--save": options.save, "--save-schema": options.save_schema},
+        journal_of(options),
+    )
     files = input_files(options)
-    inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
+    inputs = [
+        *files,
+        *files_of(options.source),
+        options.schema or options.kinds,
+        *filter(None, [options.about]),
+    ]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
-    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output))
+    schema = schema_in(
+        schema_of_kinds(public) if of_kinds else public,
+        given_dialect(options, *files, options.output),
+    )
     check_texts(schema, options.output)
     if options.order is not None:
         check_history(options)
@@ -77,7 +90,9 @@ def run_command(options: argparse.Namespace) -> None:
         release = _release(schema, options, max_rows)
         rows = _rows(schema, table, options, max_rows, status)
         with (
-            release.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
+            release.kept(
+                journal, options.budget, options.budget_note, ended=ended_name_of(options)
+            ),
             rescuing(options.output, journal) as paid,
         ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
@@ -91,7 +106,11 @@ def run_command(options: argparse.Namespace) -> None:
 
 
 def _rows(
-    schema: OpenSchema, table: TableFile | EngineFrame, options: argparse.Namespace, max_rows: int, status: Report
+    schema: OpenSchema,
+    table: TableFile | EngineFrame,
+    options: argparse.Namespace,
+    max_rows: int,
+    status: Report,
 ) -> Callable[[], Rows]:
     """What reads the rows when it is called, and says how far it is."""
     return rows_of(
@@ -103,20 +122,26 @@ def _rows(
     )
 
 
-def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[TableFile | EngineFrame]:
+def _opened(
+    options: argparse.Namespace, schema: OpenSchema
+) -> AbstractContextManager[TableFile | EngineFrame]:
     """The table that is given, in a file or in a database."""
     if options.source is None:
         return open_table(options.input, schema.dialect)
     return open_source(options.source, options.table)
 
 
-def _save(synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace, paid: PaidFor) -> None:
+def _save(
+    synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace, paid: PaidFor
+) -> None:
     """The model and the schema, if they are asked for."""
     if options.save:
         synthesis.save(options.save, force=options.force)
         paid.path = options.save
     if options.save_schema:
-        write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
+        write_json(
+            options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force
+        )
 
 
 def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:

@@ -51,7 +51,9 @@ def sample_command(options: argparse.Namespace) -> None:
     if options.offset is not None:
         _check_offset(options)
     where, dialect = _conditions(options.where), given_dialect(options, *tables)
-    synthesis = load(options.model).in_form(PLAIN_FORM)  # files are as the schema says, wherever the model was made
+    synthesis = load(options.model).in_form(
+        PLAIN_FORM
+    )  # files are as the schema says, wherever the model was made
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
@@ -64,9 +66,13 @@ def sample_command(options: argparse.Namespace) -> None:
 def _check_offset(options: argparse.Namespace) -> None:
     """Refuse a part of a table that is drawn whole or not at all."""
     if options.rows is None or options.seed is None:
-        raise ParameterError("--offset: it counts the rows of a --seed; give that, and how many --rows follow")
+        raise ParameterError(
+            "--offset: it counts the rows of a --seed; give that, and how many --rows follow"
+        )
     if options.given:
-        raise ParameterError("--offset: records of --given are completed together; leave out one of the two")
+        raise ParameterError(
+            "--offset: records of --given are completed together; leave out one of the two"
+        )
     if file_kind(options.output).format is Format.EXCEL:
         raise ParameterError("--offset: Excel files are written whole; write CSV or Parquet")
 

@@ -1,4 +1,6 @@
-"""``synthdp marginal`` and ``replicates``: counts with intervals, and tables that differ as the noise allows."""
+"""``synthdp marginal`` and ``replicates``: counts with intervals, and tables that differ as the
+noise allows.
+"""
 
 import argparse
 import sys
@@ -28,16 +30,23 @@ def marginal_command(options: argparse.Namespace) -> None:
     synthesis = release_of_one_table(options.model)
     found = synthesis.marginal(options.columns, interval=options.interval)
     if taken := set(options.columns) & set(found.columns):
-        raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
+        raise ParameterError(
+            f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python"
+        )
     text, dialect = is_text(options.output), synthesis.schema.dialect
     levels = [level_texts(synthesis.schema[name], text=text) for name in options.columns]
-    labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(index=False, name=options.columns)
+    labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(
+        index=False, name=options.columns
+    )
     for name, texts in zip(options.columns, levels, strict=True):
         labels[name] = pd.Series(texts, dtype=object).take(labels[name]).array
     table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
     if text:
         for name in ("count", "low", "high"):
-            table[name] = [f"{number:.1f}".replace(".", decimal_mark(synthesis.schema)) for number in table[name]]
+            table[name] = [
+                f"{number:.1f}".replace(".", decimal_mark(synthesis.schema))
+                for number in table[name]
+            ]
     write_frame(table, options.output, force=options.force, dialect=dialect)
 
 
@@ -45,7 +54,9 @@ def replicates_command(options: argparse.Namespace) -> None:
     """``synthdp replicates``: all tables can be written, or none is made."""
     check_number_of_replicates(options.number, "--number")
     if options.output == STANDARD_STREAM:
-        raise ParameterError("--output is '-'; name a file: out.csv becomes out-01.csv, out-02.csv, ...")
+        raise ParameterError(
+            "--output is '-'; name a file: out.csv becomes out-01.csv, out-02.csv, ..."
+        )
     outputs = [_numbered(options.output, i + 1, options.number) for i in range(options.number)]
     for output in outputs:
         check_outputs(_to(options, output), inputs=(options.model,), saved={})
@@ -53,7 +64,9 @@ def replicates_command(options: argparse.Namespace) -> None:
     synthesis = release_of_one_table(options.model)
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        replicates = synthesis.replicates(options.number, n_rows=options.rows, seed=options.seed, report=status)
+        replicates = synthesis.replicates(
+            options.number, n_rows=options.rows, seed=options.seed, report=status
+        )
         for i, output in enumerate(outputs):
             frame = replicates.table(i, text=is_text(output))
             status("writing", i, len(outputs))

@@ -24,10 +24,16 @@ def describe_budget(content: Mapping[str, Any]) -> str:
     lines += ["", *_totals(content)]
     for run in content["unfinished_runs"]:
         (journal,) = (
-            entry["journal"] for entry in content["entries"] if (entry["kind"], entry.get("run")) == ("run", run)
+            entry["journal"]
+            for entry in content["entries"]
+            if (entry["kind"], entry.get("run")) == ("run", run)
         )
-        lines.append(f"Paid and not finished: run the same command again; it goes on from {journal}")
-    return "\n".join([*lines, f"Head: {content['head']} (keep it elsewhere; verify --head checks it)"])
+        lines.append(
+            f"Paid and not finished: run the same command again; it goes on from {journal}"
+        )
+    return "\n".join(
+        [*lines, f"Head: {content['head']} (keep it elsewhere; verify --head checks it)"]
+    )
 
 
 def _entry(entry: Mapping[str, Any]) -> list[str]:
@@ -38,9 +44,13 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
     if entry["kind"] == "run":
         guarantee = entry["guarantee"]
         what = f"run of {entry['software']}, epsilon {guarantee['epsilon']:g}, delta {guarantee['delta']:g}"
-        return [f"  {entry['when']}  {what} ({entry['currency']}, rho {_number(entry['rho'])}){note}"]
+        return [
+            f"  {entry['when']}  {what} ({entry['currency']}, rho {_number(entry['rho'])}){note}"
+        ]
     if "currency" in entry:
-        what = f"{entry['currency']}, rho {_number(entry['rho'])}, delta {_number(entry['own_delta'])}"
+        what = (
+            f"{entry['currency']}, rho {_number(entry['rho'])}, delta {_number(entry['own_delta'])}"
+        )
     else:
         what = f"epsilon {_number(entry['epsilon'])}, delta {_number(entry['own_delta'])}"
     return [f"  {entry['when']}  other system, {what}{note}"]
@@ -50,7 +60,9 @@ def _totals(content: Mapping[str, Any]) -> list[str]:
     spent, left = content["spent"], content["left"]
     lines = []
     if spent["stated_epsilon"] or spent["stated_delta"]:
-        lines.append(f"Off as stated: epsilon {spent['stated_epsilon']:g}, delta {spent['stated_delta']:g}")
+        lines.append(
+            f"Off as stated: epsilon {spent['stated_epsilon']:g}, delta {spent['stated_delta']:g}"
+        )
     if "currency" in spent:
         theorem = {"zcdp": "zCDP", "gdp": "Gaussian DP"}[spent["currency"]]
         lines.append(

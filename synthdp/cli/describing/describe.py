@@ -26,10 +26,14 @@ from synthdp.schema.public_files import public_schema
 from synthdp.schema.schema import Schema
 
 _MAX_WIDTH = 100
-"""Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of their own."""
+"""Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of
+their own.
+"""
 _ZIP, _CHAINED = b"PK\x03\x04", b'{"hash":"'
 """How saved models begin, damaged ones too, and how journals and budgets do."""
-NO_CERTIFICATE = "its certificate is not as synthdp writes it; give one that it wrote, or restore it from a copy"
+NO_CERTIFICATE = (
+    "its certificate is not as synthdp writes it; give one that it wrote, or restore it from a copy"
+)
 """Of certificates whose hash holds, or that have none, and that say what cannot be."""
 
 CERTIFICATE = "synthdp-certificate/"
@@ -46,7 +50,8 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     path
         The file.
     is_whole
-        False: what matters most of a certificate, and of a model, on about a screen. Schemas are told as a whole.
+        False: what matters most of a certificate, and of a model, on about a screen. Schemas are
+        told as a whole.
 
     Raises
     ------
@@ -57,18 +62,28 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     """
     try:
         if zipfile.is_zipfile(path) or _begins(path, _ZIP):
-            return _linked(path, is_whole) if is_linked(path) else _release_file(path, is_whole=is_whole)
+            return (
+                _linked(path, is_whole)
+                if is_linked(path)
+                else _release_file(path, is_whole=is_whole)
+            )
     except (OSError, ValueError) as error:
-        raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
+        raise DataFileError(
+            f"{path!r}: it cannot be read: {reason(error)}; check the path"
+        ) from None
     if _begins(path, _CHAINED):
         raise DataFileError(f"{path!r}: synthdp budget show explains it, or synthdp journal show")
     try:
         content = load_json(path, "file")
     except SchemaError as error:
-        raise _unknown(path, f": {str(error).removeprefix(f'file {path!r}: ').partition(';')[0]}") from None
+        raise _unknown(
+            path, f": {str(error).removeprefix(f'file {path!r}: ').partition(';')[0]}"
+        ) from None
     if not isinstance(content, dict):
         raise _unknown(path)
-    if ("guarantee" in content and "events" in content) or str(content.get("format")).startswith(CERTIFICATE):
+    if ("guarantee" in content and "events" in content) or str(content.get("format")).startswith(
+        CERTIFICATE
+    ):
         return content, _certificate_text(path, content, is_whole)
     schema, kind = public_schema(content)
     certificate = _certificate_of(content)
@@ -83,7 +98,10 @@ def _linked(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
     synthesis = LinkedSynthesis.load(path)
     content = {"certificate": synthesis.certificate, "package": dict(synthesis.package.content)}
     tables = ", ".join(repr(table.name) for table in synthesis.package.tables)
-    return content, f"{_certificate_text(path, content['certificate'], is_whole)}\n\nlinked tables      {tables}"
+    return (
+        content,
+        f"{_certificate_text(path, content['certificate'], is_whole)}\n\nlinked tables      {tables}",
+    )
 
 
 def _begins(path: str, beginning: bytes) -> bool:
@@ -137,14 +155,25 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
         note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
     else:
         columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
-        title, note = f"{kind} of {len(schema.table_names)} columns{generated}, sha256 {schema.fingerprint}", ""
+        title, note = (
+            f"{kind} of {len(schema.table_names)} columns{generated}, sha256 {schema.fingerprint}",
+            "",
+        )
     header = ("column", "type", LEVELS, "may be missing", "values")
     rows = [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns]
     listed = table(
-        header, [*rows, *((each.name, each.kind, "", "no", f"generated: {each.summary}") for each in made_up)]
+        header,
+        [
+            *rows,
+            *((each.name, each.kind, "", "no", f"generated: {each.summary}") for each in made_up),
+        ],
     )
-    ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_MAX_WIDTH]}" for rule in rules)
-    ruled += "".join(f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.as_property().items())
+    ruled = "".join(
+        f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_MAX_WIDTH]}" for rule in rules
+    )
+    ruled += "".join(
+        f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.as_property().items()
+    )
     ruled += f"\nprimary key: {', '.join(schema.generated.key)}" if schema.generated.key else ""
     return f"{title}\n\n{listed}{ruled}{note}"
 
@@ -158,7 +187,9 @@ def _row(column: Column) -> tuple[str, ...]:
 def _open_row(column: OpenColumn) -> tuple[str, ...]:
     """A column of which something is to be learnt, with as many levels as it may get."""
     template = column.template
-    missing = "to be learnt" if "missing" in column.open_parts else "no" if template.required else "yes"
+    missing = (
+        "to be learnt" if "missing" in column.open_parts else "no" if template.required else "yes"
+    )
     values = [*_declared(column), *_to_be_learnt(column)]
     return column.name, column.type, f"up to {column.most_levels}", missing, ", ".join(values)
 

@@ -7,13 +7,24 @@ from typing import Any
 from synthdp.report.texts.certificates import NOISE_IN_UNITS, event_row, in_units
 from synthdp.report.texts.listing import table
 
-_SETTINGS = ("software", "mechanism", "engine", "epsilon", "delta", "accounting", "adjacency", "unit")
+_SETTINGS = (
+    "software",
+    "mechanism",
+    "engine",
+    "epsilon",
+    "delta",
+    "accounting",
+    "adjacency",
+    "unit",
+)
 
 
 def describe_journal(content: Mapping[str, Any], path: str) -> str:
     """What `synthdp.release.keeping.kept_answers.KeptAnswers.described` found, in lines."""
     settings, quoted = content["settings"], shlex.quote(path)
-    known = ", ".join(f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None)
+    known = ", ".join(
+        f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None
+    )
     spent = f"{content['rho_spent']:.4g} of {content['rho_budget']:.4g}"
     lines = [
         f"Journal of a run: {known}",
@@ -26,7 +37,10 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         events, noise = content["events"], "noise"
         if content["is_linked"]:
             events, noise = in_units(events), NOISE_IN_UNITS
-        lines += ["", table(("event", "what", noise, "rho"), [event_row(event) for event in events])]
+        lines += [
+            "",
+            table(("event", "what", noise, "rho"), [event_row(event) for event in events]),
+        ]
     return "\n".join(
         [
             *lines,
@@ -42,7 +56,17 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
 def _dates(content: Mapping[str, Any]) -> list[str]:
     """When the run began and was gone on with, what it is charged to, and whether the file was cut."""
     began = [f"  run {content['run']}, begun {content['when']}"] if content["when"] else []
-    went_on = [f"  stopped, and gone on with on {', '.join(content['resumed'])}"] if content["resumed"] else []
-    charged = [f"  charged to budget {shlex.quote(budget['path'])}" for budget in content["budgets"]]
-    cut = [f"  {content['cut']}: the file was cut, or its run killed as it wrote that"] if content["cut"] else []
+    went_on = (
+        [f"  stopped, and gone on with on {', '.join(content['resumed'])}"]
+        if content["resumed"]
+        else []
+    )
+    charged = [
+        f"  charged to budget {shlex.quote(budget['path'])}" for budget in content["budgets"]
+    ]
+    cut = (
+        [f"  {content['cut']}: the file was cut, or its run killed as it wrote that"]
+        if content["cut"]
+        else []
+    )
     return [*began, *went_on, *charged, *cut]

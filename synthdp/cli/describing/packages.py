@@ -15,7 +15,9 @@ from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.report.texts.listing import table
 
 
-def package_facts(package: Package, *, epsilon: float | None, delta: float | None) -> dict[str, Any]:
+def package_facts(
+    package: Package, *, epsilon: float | None, delta: float | None
+) -> dict[str, Any]:
     """What a package asks for, as plain JSON values.
 
     Parameters
@@ -30,7 +32,8 @@ def package_facts(package: Package, *, epsilon: float | None, delta: float | Non
     SchemaError
         If keys are declared such that no row can hang on another.
     ParameterError
-        If the budget is out of range, or only half of it is given; or rules leave a row of a family nothing.
+        If the budget is out of range, or only half of it is given; or rules leave a row of a family
+        nothing.
     """
     if (epsilon is None) != (delta is None):
         raise ParameterError("epsilon and delta go together; give both, or none")
@@ -38,11 +41,19 @@ def package_facts(package: Package, *, epsilon: float | None, delta: float | Non
     check_matching(package)
     check_completable(package, views)
     shares = shares_of(views)
-    budget = None if epsilon is None or delta is None else Accounting.GDP.rho(epsilon=epsilon, delta=delta)
+    budget = (
+        None
+        if epsilon is None or delta is None
+        else Accounting.GDP.rho(epsilon=epsilon, delta=delta)
+    )
     rows = []
     for label, view in views.items():
         assert view.schema is not None
-        noise = None if budget is None else stddev_of_noise(gaussian_sigma_squared(budget * shares[label], 1))
+        noise = (
+            None
+            if budget is None
+            else stddev_of_noise(gaussian_sigma_squared(budget * shares[label], 1))
+        )
         rows.append(
             {
                 "view": label,
@@ -67,11 +78,15 @@ def package_text(facts: Mapping[str, Any]) -> str:
         cells = [row["view"], row["parent"] or "-", str(len(row["drawn"])), str(len(row["given"]))]
         cells.append(f"{row['share_of_budget']:.0%}")
         rows.append(tuple([*cells, f"{row['noise_families']:.1f}"] if with_noise else cells))
-    lines = [f"package of {len({row['table'] for row in facts['views']})} tables; protected as one: a row of "]
+    lines = [
+        f"package of {len({row['table'] for row in facts['views']})} tables; protected as one: a row of "
+    ]
     lines[0] += f"{facts['root']!r} with all rows below it"
     if facts["public"]:
         lines.append(f"public, written as they are: {', '.join(facts['public'])}")
     lines.append(table((*head, "noise") if with_noise else head, rows))
     if with_noise:
-        lines.append("noise: standard deviation, in families, of a count if all of the share is spent on one marginal")
+        lines.append(
+            "noise: standard deviation, in families, of a count if all of the share is spent on one marginal"
+        )
     return "\n\n".join(lines)

@@ -28,7 +28,8 @@ def file_content(pieces: Pieces) -> dict[str, Any]:
 def _measurement(measurement: LinearMeasurement) -> dict[str, Any]:
     stddev = np.asarray(measurement.stddev)
     merged = {
-        name: {"levels": len(groups), "groups": int(groups.max()) + 1} for name, groups in measurement.groups.items()
+        name: {"levels": len(groups), "groups": int(groups.max()) + 1}
+        for name, groups in measurement.groups.items()
     }
     return {
         "columns": list(measurement.clique),
@@ -39,12 +40,22 @@ def _measurement(measurement: LinearMeasurement) -> dict[str, Any]:
 
 
 def _model(model: Model) -> dict[str, Any]:
-    status = {"ended": model.status.ended, "n_iterations": model.status.n_iterations, "loss": model.status.loss}
-    return {"kind": model.kind, "n_rows": model.total, "cliques": [list(clique) for clique in model.cliques]} | status
+    status = {
+        "ended": model.status.ended,
+        "n_iterations": model.status.n_iterations,
+        "loss": model.status.loss,
+    }
+    return {
+        "kind": model.kind,
+        "n_rows": model.total,
+        "cliques": [list(clique) for clique in model.cliques],
+    } | status
 
 
 def file_text(content: Mapping[str, Any], *, is_whole: bool) -> str:
-    """What `file_content` says, for people; unless ``is_whole``, no single measurements and checksums."""
+    """What `file_content` says, for people; unless ``is_whole``, no single measurements and
+    checksums.
+    """
     measured = content["measurements"]
     facts = [_file_facts(content), _model_facts(content)]
     if not is_whole:
@@ -75,7 +86,12 @@ def _model_facts(content: Mapping[str, Any]) -> tuple[str, str]:
 
 def _row(measurement: Mapping[str, Any]) -> Sequence[str]:
     stddev, shape = measurement["stddev"], measurement["shape"]
-    sigma = " to ".join(f"{each:.4g}" for each in (stddev if isinstance(stddev, list) else [stddev]))
-    merged = ", ".join(f"{name} {each['levels']} to {each['groups']}" for name, each in measurement["merged"].items())
+    sigma = " to ".join(
+        f"{each:.4g}" for each in (stddev if isinstance(stddev, list) else [stddev])
+    )
+    merged = ", ".join(
+        f"{name} {each['levels']} to {each['groups']}"
+        for name, each in measurement["merged"].items()
+    )
     cells = f"{int(np.prod(shape)):,}"
     return " x ".join(measurement["columns"]) or "all rows", cells, sigma, merged

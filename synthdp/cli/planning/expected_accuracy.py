@@ -1,4 +1,5 @@
-"""How well a synthetic table is expected to do: the plan of recipe auto, made for a table that is imagined.
+"""How well a synthetic table is expected to do: the plan of recipe auto, made for a table that is
+imagined.
 
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
 """
@@ -27,17 +28,25 @@ from synthdp.privacy.unit import PrivacyUnit
 from synthdp.schema.open_schema import OpenSchema
 
 DEPENDENCE = 0.14
-"""L1 distance of a pair of columns from independence, in shares of the rows: what auto expects before it looks."""
+"""L1 distance of a pair of columns from independence, in shares of the rows: what auto expects
+before it looks.
+"""
 
 MAX_COLUMNS = 25
-"""Of more columns a plan is made for so many, evenly spaced, with their part of the budget: the whole takes long."""
+"""Of more columns a plan is made for so many, evenly spaced, with their part of the budget: the
+whole takes long.
+"""
 
 MOST_SIGNAL = 1e7
-"""Of rows over the noise on a count, where errors are below 0.1 %: a plan for more takes small shares for nothing."""
+"""Of rows over the noise on a count, where errors are below 0.1 %: a plan for more takes small
+shares for nothing.
+"""
 
 GUESSED_LEVELS, GUESSED_BINS = 10, 24
-"""Of a column whose levels or bins are to be learnt, unless it may have fewer: on Adult, names and kinds only, 32,561
-records and epsilon 1 and 10, 7 and 10 levels were found in the mean, and 21 and 26 bins."""
+"""Of a column whose levels or bins are to be learnt, unless it may have fewer: on Adult, names and
+kinds only, 32,561 records and epsilon 1 and 10, 7 and 10 levels were found in the mean, and 21 and
+26 bins.
+"""
 
 
 @final
@@ -48,11 +57,13 @@ class Accuracy:
     Parameters
     ----------
     columns
-        Mean share of rows that are in the wrong level of one column (total variation distance), 0 to 1.
+        Mean share of rows that are in the wrong level of one column (total variation distance), 0
+        to 1.
     pairs
         The same of two columns together; None if there is one column.
     only_columns
-        Whether noise would hide how columns depend on each other, so that only columns are measured.
+        Whether noise would hide how columns depend on each other, so that only columns are
+        measured.
     """
 
     columns: float
@@ -61,10 +72,11 @@ class Accuracy:
 
 
 def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: PrivacyUnit) -> Accuracy:
-    """The errors that recipe auto plans for, on a table about which nothing is known but its domain.
+    """The errors that recipe auto plans for, on a table about which nothing is known but its
+    domain.
 
-    Levels are as frequent as Zipf's law says, the k-th 1/k as often as the first; each pair of columns depends as
-    much as auto expects before it looks, and pairs matter alike.
+    Levels are as frequent as Zipf's law says, the k-th 1/k as often as the first; each pair of
+    columns depends as much as auto expects before it looks, and pairs matter alike.
 
     Parameters
     ----------
@@ -96,13 +108,19 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
     columns = [squares[name,] for name in planned.attributes]
     whole = [squares[pair] + squares[pair[:1]] + squares[pair[1:]] for pair in pairs]
     return Accuracy(
-        columns=_misplaced(columns, rows), pairs=_misplaced(whole, rows) if pairs else None, only_columns=not sees
+        columns=_misplaced(columns, rows),
+        pairs=_misplaced(whole, rows) if pairs else None,
+        only_columns=not sees,
     )
 
 
 def _pairs(domain: Domain) -> list[Clique]:
     """The pairs of columns that recipes look at."""
-    return [pair for pair in combinations(domain.attributes, 2) if domain.size(pair) <= MAX_DEFAULT_CELLS]
+    return [
+        pair
+        for pair in combinations(domain.attributes, 2)
+        if domain.size(pair) <= MAX_DEFAULT_CELLS
+    ]
 
 
 def _zipf(n_levels: int) -> NDArray[np.float64]:
@@ -122,7 +140,10 @@ def _errors_of_columns(
             continue
         variance = float(unit.sigma_squared(rho * share))
         square = L1_OF_NOISE**2 * resolutions.cells(clique, len(resolutions) - 1) * variance
-        shown = (min(square * resolutions.dimensions(clique, n), float(rows) ** 2) for n in resolutions.of(clique))
+        shown = (
+            min(square * resolutions.dimensions(clique, n), float(rows) ** 2)
+            for n in resolutions.of(clique)
+        )
         errors |= resolutions.split(clique, shown)
     return errors
 
@@ -136,7 +157,9 @@ def _left(
     unit: PrivacyUnit,
 ) -> dict[Question, float]:
     """Squared errors that are left after the best batch of measurements for a budget."""
-    wanted = dict.fromkeys(((name,) for name in domain.attributes), MIN_USE) | dict.fromkeys(pairs, 1.0)
+    wanted = dict.fromkeys(((name,) for name in domain.attributes), MIN_USE) | dict.fromkeys(
+        pairs, 1.0
+    )
     loss = ExpectedLoss(resolutions, wanted, errors, l2_squared=unit.marginal_l2_squared)
     plan = BatchPlan(domain, loss)
     plan.split(rho)

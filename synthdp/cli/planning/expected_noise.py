@@ -24,7 +24,9 @@ from synthdp.report.texts.listing import table
 from synthdp.schema.open_schema import OpenSchema
 
 PAIR_SHARE = Fraction(1, 2)
-"""Of what columns leave, a round guess of what goes to pairs; choosing and wider marginals have the other half."""
+"""Of what columns leave, a round guess of what goes to pairs; choosing and wider marginals have the
+other half.
+"""
 
 ABOUT_MODEL = (
     f"a rough expectation, not the recipe's plan: columns have {100 * Auto.one_way_share:g} % of the budget, "
@@ -56,12 +58,14 @@ class ExpectedNoise:
     Parameters
     ----------
     n_cells
-        Number of cells of the marginal, "missing" included; of open columns as many as they may get.
+        Number of cells of the marginal, "missing" included; of open columns as many as they may
+        get.
     sigma_records
         Standard deviation of the noise on each cell's count, in records.
     misplaced_share
         Expected share of rows in the wrong cell (total variation distance) if nothing is known but
-        this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a number of rows.
+        this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a
+        number of rows.
     """
 
     n_cells: int
@@ -101,15 +105,21 @@ def expected_ledger(
     return release.ledger
 
 
-def model_budget(schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE) -> Fraction:
+def model_budget(
+    schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
+) -> Fraction:
     """Rho that is left for the model: few open columns do not need the whole share of the domain."""
     budgets = _column_budgets(schema, ledger, domain_share)
     return ledger.budget - sum((budget.total for budget in budgets), Fraction(0))
 
 
-def _column_budgets(schema: OpenSchema, ledger: PrivacyLedger, domain_share: float) -> tuple[ColumnBudget, ...]:
+def _column_budgets(
+    schema: OpenSchema, ledger: PrivacyLedger, domain_share: float
+) -> tuple[ColumnBudget, ...]:
     """What each open column may spend."""
-    return column_budgets(schema, rho=ledger.budget * Fraction(domain_share), delta=ledger.failure_delta)
+    return column_budgets(
+        schema, rho=ledger.budget * Fraction(domain_share), delta=ledger.failure_delta
+    )
 
 
 def expected_questions(
@@ -129,7 +139,8 @@ def expected_questions(
 def expected_noise(
     domain: Domain, *, rho: Fraction, rows: int | None = None, max_rows_per_unit: int = 1
 ) -> tuple[dict[str, ExpectedNoise], ExpectedNoise | None]:
-    """The noise on each column as recipe auto measures it first, and roughly that on a pair of median size.
+    """The noise on each column as recipe auto measures it first, and roughly that on a pair of
+    median size.
 
     Parameters
     ----------
@@ -156,17 +167,27 @@ def expected_noise(
     return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows, max_rows_per_unit)
 
 
-def _measured(n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: int) -> ExpectedNoise:
-    """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi) sigma``."""
+def _measured(
+    n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: int
+) -> ExpectedNoise:
+    """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi)
+    sigma``.
+    """
     sigma = sqrt(gaussian_sigma_squared(rho, max_rows_per_unit**2))
     misplaced = None if rows is None else min(0.5 * sqrt(2 / pi) * sigma * n_cells / rows, 1.0)
     return ExpectedNoise(n_cells=n_cells, sigma_records=sigma, misplaced_share=misplaced)
 
 
-def noise_text(columns: Mapping[str, ExpectedNoise], pair: ExpectedNoise | None, *, largest: Iterable[str]) -> str:
-    """The noise of the model; of columns named in ``largest`` the cells are the most that they may get."""
+def noise_text(
+    columns: Mapping[str, ExpectedNoise], pair: ExpectedNoise | None, *, largest: Iterable[str]
+) -> str:
+    """The noise of the model; of columns named in ``largest`` the cells are the most that they may
+    get.
+    """
     open_names = set(largest)
-    rows = [(name, *noise_cells(noise, at_most=name in open_names)) for name, noise in columns.items()]
+    rows = [
+        (name, *noise_cells(noise, at_most=name in open_names)) for name, noise in columns.items()
+    ]
     listed = table(NOISE_HEADER, rows)
     about = f"{ABOUT_MODEL}; {ABOUT_OPEN}" if open_names else ABOUT_MODEL
     typical = "" if pair is None else f"\n\n{pair_text(pair, at_most=bool(open_names))}"
@@ -176,7 +197,9 @@ def noise_text(columns: Mapping[str, ExpectedNoise], pair: ExpectedNoise | None,
 def pair_text(pair: ExpectedNoise, *, at_most: bool) -> str:
     """The noise on a typical pair, in a line."""
     cells, sigma, misplaced = noise_cells(pair, at_most=at_most)
-    return f"a typical pair: {cells} cells, sigma {sigma}" + (f", {misplaced} of rows misplaced" if misplaced else "")
+    return f"a typical pair: {cells} cells, sigma {sigma}" + (
+        f", {misplaced} of rows misplaced" if misplaced else ""
+    )
 
 
 def noise_cells(noise: ExpectedNoise, *, at_most: bool) -> Sequence[str]:
@@ -199,7 +222,11 @@ def questions_table(
     other = {column.name: column.other for column in schema.open_columns}
     lines = [_question_row(question, other[question.column], rows) for question in asked]
     header = ["column", "question", "sigma", "needs", "of rows", "with fewer records"]
-    return (header, lines) if rows is not None else (header[:4] + header[5:], [line[:4] + line[5:] for line in lines])
+    return (
+        (header, lines)
+        if rows is not None
+        else (header[:4] + header[5:], [line[:4] + line[5:] for line in lines])
+    )
 
 
 def _question_row(question: Question, other: str, rows: int | None) -> list[str]:

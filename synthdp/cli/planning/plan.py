@@ -1,4 +1,5 @@
-"""What a budget gives, and what a wanted accuracy costs: a plan to decide on, before any data is opened.
+"""What a budget gives, and what a wanted accuracy costs: a plan to decide on, before any data is
+opened.
 
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
 """
@@ -50,16 +51,22 @@ class Want:
         >>> Want.parse("pairs within 2 %")
         Want(what='pairs', within=0.02)
         """
-        found = re.fullmatch(r"\s*(columns|pairs)\s+within\s+(\d{1,3}(?:\.\d+)?)\s*%\s*", text, re.ASCII)
+        found = re.fullmatch(
+            r"\s*(columns|pairs)\s+within\s+(\d{1,3}(?:\.\d+)?)\s*%\s*", text, re.ASCII
+        )
         if found is None or not 0 < float(found[2]) < 100:
-            raise ParameterError(f"want is {text!r}; write 'pairs within 2 %' or 'columns within 0.5 %'")
+            raise ParameterError(
+                f"want is {text!r}; write 'pairs within 2 %' or 'columns within 0.5 %'"
+            )
         return cls(what=cast('Literal["columns", "pairs"]', found[1]), within=float(found[2]) / 100)
 
     def error(self, accuracy: Accuracy) -> float:
         """The error that it is about."""
         found = accuracy.columns if self.what == "columns" else accuracy.pairs
         if found is None:
-            raise ParameterError("want: the schema has no pairs of columns that are measured; ask for columns")
+            raise ParameterError(
+                "want: the schema has no pairs of columns that are measured; ask for columns"
+            )
         return found
 
     def __str__(self) -> str:
@@ -80,7 +87,8 @@ class Prospect:
     best_true_positives
         What it means for one person; see `synthdp.release.stating.meaning`.
     level_needs_records
-        Records that a value must have to be learnt as a level, more often than not; None if no levels are learnt.
+        Records that a value must have to be learnt as a level, more often than not; None if no
+        levels are learnt.
     """
 
     epsilon: float
@@ -140,7 +148,9 @@ class Plan:
         )
 
     def least_epsilon(self, want: Want) -> float | None:
-        """The least epsilon, to two digits, of which a wanted accuracy may be expected; None if there is none."""
+        """The least epsilon, to two digits, of which a wanted accuracy may be expected; None if
+        there is none.
+        """
         return _least(lambda epsilon: want.error(self.at(epsilon).accuracy) <= want.within)
 
 

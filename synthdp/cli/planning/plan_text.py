@@ -1,4 +1,6 @@
-"""A plan for people: what budgets give as a small table and picture, and the epsilon that a wanted accuracy needs."""
+"""A plan for people: what budgets give as a small table and picture, and the epsilon that a wanted
+accuracy needs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,14 +20,18 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Shown in any case: from strong protection to hardly any, about three times as much each."""
 
 _WIDTH, _LEAST_SHOWN = 24, 1e-3
-"""Characters of the bar of all rows, and the share of rows that has none: each third of a bar is a factor of ten."""
+"""Characters of the bar of all rows, and the share of rows that has none: each third of a bar is a
+factor of ten.
+"""
 
 ABOUT = (
     "columns, pairs: rows in the wrong level of one column, or of two together, on average; by auto's own plan for\n"
     "  a table of which nothing is known: levels as frequent as Zipf's law has them, pairs that depend a little.\n"
     "  docs/plan.md says how far off that was on real tables"
 )
-ABOUT_ONLY_COLUMNS = "alone: noise would hide how columns depend on each other, so that only columns are measured"
+ABOUT_ONLY_COLUMNS = (
+    "alone: noise would hide how columns depend on each other, so that only columns are measured"
+)
 ABOUT_PERSON = (
     f"one person: whoever wrongly takes {100 * FALSE_POSITIVES:g} % of those who are not in the table to be in it can "
     "recognise\n  at most so many of those who are, with whatever else they know"
@@ -94,7 +100,9 @@ def describe_plan(
         least = plan.least_epsilon(wanted)
         content["want"] = asdict(wanted) | {"epsilon": least}
     answer = [] if wanted is None else [_answer(plan, wanted, least)]
-    return content, "\n\n".join([_title(plan), _budgets(found, block), *answer, "\n".join(_notes(found))])
+    return content, "\n\n".join(
+        [_title(plan), _budgets(found, block), *answer, "\n".join(_notes(found))]
+    )
 
 
 def _contents(plan: Plan, found: Sequence[Prospect]) -> dict[str, Any]:
@@ -133,7 +141,14 @@ def _title(plan: Plan) -> str:
 def _budgets(found: Sequence[Prospect], block: str) -> str:
     """A line for each budget, with a bar for what is misplaced."""
     levels = any(prospect.level_needs_records is not None for prospect in found)
-    header = ["epsilon", "columns", "pairs", "one person", *(["a level needs"] if levels else []), "pairs misplaced"]
+    header = [
+        "epsilon",
+        "columns",
+        "pairs",
+        "one person",
+        *(["a level needs"] if levels else []),
+        "pairs misplaced",
+    ]
     if all(prospect.accuracy.pairs is None for prospect in found):
         header[-1] = "columns misplaced"
     lines = []
@@ -183,6 +198,13 @@ def _answer(plan: Plan, want: Want, least: float | None) -> str:
 
 def _notes(found: Sequence[Prospect]) -> list[str]:
     """What the columns of the table mean."""
-    only = any(prospect.accuracy.only_columns and prospect.accuracy.pairs is not None for prospect in found)
+    only = any(
+        prospect.accuracy.only_columns and prospect.accuracy.pairs is not None for prospect in found
+    )
     levels = any(prospect.level_needs_records is not None for prospect in found)
-    return [ABOUT, ABOUT_PERSON, *([ABOUT_LEVELS] if levels else []), *([ABOUT_ONLY_COLUMNS] if only else [])]
+    return [
+        ABOUT,
+        ABOUT_PERSON,
+        *([ABOUT_LEVELS] if levels else []),
+        *([ABOUT_ONLY_COLUMNS] if only else []),
+    ]

@@ -1,4 +1,6 @@
-"""How each column of a schema will be read, with one example of what fits: from its declaration alone."""
+"""How each column of a schema will be read, with one example of what fits: from its declaration
+alone.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -30,10 +32,18 @@ def _reading(column: Column | OpenColumn) -> Reading:
         return reading_of(column)
     if "levels" in column.open_parts:
         note = f"those that few records share become {column.other!r}"
-        return Reading(what="texts, as they are spelt", fits="any text", written="any text", note=note)
+        return Reading(
+            what="texts, as they are spelt", fits="any text", written="any text", note=note
+        )
     reading, template = reading_of(column.template), column.template
-    if isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None:
-        return replace(reading, note="all are written as most of them are, as far as noise can tell")
+    if (
+        isinstance(template, BooleanColumn)
+        and template.has_usual_words
+        and template.spelling is None
+    ):
+        return replace(
+            reading, note="all are written as most of them are, as far as noise can tell"
+        )
     return replace(reading, written=reading.fits) if "decimals" in column.open_parts else reading
 
 
@@ -41,25 +51,35 @@ def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:
     """How each column is read, as plain JSON values."""
     missing = {column.name: list(column.missing_values) for column in schema.columns}
     return [
-        {"name": name, **asdict(reading), "missing_values": missing[name]} for name, reading in readings(schema).items()
+        {"name": name, **asdict(reading), "missing_values": missing[name]}
+        for name, reading in readings(schema).items()
     ]
 
 
 def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all shows them") -> str:
     """A line for each column, and below what of it comes out in another way, or not at all."""
     found = readings(schema)
-    rows = [tuple(map(_plain, (name, each.what, each.fits, each.written))) for name, each in found.items()]
+    rows = [
+        tuple(map(_plain, (name, each.what, each.fits, each.written)))
+        for name, each in found.items()
+    ]
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
     more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
     notes = _by_note((name, each.note) for name, each in found.items() if each.note)
-    missing = _by_note((column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns)
-    notes += missing if len(missing) > 1 else [f"all: {line.partition(': ')[2]}" for line in missing]
+    missing = _by_note(
+        (column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns
+    )
+    notes += (
+        missing if len(missing) > 1 else [f"all: {line.partition(': ')[2]}" for line in missing]
+    )
     lines = [line if is_whole else wrapped(line) for line in notes]
     return "\n".join([f"{table(_HEADER, shown)}{more}", *lines])
 
 
 def readings_of_draft(draft: Mapping[str, Any]) -> str:
-    """How columns of a drafted schema will be read whose types are known; else how those of each type would be."""
+    """How columns of a drafted schema will be read whose types are known; else how those of each
+    type would be.
+    """
     typed = {field["name"]: field["type"] for field in draft["fields"] if field["type"] is not None}
     kinds = typed or {f"of type {kind}": kind for kind in SUPPORTED_TYPES}
     text = readings_text(OpenSchema.from_kinds(kinds), is_whole=False).replace(

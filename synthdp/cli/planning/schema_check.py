@@ -1,4 +1,5 @@
-"""Checking a schema before any data is opened: what will not work well, and how much noise to expect.
+"""Checking a schema before any data is opened: what will not work well, and how much noise to
+expect.
 
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
 """
@@ -64,8 +65,8 @@ def describe_check(
     rows
         A public guess of the number of records, at least 1.
     unit, max_rows_per_unit
-        Column that tells persons apart, and most rows of one; if the file lists the column, it is left
-        out, for nothing is learnt or measured of it.
+        Column that tells persons apart, and most rows of one; if the file lists the column, it is
+        left out, for nothing is learnt or measured of it.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open.
     is_whole
@@ -81,9 +82,13 @@ def describe_check(
         If the budget is so small that noise would drown any count.
     """
     if (epsilon is None) != (delta is None):
-        raise ParameterError(f"epsilon is {epsilon} but delta is {delta}; give both, or none to expect no noise")
+        raise ParameterError(
+            f"epsilon is {epsilon} but delta is {delta}; give both, or none to expect no noise"
+        )
     if rows is not None and epsilon is None:
-        raise ParameterError(f"rows is {rows} but the noise depends on the budget; give epsilon and delta as well")
+        raise ParameterError(
+            f"rows is {rows} but the noise depends on the budget; give epsilon and delta as well"
+        )
     share = checked_share(domain_share)
     protected = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=max_rows_per_unit, column=unit)
     schema, kind = load_public(path)
@@ -115,7 +120,9 @@ def describe_check(
     title = f"{kind} of {len(schema.columns) + n_generated} columns{left}{made_up}{whose}; no data was opened"
     if is_whole:
         return content, "\n\n".join([title, "\n".join(lines), *texts, read])
-    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), *brief, read])
+    return content, "\n\n".join(
+        [wrapped(title), worst_findings(lines, n_tables=len(brief)), *brief, read]
+    )
 
 
 def _contents(schema: OpenSchema) -> dict[str, Any]:
@@ -132,11 +139,17 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
 
 
 def _expectation(
-    schema: OpenSchema, ledger: PrivacyLedger, asked: Sequence[Question], rows: int | None, domain_share: float
+    schema: OpenSchema,
+    ledger: PrivacyLedger,
+    asked: Sequence[Question],
+    rows: int | None,
+    domain_share: float,
 ) -> tuple[dict[str, Any], list[str], list[str]]:
     """The noise of a budget, as plain JSON values, in parts of a text, and in parts of a short one."""
     rho, most = model_budget(schema, ledger, domain_share=domain_share), ledger.unit.max_rows
-    columns, pair = expected_noise(schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most)
+    columns, pair = expected_noise(
+        schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most
+    )
     content: dict[str, Any] = {
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
@@ -164,14 +177,21 @@ def _expectation(
     }
     rest = float(rho / ledger.budget)
     most_of_it = f"(at most {100 * domain_share:g} %, see --domain-share)"
-    learning = [f"of learning what is open, with {100 * (1 - rest):.4g} % of the budget {most_of_it}:"]
-    learning += [questions_text(schema, asked, rows=rows), f"of the model, with the other {100 * rest:.4g} %:"]
+    learning = [
+        f"of learning what is open, with {100 * (1 - rest):.4g} % of the budget {most_of_it}:"
+    ]
+    learning += [
+        questions_text(schema, asked, rows=rows),
+        f"of the model, with the other {100 * rest:.4g} %:",
+    ]
     return content, [title, *learning, noise_text(columns, pair, largest=open_names)], brief
 
 
 def _noise_title(ledger: PrivacyLedger, rows: int | None) -> str:
     """What the noise is expected for."""
-    guess = "; give --rows for shares of the rows" if rows is None else f" and a guess of {rows:,} rows"
+    guess = (
+        "; give --rows for shares of the rows" if rows is None else f" and a guess of {rows:,} rows"
+    )
     most = "1 row" if ledger.unit.max_rows == 1 else f"{ledger.unit.max_rows:,} rows"
     whose = f", persons with at most {most}" if ledger.unit.column is not None else ""
     return f"noise to expect at epsilon {ledger.epsilon:g}, delta {ledger.delta:g}{whose}{guess}:"

@@ -1,4 +1,6 @@
-"""What will not work well with a schema: findings that follow from the schema, and from guesses that are public."""
+"""What will not work well with a schema: findings that follow from the schema, and from guesses
+that are public.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,11 +23,15 @@ from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
 MANY_LEVELS, MANY_BINS = 1000, 100
-"""Above them a column is remarked on: tenfold noise against one of 100 levels; bins finer than percentiles."""
+"""Above them a column is remarked on: tenfold noise against one of 100 levels; bins finer than
+percentiles.
+"""
 MAX_NAMES = 8
 """Columns that one line names: more would not fit on it."""
 MIN_ROWS_A_RECORD = 20
-"""Warned of where a level or range needs more than one row in so many to be found: 5 % of a table is much to lose."""
+"""Warned of where a level or range needs more than one row in so many to be found: 5 % of a table
+is much to lose.
+"""
 
 
 @final
@@ -56,12 +62,20 @@ class Finding:
         return f"{self.severity}: {where}{self.what}; {self.way_out}"
 
 
-def schema_findings(schema: Schema | OpenSchema, *, domain_share: float = DOMAIN_SHARE) -> list[Finding]:
-    """What is to be said about a schema, warnings first; ``domain_share`` of delta is for what it leaves open."""
+def schema_findings(
+    schema: Schema | OpenSchema, *, domain_share: float = DOMAIN_SHARE
+) -> list[Finding]:
+    """What is to be said about a schema, warnings first; ``domain_share`` of delta is for what it
+    leaves open.
+    """
     public = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
     domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
     found = [finding for column in public.columns for finding in _of_column(column)]
-    found += [*_of_pairs(domain, is_open), *_of_rules(public), *_of_domain(domain, at_most=bool(is_open))]
+    found += [
+        *_of_pairs(domain, is_open),
+        *_of_rules(public),
+        *_of_domain(domain, at_most=bool(is_open)),
+    ]
     return warnings_first([*found, *_of_learning(public, domain_share)])
 
 
@@ -73,13 +87,23 @@ def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
     columns, is_open = (column.name,), isinstance(column, OpenColumn)
     size = column.most_levels if isinstance(column, OpenColumn) else column.size
-    is_binned = isinstance(column.template if isinstance(column, OpenColumn) else column, BinnedColumn)
+    is_binned = isinstance(
+        column.template if isinstance(column, OpenColumn) else column, BinnedColumn
+    )
     most = "up to " if is_open else ""
-    what, fewer = ("bins", "use fewer bins") if is_binned else ("levels", "merge rare levels into synthdp.other")
+    what, fewer = (
+        ("bins", "use fewer bins")
+        if is_binned
+        else ("levels", "merge rare levels into synthdp.other")
+    )
     if isinstance(column, OpenColumn) and "levels" in column.open_parts:
         fewer = "lower synthdp.max_levels"
     if size == 1 and not is_open:
-        what = "one bin: values are drawn evenly from all of it" if is_binned else "one level: all rows have the same"
+        what = (
+            "one bin: values are drawn evenly from all of it"
+            if is_binned
+            else "one level: all rows have the same"
+        )
         way_out = "give it more, or leave the column out of schema and table"
         yield Finding(severity="warning", columns=columns, what=what, way_out=way_out)
     elif size > MANY_LEVELS:
@@ -88,15 +112,25 @@ def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
             f"100 would, and every pair with this column has {size:,} times the other's cells"
         )
         way_out = fewer if is_open else f"{fewer}, from public knowledge"
-        yield Finding(severity="warning", columns=columns, what=cost, way_out=way_out, excess=size / MANY_LEVELS)
+        yield Finding(
+            severity="warning",
+            columns=columns,
+            what=cost,
+            way_out=way_out,
+            excess=size / MANY_LEVELS,
+        )
     elif is_binned and size > MANY_BINS:
         cost = f"{most}{size:,} bins, each with noise of its own"
         way_out = f"{fewer} if less detail will do"
-        yield Finding(severity="note", columns=columns, what=cost, way_out=way_out, excess=size / MANY_BINS)
+        yield Finding(
+            severity="note", columns=columns, what=cost, way_out=way_out, excess=size / MANY_BINS
+        )
 
 
 def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
-    for (first, n_first), (second, n_second) in combinations(zip(domain.attributes, domain.shape, strict=True), 2):
+    for (first, n_first), (second, n_second) in combinations(
+        zip(domain.attributes, domain.shape, strict=True), 2
+    ):
         if (n_cells := n_first * n_second) <= MAX_DEFAULT_CELLS:
             continue
         most = "up to " if {first, second} & is_open else ""
@@ -107,11 +141,15 @@ def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
         what = f"{most}{n_cells:,} cells, {what}" + (" if there are so many" if most else "")
         way_out = "use fewer levels or bins, or do without how the two depend on each other"
         excess = n_cells / MAX_DEFAULT_CELLS
-        yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out, excess=excess)
+        yield Finding(
+            severity="warning", columns=(first, second), what=what, way_out=way_out, excess=excess
+        )
 
 
 def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
-    required = {column.name for column in schema.columns if isinstance(column, Column) and column.required}
+    required = {
+        column.name for column in schema.columns if isinstance(column, Column) and column.required
+    }
     for rule in schema.rules:
         if "determines" in rule:
             fine, coarse = rule["determines"]
@@ -126,8 +164,15 @@ def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
     if domain.size() > most:
         digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
         about = "at most" if at_most else "about"
-        what = f"all columns together have {about} 10^{digits:.0f} cells: engine direct takes {most:,}"
-        yield Finding(severity="note", columns=(), what=what, way_out="use another engine, such as the default")
+        what = (
+            f"all columns together have {about} 10^{digits:.0f} cells: engine direct takes {most:,}"
+        )
+        yield Finding(
+            severity="note",
+            columns=(),
+            what=what,
+            way_out="use another engine, such as the default",
+        )
 
 
 def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:
@@ -137,10 +182,17 @@ def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:
         way_out = 'declare levels, or set "bins" or "binning": "equal-width", and all of it makes for less noise'
         yield Finding(severity="note", columns=(), what=what, way_out=way_out)
     if not is_gaussian(schema):
-        columns = tuple(column.name for column in schema.open_columns if not is_gaussian(OpenSchema((column,))))
+        columns = tuple(
+            column.name for column in schema.open_columns if not is_gaussian(OpenSchema((column,)))
+        )
         for name in columns:
             what = "binning 'privtree' is not Gaussian: the run is accounted by zcdp, for which all noise is larger"
-            yield Finding(severity="note", columns=(name,), what=what, way_out="use 'quantiles' unless you need it")
+            yield Finding(
+                severity="note",
+                columns=(name,),
+                what=what,
+                way_out="use 'quantiles' unless you need it",
+            )
 
 
 def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[Finding]:
@@ -157,9 +209,13 @@ def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[F
             what = f"a range needs about {least:,.0f} records to be seen, and there are {rows:,}: {lost}"
         else:
             continue
-        way_out = f"declare {declare} that are public, leave fewer columns open, or give more budget"
+        way_out = (
+            f"declare {declare} that are public, leave fewer columns open, or give more budget"
+        )
         columns, excess = (question.column,), least * MIN_ROWS_A_RECORD / rows
-        yield Finding(severity="warning", columns=columns, what=what, way_out=way_out, excess=excess)
+        yield Finding(
+            severity="warning", columns=columns, what=what, way_out=way_out, excess=excess
+        )
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[str]:
@@ -167,17 +223,26 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
     alike: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         of_pair = finding.columns if len(finding.columns) > 1 else ()
-        alike.setdefault((finding.severity, finding.what, finding.way_out, *of_pair), []).append(finding)
+        alike.setdefault((finding.severity, finding.what, finding.way_out, *of_pair), []).append(
+            finding
+        )
     return [_line(group) for group in alike.values()]
 
 
 def finding_facts(finding: Finding) -> dict[str, object]:
     """A finding as plain JSON values."""
-    return {"severity": finding.severity, "columns": finding.columns, "what": finding.what, "way_out": finding.way_out}
+    return {
+        "severity": finding.severity,
+        "columns": finding.columns,
+        "what": finding.what,
+        "way_out": finding.way_out,
+    }
 
 
 def _line(group: Sequence[Finding]) -> str:
     names = ", ".join(repr(finding.columns[0]) for finding in group[:MAX_NAMES] if len(group) > 1)
     more = f" and {len(group) - MAX_NAMES} more" if len(group) > MAX_NAMES else ""
     first = group[0]
-    return f"{first.severity}: {names}{more}: {first.what}; {first.way_out}" if names else str(first)
+    return (
+        f"{first.severity}: {names}{more}: {first.what}; {first.way_out}" if names else str(first)
+    )

@@ -2,17 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 
-from synthdp.cli.planning.expected_noise import NOISE_HEADER, ExpectedNoise, noise_cells, pair_text, questions_table
+from synthdp.cli.planning.expected_noise import (
+    NOISE_HEADER,
+    ExpectedNoise,
+    noise_cells,
+    pair_text,
+    questions_table,
+)
 from synthdp.learning.questions import Question
 from synthdp.report.texts.listing import shortened_table, wrapped
 from synthdp.schema.open_schema import OpenSchema
 
 LINES = 24
-"""Of a screen, as most terminals have it or more; longer lines are wrapped here, so that they can be counted."""
+"""Of a screen, as most terminals have it or more; longer lines are wrapped here, so that they can
+be counted.
+"""
 
 REST = "--all shows them"
 _FINDING_LINES = (20, 7, 4)
-"""For findings, with so many tables of noise below them as the place says; of a finding all lines are shown or none."""
+"""For findings, with so many tables of noise below them as the place says; of a finding all lines
+are shown or none.
+"""
 _COLUMNS, _FEWER = 6, 3
 """Lines of a table, and of each where there is one for learning and one for the model."""
 _ABOUT = "the worst first; --all shows all, and says what it means"
@@ -39,7 +49,9 @@ def worst_noise(
     *,
     rows: int | None,
 ) -> list[str]:
-    """The questions that need most records, the columns that noise misplaces most, and a typical pair."""
+    """The questions that need most records, the columns that noise misplaces most, and a typical
+    pair.
+    """
     most, parts = _FEWER if asked else _COLUMNS, list[str]()
     if asked:
         needy = sorted(asked, key=lambda question: -(question.least_records or 0.0))

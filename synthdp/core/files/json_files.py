@@ -1,4 +1,6 @@
-"""JSON files that people read and write: read whole, with errors of one line, and written whole or not at all."""
+"""JSON files that people read and write: read whole, with errors of one line, and written whole or
+not at all.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,22 +17,28 @@ from synthdp.core.strict_json import MAX_BYTES, parse_json
 def load_json(path: str | PathLike[str], what: str) -> Any:
     """Read a JSON file in UTF-8; ``what`` says in messages what kind of file it is.
 
-    Raises `DataFileError` if it cannot be read or is too large, `SchemaError` if it is not JSON, nests too
-    deep, or a key stands twice in one object: one of the two would be lost.
+    Raises `DataFileError` if it cannot be read or is too large, `SchemaError` if it is not JSON,
+    nests too deep, or a key stands twice in one object: one of the two would be lost.
     """
     try:
         with Path(path).open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             problem = f"it is larger than {MAX_BYTES >> 20} MiB"
-            raise DataFileError(f"{what} {str(path)!r}: {problem}; check that it is the file that you mean")
+            raise DataFileError(
+                f"{what} {str(path)!r}: {problem}; check that it is the file that you mean"
+            )
         text = content.decode("utf-8-sig")
     except TypeError:
-        raise SchemaError(f"{what} is a {type(path).__name__}; give a mapping, or the path of a JSON file") from None
+        raise SchemaError(
+            f"{what} is a {type(path).__name__}; give a mapping, or the path of a JSON file"
+        ) from None
     except UnicodeDecodeError:
         raise SchemaError(f"{what} {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
-        raise DataFileError(f"{what} {str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+        raise DataFileError(
+            f"{what} {str(path)!r}: it cannot be read: {reason(error)}; check the path"
+        ) from None
     del content
     return parse_json(text, f"{what} {str(path)!r}")
 
@@ -42,7 +50,9 @@ def json_text(content: Any) -> str:
     '{\\n  "levels": [\\n    "é"\\n  ]\\n}\\n'
     """
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    has_lone_surrogates = any("\ud800" <= letter <= "\udfff" for letter in text) if not text.isascii() else False
+    has_lone_surrogates = (
+        any("\ud800" <= letter <= "\udfff" for letter in text) if not text.isascii() else False
+    )
     return (json.dumps(content, indent=2) if has_lone_surrogates else text) + "\n"
 
 
@@ -56,9 +66,13 @@ def write_json(path: str | PathLike[str], content: Any, *, force: bool) -> None:
 
 
 def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
-    """The key that an unknown one was probably meant to be, empty if none is near; of each what else it is called.
+    """The key that an unknown one was probably meant to be, empty if none is near; of each what
+    else it is called.
 
-    >>> meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}), meant_key("minimun", {"minimum": []})
+    >>> (
+    ...     meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}),
+    ...     meant_key("minimun", {"minimum": []}),
+    ... )
     ('minimum', 'minimum')
     """
     names = {name.lower(): own for own, others in known.items() for name in (own, *others)}

@@ -49,7 +49,10 @@ def check_writable(path: str | PathLike[str], *, force: bool) -> None:
     if mode is not None and stat.S_ISDIR(mode):
         _refuse(path, "it is a directory; give the name of a file in it")
     if mode is not None and not stat.S_ISREG(mode):
-        _refuse(path, f"it is not an ordinary file; choose another path, or {STANDARD_STREAM} for standard output")
+        _refuse(
+            path,
+            f"it is not an ordinary file; choose another path, or {STANDARD_STREAM} for standard output",
+        )
     if mode is not None and not force:
         _refuse_existing(path)
     folder = target.resolve().parent
@@ -103,7 +106,8 @@ def write_atomically(path: str | PathLike[str], *, force: bool) -> Iterator[Bina
 
 
 def written(make: Callable[[], str], path: str | PathLike[str] | None, *, force: bool) -> str:
-    """A text, in a file as well if one is named; what forbids writing is found before the text is made.
+    """A text, in a file as well if one is named; what forbids writing is found before the text is
+    made.
 
     Raises `DataFileError` as `write_atomically` does.
     """
@@ -117,12 +121,20 @@ def written(make: Callable[[], str], path: str | PathLike[str] | None, *, force:
 
 
 def _move(hidden: Path, target: Path, *, force: bool) -> None:
-    """Give a complete file its name; without ``force`` raise `FileExistsError` rather than replace one."""
+    """Give a complete file its name; without ``force`` raise `FileExistsError` rather than replace
+    one.
+    """
     if not force:
         try:
             os.link(hidden, target)
         except OSError as error:
-            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            if error.errno not in (
+                errno.EPERM,
+                errno.ENOTSUP,
+                errno.EOPNOTSUPP,
+                errno.ENOSYS,
+                errno.EMLINK,
+            ):
                 raise
             # a file system without hard links: claim the name first, then replace our own claim
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))

@@ -1,4 +1,6 @@
-"""Asking an engine: what goes wrong there is told by its kind alone, for the text of an error may quote a value."""
+"""Asking an engine: what goes wrong there is told by its kind alone, for the text of an error may
+quote a value.
+"""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -13,7 +15,12 @@ Answer = TypeVar("Answer")
 
 LOOK = "look at the table in the engine itself"
 
-_OF_SPARK = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+_OF_SPARK = (
+    "DataFrameQueryContextLogger",
+    "SQLQueryContextLogger",
+    "py4j.clientserver",
+    "py4j.java_gateway",
+)
 """Where PySpark writes the texts of errors and of answers, on top of giving them."""
 
 _NOTHING = logging.Filter("nobody")
@@ -21,7 +28,12 @@ _NOTHING = logging.Filter("nobody")
 
 
 def asked(
-    engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK, stop: Stop | None = None
+    engine: str,
+    what: str,
+    question: Callable[[], Answer],
+    *,
+    way_out: str = LOOK,
+    stop: Stop | None = None,
 ) -> Answer:
     """The answer to a question, asked once.
 
@@ -36,13 +48,14 @@ def asked(
     way_out
         What to do if it fails.
     stop
-        Ends the question early, as `stoppable` says, where the engine does not hear of Ctrl-C; None where it does.
+        Ends the question early, as `stoppable` says, where the engine does not hear of Ctrl-C; None
+        where it does.
 
     Raises
     ------
     SourceError
-        If it fails. It names the type of the engine's error, and holds neither its text nor itself. Errors of our own,
-        such as of a column that an engine cannot read, are raised as they are.
+        If it fails. It names the type of the engine's error, and holds neither its text nor itself.
+        Errors of our own, such as of a column that an engine cannot read, are raised as they are.
     KeyboardInterrupt
         If Ctrl-C came meanwhile, whatever the engine made of it.
 
@@ -50,7 +63,10 @@ def asked(
     3
     """
     try:
-        with _silence(), catch_warnings(action="ignore"):  # a warning may quote rows, and a filter make an error of it
+        with (
+            _silence(),
+            catch_warnings(action="ignore"),
+        ):  # a warning may quote rows, and a filter make an error of it
             return question() if stop is None else stoppable(question, stop)
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
@@ -59,11 +75,15 @@ def asked(
     # outside of the block above, so that the engine's error is not kept as the context of ours
     if interrupt is not None:
         raise interrupt
-    raise SourceError(f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}")
+    raise SourceError(
+        f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}"
+    )
 
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
-    """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail once more."""
+    """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail
+    once more.
+    """
     seen = set()  # an error that is raised anew may be behind itself
     while error is not None and not isinstance(error, KeyboardInterrupt):
         if id(error) in seen:

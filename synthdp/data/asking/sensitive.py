@@ -7,7 +7,9 @@ from synthdp.core.errors import PrivacyError
 
 
 class Sensitive(ABC):  # noqa: B024 (what is abstract about it is what it holds)
-    """Holds records, or what answers with exact counts of them. Whoever pickles or copies it gets a `PrivacyError`."""
+    """Holds records, or what answers with exact counts of them. Whoever pickles or copies it gets a
+    `PrivacyError`.
+    """
 
     __slots__ = ()
 
@@ -16,4 +18,6 @@ class Sensitive(ABC):  # noqa: B024 (what is abstract about it is what it holds)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         what = f"{type(self).__name__}: there are sensitive rows behind it"
-        raise PrivacyError(f"{what}, so it is not copied or pickled; keep the synthesis that is released instead")
+        raise PrivacyError(
+            f"{what}, so it is not copied or pickled; keep the synthesis that is released instead"
+        )

@@ -17,9 +17,11 @@ _WAIT_SECONDS = 0.1
 
 
 def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
-    """The answer to a question that is asked in another thread, for signals are heard in the main one only.
+    """The answer to a question that is asked in another thread, for signals are heard in the main
+    one only.
 
-    In any other thread than the main one none comes, and the question is asked there. No thread is left behind.
+    In any other thread than the main one none comes, and the question is asked there. No thread is
+    left behind.
 
     Parameters
     ----------
@@ -31,8 +33,8 @@ def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
     Raises
     ------
     KeyboardInterrupt
-        Or what else the handler of a signal raises: the question is told to stop, and this is raised when it has
-        ended. Further signals then change nothing.
+        Or what else the handler of a signal raises: the question is told to stop, and this is
+        raised when it has ended. Further signals then change nothing.
 
     What the question raises is raised as it is.
 
@@ -46,7 +48,9 @@ def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
     thread = Thread(target=_give, args=(answer, lambda: context.run(question)))
     try:
         thread.start()
-        while wait((answer,), _WAIT_SECONDS).not_done:  # with a limit, for Windows delivers no signal to one without
+        while wait(
+            (answer,), _WAIT_SECONDS
+        ).not_done:  # with a limit, for Windows delivers no signal to one without
             pass
         thread.join()  # now it holds nothing; not sooner: to Python 3.11 a thread has ended if a signal ends its join
         return answer.result()

@@ -1,4 +1,6 @@
-"""Decoding: tables of values for released level codes, in every row of which the checks of the schema hold."""
+"""Decoding: tables of values for released level codes, in every row of which the checks of the
+schema hold.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +42,11 @@ def decoded(
     for column in schema.table_columns:
         own = codes[column.name]
         if isinstance(column, BinnedColumn):
-            found = points[column.name] if column.name in points else _drawn(column, codes, rng, slice(None))
+            found = (
+                points[column.name]
+                if column.name in points
+                else _drawn(column, codes, rng, slice(None))
+            )
             of_points = column.texts_at if text else column.values_at
             made: Any = of_points(found, column.is_missing(own))
         elif categories and isinstance(column, CategoricalColumn) and column.type == "string":
@@ -52,10 +58,15 @@ def decoded(
 
 
 def _drawn(
-    column: BinnedColumn, codes: Mapping[str, Codes], rng: np.random.Generator, rows: NDArray[np.intp] | slice
+    column: BinnedColumn,
+    codes: Mapping[str, Codes],
+    rng: np.random.Generator,
+    rows: NDArray[np.intp] | slice,
 ) -> Ints:
     """A grid point of a column for some rows, dates so that they agree with their parts."""
     own = codes[column.name][rows]
     if isinstance(column, DateColumn):
-        return column.draw(own, rng, [codes[part_name(column, part)][rows] for part in column.parts])
+        return column.draw(
+            own, rng, [codes[part_name(column, part)][rows] for part in column.parts]
+        )
     return column.draw(own, rng)

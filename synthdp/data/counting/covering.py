@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 TABLE_CELLS = 2**16
-"""Most cells of a table that covers several marginals, where rows are few: it stays in the processor's cache."""
+"""Most cells of a table that covers several marginals, where rows are few: it stays in the
+processor's cache.
+"""
 
 _ONE = 2**32  # above every sum of positions of attributes
 
@@ -48,7 +50,9 @@ def cover(
         if size > table_cells:
             yield _by_levels(wanted[index], shape), [index]
     uncovered = _Uncovered([wanted[index] for index in small], shape, table_cells)
-    for start in sorted(range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])):
+    for start in sorted(
+        range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])
+    ):
         if not uncovered.covered[start]:
             axes, members = uncovered.grow(start, wanted[small[start]])
             yield _by_levels(axes, shape), [small[member] for member in members]
@@ -57,8 +61,8 @@ def cover(
 def varying(axes: Axes, shape: Sequence[int]) -> Axes:
     """Those attributes of a marginal that have two levels or more.
 
-    The others have all rows in their one level, and no table needs an axis for them: of such axes a covering
-    table could take in any number, and numpy's arrays have 64 at most.
+    The others have all rows in their one level, and no table needs an axis for them: of such axes a
+    covering table could take in any number, and numpy's arrays have 64 at most.
     """
     return tuple(axis for axis in axes if shape[axis] > 1)
 
@@ -92,9 +96,8 @@ def marginals(
     wanted
         Marginals of it.
 
-    Yields
-    ------
-    A view of each marginal, axes in the order wanted, of the table's type; two of them may share memory.
+    Yields ------ A view of each marginal, axes in the order wanted, of the table's type; two of
+    them may share memory.
     """
     known = {axes: counts}
     for names in wanted:
@@ -119,12 +122,16 @@ class _Uncovered:
         by_attribute = np.argsort(members, kind="stable")
         widths = np.array([len(axes) for axes in wanted], dtype=np.int64)
         owners = np.repeat(np.arange(len(wanted)), widths)[by_attribute]
-        self._having = np.split(owners, np.searchsorted(members[by_attribute], np.arange(1, len(shape))))
+        self._having = np.split(
+            owners, np.searchsorted(members[by_attribute], np.arange(1, len(shape)))
+        )
         # Of each marginal, which attributes the growing table lacks: how many, in units of `_ONE`,
         # plus the sum of their positions, which tells the last one.
         self._whole = np.array([sum(axes) for axes in wanted], dtype=np.int64) + _ONE * widths
         self._lacking = self._whole.copy()
-        self._lacking_one = np.bincount(members[np.repeat(widths == 1, widths)], minlength=len(shape))
+        self._lacking_one = np.bincount(
+            members[np.repeat(widths == 1, widths)], minlength=len(shape)
+        )
 
     def grow(self, start: int, axes: Axes) -> tuple[list[int], list[int]]:
         """Grow a table from one marginal; returns its attributes and the marginals it covers."""

@@ -1,7 +1,9 @@
-"""Many marginals of rows, with the least increments: covering tables, and levels that most rows have.
+"""Many marginals of rows, with the least increments: covering tables, and levels that most rows
+have.
 
-Where most rows of a column have one level, only the other rows are counted together with other columns.
-What the dominant level has is what is left of the marginal without the column: counts are exact either way.
+Where most rows of a column have one level, only the other rows are counted together with other
+columns. What the dominant level has is what is left of the marginal without the column: counts are
+exact either way.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,10 +22,14 @@ MANY_ROWS = 2**18
 """For fewer rows no level is told from others: planning would take longer than counting."""
 
 MAX_TABLE_CELLS = 2**21
-"""Most cells of a covering table of many rows (8 MiB): a wider one covers more, but lies in memory and not in cache."""
+"""Most cells of a covering table of many rows (8 MiB): a wider one covers more, but lies in memory
+and not in cache.
+"""
 
 MIN_MARGINALS = 8
-"""Rows without a column's dominant level are picked for as many marginals that have the column, or more."""
+"""Rows without a column's dominant level are picked for as many marginals that have the column, or
+more.
+"""
 
 _SAMPLED = 2**15
 """Rows that tell whether a column has a dominant level: counts are right whatever they say."""
@@ -32,7 +38,8 @@ _SAMPLED = 2**15
 def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
     """Exact counts of many marginals of some rows, by their axes.
 
-    Which tables are counted may depend on the rows; the counts that are returned are those of any other way.
+    Which tables are counted may depend on the rows; the counts that are returned are those of any
+    other way.
 
     >>> rows = JointCounter({0: np.array([0, 1, 1]), 1: np.array([2, 0, 0])}, (2, 3), 3)
     >>> [counts.tolist() for counts in counts_of_all(rows, [(0,), (1, 0)]).values()]
@@ -43,10 +50,16 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
     for axis, level in _dominant(rows, left) if rows.n_rows >= MANY_ROWS else ():
         having = [axes for axes in left if axis in axes]
         if len(having) >= MIN_MARGINALS:
-            minorities.append((axis, level, _covered(_without_level(rows, axis, level, having), having)))
-            left = dict.fromkeys(axes if axis not in axes else _without(axes, axis) for axes in left)
+            minorities.append(
+                (axis, level, _covered(_without_level(rows, axis, level, having), having))
+            )
+            left = dict.fromkeys(
+                axes if axis not in axes else _without(axes, axis) for axes in left
+            )
     counts = _covered(rows, list(left))
-    for axis, level, found in reversed(minorities):  # a later one's marginals are parts of an earlier one's
+    for axis, level, found in reversed(
+        minorities
+    ):  # a later one's marginals are parts of an earlier one's
         for axes, minority in found.items():
             everybody = counts[_without(axes, axis)]
             counts[axes] = minority.astype(everybody.dtype, copy=False)
@@ -56,18 +69,24 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
 
 
 def _covered(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
-    """Counts by covering tables; wider ones where there are so many rows that a table costs little beside them."""
+    """Counts by covering tables; wider ones where there are so many rows that a table costs little
+    beside them.
+    """
     most = min(max(rows.n_rows // 8, TABLE_CELLS), MAX_TABLE_CELLS)
     counts: Counts = {}
     for table, indices in cover(wanted, rows.shape, most):
         inner = [wanted[index] for index in indices]
         for axes, summed in zip(inner, marginals(rows.count(table), table, inner), strict=True):
-            counts[axes] = np.array(summed, order="C")  # a copy: the table it was summed from is let go
+            counts[axes] = np.array(
+                summed, order="C"
+            )  # a copy: the table it was summed from is let go
     return counts
 
 
 def _dominant(rows: JointCounter, wanted: Iterable[Axes]) -> Iterator[tuple[int, int]]:
-    """Attributes of which at least half of the rows have one level, as far as some rows tell, and that level."""
+    """Attributes of which at least half of the rows have one level, as far as some rows tell, and
+    that level.
+    """
     found = []
     for axis in sorted(set(chain.from_iterable(wanted))):
         counts = np.bincount(rows.columns[axis][:: max(rows.n_rows // _SAMPLED, 1)])
@@ -75,10 +94,14 @@ def _dominant(rows: JointCounter, wanted: Iterable[Axes]) -> Iterator[tuple[int,
     return ((axis, level) for share, axis, level in sorted(found, reverse=True) if share >= 0.5)
 
 
-def _without_level(rows: JointCounter, axis: int, level: int, wanted: Sequence[Axes]) -> JointCounter:
+def _without_level(
+    rows: JointCounter, axis: int, level: int, wanted: Sequence[Axes]
+) -> JointCounter:
     """The rows in which an attribute has another level, with the columns that are wanted."""
     others = np.flatnonzero(rows.columns[axis] != level)
-    columns = {other: rows.columns[other][others] for other in sorted(set(chain.from_iterable(wanted)))}
+    columns = {
+        other: rows.columns[other][others] for other in sorted(set(chain.from_iterable(wanted)))
+    }
     return JointCounter(columns, rows.shape, len(others))
 
 

@@ -40,7 +40,9 @@ class JointCounter:
     def count(self, axes: Axes) -> NDArray[np.integer[Any]]:
         """Number of rows in each cell of a table, one axis an attribute.
 
-        >>> JointCounter({0: np.array([0, 1, 1]), 2: np.array([2, 0, 0])}, (2, 9, 3), 3).count((0, 2)).tolist()
+        >>> JointCounter({0: np.array([0, 1, 1]), 2: np.array([2, 0, 0])}, (2, 9, 3), 3).count(
+        ...     (0, 2)
+        ... ).tolist()
         [[0, 0, 1], [2, 0, 0]]
         """
         shape = tuple(self.shape[axis] for axis in axes)
@@ -54,17 +56,30 @@ class JointCounter:
             total += self._counted(axes, shape, start, cells[: self.n_rows - start])
         return total.reshape(shape)
 
-    def _counted(self, axes: Axes, shape: Sequence[int], start: int, cells: Codes) -> NDArray[np.signedinteger[Any]]:
+    def _counted(
+        self, axes: Axes, shape: Sequence[int], start: int, cells: Codes
+    ) -> NDArray[np.signedinteger[Any]]:
         """Count as many rows as there is room for cells, from ``start`` on."""
         for place in range(0, len(cells), BLOCK_ROWS):
             block = cells[place : place + BLOCK_ROWS]
             rows = slice(start + place, start + place + len(block))
-            _number([self.columns[axis][rows] for axis in axes], shape, self._narrow[: len(block)], block)
+            _number(
+                [self.columns[axis][rows] for axis in axes],
+                shape,
+                self._narrow[: len(block)],
+                block,
+            )
         size = prod(shape)
-        return np.bincount(cells, minlength=size) if self.n_rows <= BLOCK_ROWS else self._histogram(cells, size)
+        return (
+            np.bincount(cells, minlength=size)
+            if self.n_rows <= BLOCK_ROWS
+            else self._histogram(cells, size)
+        )
 
     def _histogram(self, cells: Codes, size: int) -> NDArray[np.signedinteger[Any]]:
-        """As `numpy.bincount`, in half the time: that one copies the numbers, and looks for the largest before."""
+        """As `numpy.bincount`, in half the time: that one copies the numbers, and looks for the
+        largest before.
+        """
         from scipy.sparse import csc_array  # a tenth of a second, for few rows in vain
 
         if len(self._ones) < len(cells):
@@ -74,8 +89,12 @@ class JointCounter:
         return np.asarray(column @ np.ones(1, self._ones.dtype))
 
 
-def _number(columns: Sequence[Codes], shape: Sequence[int], narrow: NDArray[np.uint16], out: Codes) -> None:
-    """Write into ``out`` which cell of the table each row lies in; in ``narrow`` while the numbers fit there."""
+def _number(
+    columns: Sequence[Codes], shape: Sequence[int], narrow: NDArray[np.uint16], out: Codes
+) -> None:
+    """Write into ``out`` which cell of the table each row lies in; in ``narrow`` while the numbers
+    fit there.
+    """
     size = shape[0]
     cells: Codes = narrow if size < 2**16 else out
     cells[...] = columns[0]
@@ -83,7 +102,9 @@ def _number(columns: Sequence[Codes], shape: Sequence[int], narrow: NDArray[np.u
         size *= levels
         wider = cells if size < 2**16 else out
         np.multiply(cells, levels, out=wider, dtype=wider.dtype)
-        np.add(wider, column, out=wider, dtype=wider.dtype, casting="unsafe")  # codes are below levels: they fit
+        np.add(
+            wider, column, out=wider, dtype=wider.dtype, casting="unsafe"
+        )  # codes are below levels: they fit
         cells = wider
     if cells is narrow:
         out[...] = narrow

@@ -1,1 +1,3 @@
-"""Sources: counts of tables that stay in an engine, where each row gets its code. One of the trusted rooms."""
+"""Sources: counts of tables that stay in an engine, where each row gets its code. One of the
+trusted rooms.
+"""

@@ -1,12 +1,15 @@
-"""Codes in an engine's own terms: for each column of a schema an expression that gives each row its code.
+"""Codes in an engine's own terms: for each column of a schema an expression that gives each row its
+code.
 
-The rules are those of `synthdp.schema.columns.column`: a value gets the code that it would get in a file. The codec
-itself says which (`Column.encode` of the *public* values: levels, edges, missing values), and the engine compares
-values with these. No text is cast in an engine: that fails at one bad value, and the error quotes it. So a
-column whose type in the engine does not say what the schema wants of it is refused, by its type alone.
+The rules are those of `synthdp.schema.columns.column`: a value gets the code that it would get in a
+file. The codec itself says which (`Column.encode` of the *public* values: levels, edges, missing
+values), and the engine compares values with these. No text is cast in an engine: that fails at one
+bad value, and the error quotes it. So a column whose type in the engine does not say what the
+schema wants of it is refused, by its type alone.
 
-What an expression gives a row depends on that row only: comparisons with public values, arithmetic on what was
-clipped before, casts of numbers to wider ones, lookups in tables of public values; none in a table of other rows.
+What an expression gives a row depends on that row only: comparisons with public values, arithmetic
+on what was clipped before, casts of numbers to wider ones, lookups in tables of public values; none
+in a table of other rows.
 """
 
 import math
@@ -21,7 +24,14 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import SchemaError
-from synthdp.data.engines.comparisons import Codes, Lookup, are_successive, counted, is_value, searched
+from synthdp.data.engines.comparisons import (
+    Codes,
+    Lookup,
+    are_successive,
+    counted,
+    is_value,
+    searched,
+)
 from synthdp.data.engines.engine_frame import EngineColumn
 from synthdp.data.engines.engines import KEEP_TABLES
 from synthdp.data.frames.plain import plain_column
@@ -50,16 +60,24 @@ def code_of(column: Column, held: EngineColumn) -> nw.Expr:
     Raises
     ------
     SchemaError
-        If the column's type in the engine does not say what the schema wants, or there are more than `MAX_CASES`
-        levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types, never a value.
+        If the column's type in the engine does not say what the schema wants, or there are more
+        than `MAX_CASES` levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types,
+        never a value.
     """
     found = _coding(column, held)
     code = found.worked_out if isinstance(found, Lookup) else found
-    return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
+    return (
+        nw.when(held.is_missing)
+        .then(nw.lit(int(column.missing_code)))
+        .otherwise(code)
+        .cast(nw.Int64)
+    )
 
 
 def lookup_of(column: Column, held: EngineColumn) -> Lookup | None:
-    """What the codes of a column are looked up in; None if they are worked out. Raises as `code_of`."""
+    """What the codes of a column are looked up in; None if they are worked out. Raises as
+    `code_of`.
+    """
     code = _coding(column, held)
     return code if isinstance(code, Lookup) else None
 
@@ -74,7 +92,12 @@ def _coding(column: Column, held: EngineColumn) -> nw.Expr | Lookup:
 def _kind(column: Column) -> str:
     if isinstance(column, CategoricalColumn):
         return "texts" if column.type == "string" else "levels"
-    kinds: dict[type, str] = {PartColumn: "part", DateColumn: "date", BooleanColumn: "boolean", BinnedColumn: "number"}
+    kinds: dict[type, str] = {
+        PartColumn: "part",
+        DateColumn: "date",
+        BooleanColumn: "boolean",
+        BinnedColumn: "number",
+    }
     return next(kind for known, kind in kinds.items() if isinstance(column, known))
 
 
@@ -91,19 +114,33 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
     if isinstance(column, IntegerColumn) and held.dtype in _NARROW and are_successive(edges):
         whole = held.values.cast(nw.Int64)
         first, last = int(edges[0]) - 1, int(edges[-1])
-        clipped = nw.when(whole < first).then(nw.lit(first)).when(whole > last).then(nw.lit(last)).otherwise(whole)
+        clipped = (
+            nw.when(whole < first)
+            .then(nw.lit(first))
+            .when(whole > last)
+            .then(nw.lit(last))
+            .otherwise(whole)
+        )
         code = clipped - first
     else:
         _check_cases(column, held, len(edges))
         code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
     if held.family == "float":
-        code = nw.when(_number(held).abs() > LARGEST).then(nw.lit(int(column.unread_code))).otherwise(code)
+        code = (
+            nw.when(_number(held).abs() > LARGEST)
+            .then(nw.lit(int(column.unread_code)))
+            .otherwise(code)
+        )
     if isinstance(column, IntegerColumn) and held.family == "float":
         code = nw.when(_has_fraction(held)).then(nw.lit(int(column.unread_code))).otherwise(code)
     for number in column.missing_numbers.tolist():
         same = _first_at(number, column, held)
         if _read(same, column, held) == number:
-            code = nw.when(is_value(_number(held), same)).then(nw.lit(int(column.missing_code))).otherwise(code)
+            code = (
+                nw.when(is_value(_number(held), same))
+                .then(nw.lit(int(column.missing_code)))
+                .otherwise(code)
+            )
     return code
 
 
@@ -125,19 +162,27 @@ def _first_at(number: float, column: Column, held: EngineColumn) -> float:
     with np.errstate(over="ignore"):
         near = np.float32(number)
     below, above = (np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))
-    return next(each for each in map(float, (below, near, above)) if _read(each, column, held) >= number)
+    return next(
+        each for each in map(float, (below, near, above)) if _read(each, column, held) >= number
+    )
 
 
 def _read(number: float, column: Column, held: EngineColumn) -> float:
     """What the codec reads a value of the column's type as: the float32 next to 80.7 as 80.7."""
     if held.dtype != nw.Float32:
         return number
-    return float(plain_column(pd.Series([number], dtype=np.float32), column.field()["type"]).iloc[0])
+    return float(
+        plain_column(pd.Series([number], dtype=np.float32), column.field()["type"]).iloc[0]
+    )
 
 
 def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, DateColumn)
-    edges = [moment for edge in column.inner_edges.tolist() if (moment := held.moment(int(edge))) is not None]
+    edges = [
+        moment
+        for edge in column.inner_edges.tolist()
+        if (moment := held.moment(int(edge))) is not None
+    ]
     _check_cases(column, held, len(edges))
     code = counted([is_from(edge, held) for edge in edges])
     return _less_missing(_of_midnights(code, column, column, held), column, column, held)
@@ -150,7 +195,9 @@ def _of_midnights(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     if held.has_zone and held.engine != "polars":
         _refuse(column, held, "whose days are those of a session's time zone and not of UTC")
     within = held.values.dt
-    has_time = (within.hour() != 0) | (within.minute() != 0) | (within.second() != 0)  # of an infinity, none
+    has_time = (
+        (within.hour() != 0) | (within.minute() != 0) | (within.second() != 0)
+    )  # of an infinity, none
     return nw.when(has_time).then(nw.lit(int(column.unread_code))).otherwise(code)
 
 
@@ -159,7 +206,11 @@ def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     for seconds in map(int, dates.missing_numbers.tolist()):
         first, after = held.moment(seconds), held.moment(seconds + 1)
         if first is not None and first != after:
-            same = is_from(first, held) if after is None else is_from(first, held) & ~is_from(after, held)
+            same = (
+                is_from(first, held)
+                if after is None
+                else is_from(first, held) & ~is_from(after, held)
+            )
             code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 
@@ -175,8 +226,13 @@ def is_from(moment: date, held: EngineColumn, *, or_at: bool = True) -> nw.Expr:
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, PartColumn)
     if held.has_zone and held.engine != "polars":
-        _refuse(column, held, "whose days and hours are those of a session's time zone and not of UTC")
-    low, high = (np.datetime64(bound, "s").astype(np.int64) for bound in (column.date.minimum, column.date.maximum))
+        _refuse(
+            column, held, "whose days and hours are those of a session's time zone and not of UTC"
+        )
+    low, high = (
+        np.datetime64(bound, "s").astype(np.int64)
+        for bound in (column.date.minimum, column.date.maximum)
+    )
     of_low, of_high = column.codes_of_numbers(np.array([low, high], dtype=np.float64)).tolist()
     values = held.values
     code = {
@@ -184,7 +240,9 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
         "month": lambda: values.dt.month() - 1,
         "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
     }[column.part]()
-    code = nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)  # DuckDB has an infinity, which has no parts
+    code = (
+        nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)
+    )  # DuckDB has an infinity, which has no parts
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
         if (moment := held.moment(bound)) is not None:
             is_beyond = is_from(moment, held) if after else ~is_from(moment, held)
@@ -198,7 +256,9 @@ def _of_truth(column: Column, held: EngineColumn) -> nw.Expr:
 
 
 def _of_text(column: Column, held: EngineColumn) -> Lookup:
-    if isinstance(column, BooleanColumn) and (column.true_values is None or column.false_values is None):
+    if isinstance(column, BooleanColumn) and (
+        column.true_values is None or column.false_values is None
+    ):
         problem = "of which an engine does not know all words for true and false: declare trueValues and falseValues"
         raise SchemaError(f"column {column.name!r}: in the engine it is {held.dtype}, {problem}")
     words = [str(word) for word in _words(column)]
@@ -207,7 +267,9 @@ def _of_text(column: Column, held: EngineColumn) -> Lookup:
     for word, code in _codes(column, words).items():
         if codes[plain_text(word)] != code:
             problem = f"{word!r} and another of its values differ in white space or in how accents are encoded only"
-            raise SchemaError(f"column {column.name!r}: {problem}, which an engine does not tell apart; remove one")
+            raise SchemaError(
+                f"column {column.name!r}: {problem}, which an engine does not tell apart; remove one"
+            )
     return _looked_up(column, held, codes)
 
 
@@ -225,7 +287,12 @@ def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
 
 def _of_whole_number(column: Column, held: EngineColumn) -> Lookup:
     """Whole numbers where the schema has words, "1" among them."""
-    numbers = [whole for word in _words(column) for whole in _whole_numbers(str(word)) if whole in held.whole_numbers]
+    numbers = [
+        whole
+        for word in _words(column)
+        for whole in _whole_numbers(str(word))
+        if whole in held.whole_numbers
+    ]
     if any(number.bit_length() > 63 for number in numbers):
         _refuse(column, held, "in which levels of more than 63 bits are not looked for")
     return _looked_up(column, held, _codes(column, numbers))
@@ -252,7 +319,14 @@ def _of_fraction(column: Column, held: EngineColumn) -> nw.Expr:
 def _words(column: Column) -> Sequence[str | float]:
     """All public values that are no bounds."""
     if isinstance(column, BooleanColumn):
-        return ["", "0", "1", *(column.true_values or ()), *(column.false_values or ()), *column.missing_values]
+        return [
+            "",
+            "0",
+            "1",
+            *(column.true_values or ()),
+            *(column.false_values or ()),
+            *column.missing_values,
+        ]
     assert isinstance(column, CategoricalColumn)
     merged = () if column.merged is None else column.merged.levels
     other = () if column.other is None else (column.other,)
@@ -268,24 +342,35 @@ def _codes(column: Column, values: Sequence[Any]) -> Codes:
 def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
     """Values by equality with public ones."""
     by_engine = held.engine == "polars"
-    _check_cases(column, held, len(codes), most=MAX_LOOKED_UP if by_engine or held.engine in KEEP_TABLES else MAX_CASES)
+    _check_cases(
+        column,
+        held,
+        len(codes),
+        most=MAX_LOOKED_UP if by_engine or held.engine in KEEP_TABLES else MAX_CASES,
+    )
     return Lookup(held.values, codes, _unknown(column), by_engine)
 
 
 def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
     """Numbers by comparison with public ones."""
     _check_cases(column, held, len(codes))
-    return searched(_number(held), sorted(codes.items(), key=lambda pair: pair[0]), nw.lit(_unknown(column)))
+    return searched(
+        _number(held), sorted(codes.items(), key=lambda pair: pair[0]), nw.lit(_unknown(column))
+    )
 
 
 def _unknown(column: Column) -> int:
     return int(column.unknown_code if isinstance(column, CategoricalColumn) else column.unread_code)
 
 
-def _check_cases(column: Column, held: EngineColumn, n_cases: int, *, most: int = MAX_CASES) -> None:
+def _check_cases(
+    column: Column, held: EngineColumn, n_cases: int, *, most: int = MAX_CASES
+) -> None:
     if n_cases > most:
         problem = f"and {n_cases} levels or edges are more than the {most} that an engine is asked to compare with"
-        raise SchemaError(f"column {column.name!r}: it is {held.dtype}, {problem}; declare fewer, or merge levels")
+        raise SchemaError(
+            f"column {column.name!r}: it is {held.dtype}, {problem}; declare fewer, or merge levels"
+        )
 
 
 _Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr | Lookup]
@@ -294,8 +379,18 @@ _WAYS: dict[str, dict[str, _Way]] = {
     "number": {"integer": _of_number, "float": _of_number, "boolean": _of_truth},
     "date": {"date": _of_date, "datetime": _of_date},
     "part": {"date": _of_part, "datetime": _of_part},
-    "boolean": {"boolean": _of_truth, "integer": _of_whole_number, "float": _of_fraction, "text": _of_text},
-    "texts": {"text": _of_text, "integer": _of_whole_number, "float": _of_fraction, "boolean": _of_truth},
+    "boolean": {
+        "boolean": _of_truth,
+        "integer": _of_whole_number,
+        "float": _of_fraction,
+        "text": _of_text,
+    },
+    "texts": {
+        "text": _of_text,
+        "integer": _of_whole_number,
+        "float": _of_fraction,
+        "boolean": _of_truth,
+    },
     "levels": {"integer": _of_level, "float": _of_level, "boolean": _of_truth},
 }
 """How a kind of columns is read from a family of types; all else is refused."""

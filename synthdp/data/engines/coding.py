@@ -46,7 +46,9 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | PlacedSour
         def said(name: str) -> str:
             return f"SELECT {codes} FROM {name} AS given {joins}"
 
-        rows, forget = kept(frame, lambda: given, WHAT, said=said, types=dict.fromkeys(names, "int32"))
+        rows, forget = kept(
+            frame, lambda: given, WHAT, said=said, types=dict.fromkeys(names, "int32")
+        )
     else:
         small = [nw.col(name).cast(nw.Int32) for name in names]
         rows, forget = kept(frame, lambda: _coded(frame, schema, names).select(small), WHAT)
@@ -57,10 +59,14 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | PlacedSour
 
 def _coded(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> nw.LazyFrame[Any]:
     columns = zip(schema.columns, names, strict=True)
-    return frame.rows.select(code_of(column, frame.columns[column.source]).alias(name) for column, name in columns)
+    return frame.rows.select(
+        code_of(column, frame.columns[column.source]).alias(name) for column, name in columns
+    )
 
 
-def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> CodedSource | PlacedSource:
+def _in_memory(
+    frame: EngineFrame, schema: Schema, names: Sequence[str]
+) -> CodedSource | PlacedSource:
     narrow = {np.uint8: nw.UInt8, np.uint16: nw.UInt16, np.uint32: nw.UInt32, np.uint64: nw.UInt64}
     types = [narrow[code_dtype(size).type] for size in schema.domain.shape]
     casts = [nw.col(name).cast(dtype) for name, dtype in zip(names, types, strict=True)]
@@ -81,14 +87,20 @@ _STRIPPED = f"regexp_replace({{}}, '{AROUND}', '', 'g')"
 """A text without white space around it."""
 
 
-def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tuple[nw.LazyFrame[Any], str, str]:
-    """A query, codes in terms of its columns, and joins with public values by which DuckDB finds them.
+def _looked_up(
+    frame: EngineFrame, schema: Schema, names: Sequence[str]
+) -> tuple[nw.LazyFrame[Any], str, str]:
+    """A query, codes in terms of its columns, and joins with public values by which DuckDB finds
+    them.
 
-    Most texts are levels as they stand. Only the others are stripped of white space, which takes longer than all else.
+    Most texts are levels as they stand. Only the others are stripped of white space, which takes
+    longer than all else.
     """
     chosen, codes, joins = [], [], []
     way = {"duckdb": _joined, "postgres": _in_json}[frame.engine]
-    for number, (column, name, size) in enumerate(zip(schema.columns, names, schema.domain.shape, strict=True)):
+    for number, (column, name, size) in enumerate(
+        zip(schema.columns, names, schema.domain.shape, strict=True)
+    ):
         held, code = frame.columns[column.source], f"given.{name}"
         lookup, is_text = lookup_of(column, held), held.family == "text"
         if lookup is None or not lookup.codes:
@@ -105,18 +117,28 @@ def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tupl
 
 def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
     """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
-    given = given if is_text else f"TRY_CAST({given} AS BIGINT)"  # or unsigned ones of 128 bits would be cast, and fail
+    given = (
+        given if is_text else f"TRY_CAST({given} AS BIGINT)"
+    )  # or unsigned ones of 128 bits would be cast, and fail
     words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
     word, code = map(unnested, (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"
     known = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
-    keys = [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"] if is_text else [given]
+    keys = (
+        [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"]
+        if is_text
+        else [given]
+    )
     joins = (f"{known}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
     return ", ".join(f"{name}_{turn}.code" for turn in range(len(keys))), " ".join(joins)
 
 
 def _in_json(_name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
     """A code by the keys of a constant, which Postgres searches by halving, by their bytes."""
-    quoted = json.dumps({str(value): code for value, code in codes.items()}).replace("\\", "\\\\").replace("'", "''")
+    quoted = (
+        json.dumps({str(value): code for value, code in codes.items()})
+        .replace("\\", "\\\\")
+        .replace("'", "''")
+    )
     keys = [given, _STRIPPED.format(given)] if is_text else [f"CAST({given} AS TEXT)"]
     return ", ".join(f"CAST(CAST(E'{quoted}' AS JSONB) ->> {key} AS INTEGER)" for key in keys), ""

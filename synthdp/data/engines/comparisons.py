@@ -53,13 +53,19 @@ def counted(at_least: Sequence[nw.Expr]) -> nw.Expr:
 
 
 def chosen(at_least: Sequence[nw.Expr], numbers: Sequence[float]) -> nw.Expr:
-    """The number at the place that says how many of some conditions hold; each implies those before it. By halving."""
+    """The number at the place that says how many of some conditions hold; each implies those before
+    it. By halving.
+    """
 
     def holding(low: int, high: int) -> nw.Expr:
         if low == high:
             return nw.lit(numbers[low])
         middle = (low + high) // 2
-        return nw.when(at_least[middle]).then(holding(middle + 1, high)).otherwise(holding(low, middle))
+        return (
+            nw.when(at_least[middle])
+            .then(holding(middle + 1, high))
+            .otherwise(holding(low, middle))
+        )
 
     return holding(0, len(at_least))
 
@@ -81,7 +87,11 @@ def tried(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr | 
     blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
     code = _of_block(values, blocks.pop()) if unknown is None else unknown
     for block in reversed(blocks):
-        is_in = values.is_in([value for value, _ in block]) if len(block) > 1 else is_value(values, block[0][0])
+        is_in = (
+            values.is_in([value for value, _ in block])
+            if len(block) > 1
+            else is_value(values, block[0][0])
+        )
         code = nw.when(is_in).then(_of_block(values, block)).otherwise(code)
     return code
 

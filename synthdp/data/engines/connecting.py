@@ -19,13 +19,15 @@ TRY = "try the address, the user and the password with psql"
 
 @contextmanager
 def open_source(address: str, table: str) -> Iterator[EngineFrame]:
-    """A table in a database, to the end of the block; the address is never repeated, it may hold a password.
+    """A table in a database, to the end of the block; the address is never repeated, it may hold a
+    password.
 
     Parameters
     ----------
     address
-        ``duckdb:///people.db`` (four slashes before an absolute path), or ``postgres://user@host/database``. What
-        the latter does not say, passwords above all, the client library takes from its environment and ``.pgpass``.
+        ``duckdb:///people.db`` (four slashes before an absolute path), or
+        ``postgres://user@host/database``. What the latter does not say, passwords above all, the
+        client library takes from its environment and ``.pgpass``.
     table
         The name of a table or view, with that of its schema before a dot if it needs one.
 
@@ -49,7 +51,9 @@ def open_source(address: str, table: str) -> Iterator[EngineFrame]:
 
 
 def files_of(address: str | None) -> tuple[str, ...]:
-    """The files that a database of an address lies in, as far as it is one in files: nothing may replace them."""
+    """The files that a database of an address lies in, as far as it is one in files: nothing may
+    replace them.
+    """
     path = None if address is None or address.partition(":")[0] != "duckdb" else _path_in(address)
     return () if path is None else (str(path), f"{path}.wal")
 
@@ -74,9 +78,13 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
         )
     if not path.is_file():
         raise SourceError(f"duckdb: there is no file {str(path)!r}; correct the address")
-    connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
+    connection = asked(
+        "duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True)
+    )
     with closing(connection):
-        connection.execute("SET enable_progress_bar = false")  # it would be drawn among the rows on standard output
+        connection.execute(
+            "SET enable_progress_bar = false"
+        )  # it would be drawn among the rows on standard output
         found = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
         yield replace(EngineFrame.of(found), stop=connection.interrupt)
 
@@ -85,7 +93,8 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
 def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
     """Within one transaction that sees the table as it was at its beginning, and cannot write.
 
-    Except that it makes a temporary table of codes: all else is done after a savepoint, behind which it may only read.
+    Except that it makes a temporary table of codes: all else is done after a savepoint, behind
+    which it may only read.
     """
     try:
         import ibis
@@ -121,9 +130,15 @@ def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
         schema, _, name = table.rpartition(".")
         backend = asked("postgres", "connecting", lambda: ibis.postgres.from_connection(connection))
         asked("postgres", "beginning a transaction", begin)
-        found = asked("postgres", f"finding the table {table!r}", lambda: backend.table(name, database=schema or None))
+        found = asked(
+            "postgres",
+            f"finding the table {table!r}",
+            lambda: backend.table(name, database=schema or None),
+        )
         yield replace(EngineFrame.of(found), writing=writing)
 
 
 def _missing(extra: str) -> MissingExtraError:
-    return MissingExtraError(f"source (--source): {extra} is not installed; run: pip install 'synthdp[{extra}]'")
+    return MissingExtraError(
+        f"source (--source): {extra} is not installed; run: pip install 'synthdp[{extra}]'"
+    )

@@ -1,4 +1,6 @@
-"""A table in an engine: its columns by name and type, and the one question that is ever asked of its rows."""
+"""A table in an engine: its columns by name and type, and the one question that is ever asked of
+its rows.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -28,13 +30,20 @@ GIVEN = "_given"
 """Ends what texts are called that were not stripped, where codes are kept in a temporary table."""
 
 _ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
-"""The implementations of narwhals that are held to the rules of `synthdp.data.engines.codes` by tests."""
+"""The implementations of narwhals that are held to the rules of `synthdp.data.engines.codes` by
+tests.
+"""
 
 
-OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
+OF_NANOSECONDS = (
+    datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC),
+    datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC),
+)
 """The first microsecond, and the last second, of moments that are counted in nanoseconds."""
 
-CHANGED = "the table was changed while it was counted; give a snapshot or a copy that nobody writes to"
+CHANGED = (
+    "the table was changed while it was counted; give a snapshot or a copy that nobody writes to"
+)
 """What is wrong with a table of which scans do not agree."""
 
 _WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
@@ -67,7 +76,9 @@ class EngineColumn:
 
     @property
     def values(self) -> nw.Expr:
-        """Its values; texts without white space around them, moments in UTC where the engine can say so."""
+        """Its values; texts without white space around them, moments in UTC where the engine can
+        say so.
+        """
         return nw.col(self.alias)
 
     @property
@@ -80,12 +91,20 @@ class EngineColumn:
 
     @property
     def whole_numbers(self) -> range:
-        """All values of its type, if that is one of whole numbers: engines compare it with no others."""
+        """All values of its type, if that is one of whole numbers: engines compare it with no
+        others.
+        """
         bits = int("".join(filter(str.isdigit, str(self.dtype))))
-        return range(-(2 ** (bits - 1)), 2 ** (bits - 1)) if self.dtype.is_signed_integer() else range(2**bits)
+        return (
+            range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+            if self.dtype.is_signed_integer()
+            else range(2**bits)
+        )
 
     def moment(self, seconds: int) -> date | None:
-        """The first value of its type at or after some seconds since 1970, as far as Python has it; else None."""
+        """The first value of its type at or after some seconds since 1970, as far as Python has it;
+        else None.
+        """
         try:
             if self.family == "date":
                 return date(1970, 1, 1) + timedelta(days=-(-seconds // 86_400))
@@ -93,7 +112,11 @@ class EngineColumn:
         except OverflowError:
             return None
         first, last = OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
-        return None if moment > last else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
+        return (
+            None
+            if moment > last
+            else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
+        )
 
     def prepared(self, given: nw.Expr) -> nw.Expr:
         """What `values` are of the values that were given."""
@@ -102,9 +125,13 @@ class EngineColumn:
             return given.dt.convert_time_zone("UTC")
         if self.family != "text" or self.engine == "sqlite":  # of which `renamed` has taken care
             return given
-        texts = given.cast(nw.String)  # which in Spark have no collation: they are compared by their bytes
+        texts = given.cast(
+            nw.String
+        )  # which in Spark have no collation: they are compared by their bytes
         # DuckDB's own trim takes 9 times as long as a pattern
-        return texts.str.strip_chars(WHITE_SPACE) if is_polars else texts.str.replace_all(AROUND, "")
+        return (
+            texts.str.strip_chars(WHITE_SPACE) if is_polars else texts.str.replace_all(AROUND, "")
+        )
 
 
 @final
@@ -125,7 +152,8 @@ class EngineFrame(Sensitive):
     writing
         Within it the engine may make a temporary table, if it lets its user.
     stop
-        Ends its query early, if it is in DuckDB, which does not hear of Ctrl-C while it works in several threads.
+        Ends its query early, if it is in DuckDB, which does not hear of Ctrl-C while it works in
+        several threads.
     """
 
     given: nw.LazyFrame[Any]
@@ -154,24 +182,55 @@ class EngineFrame(Sensitive):
             raise ParameterError(f"data is a lazy table of {library}; {_WAY_OUT}")
         if engine == "ibis":
             engine, native = asked(engine, "finding the engine", lambda: behind_ibis(native))
-        types = asked(engine, "reading the types of columns", lambda: dict(nw.from_native(native).collect_schema()))
-        types |= {name: nw.Categorical() for name in types if types[name] == nw.Enum}  # whose levels may be the rows'
+        types = asked(
+            engine,
+            "reading the types of columns",
+            lambda: dict(nw.from_native(native).collect_schema()),
+        )
+        types |= {
+            name: nw.Categorical() for name in types if types[name] == nw.Enum
+        }  # whose levels may be the rows'
         # `renamed` asks Postgres for moments in UTC
-        types |= {name: nw.Datetime() for name in types if engine == "postgres" and types[name] == nw.Datetime}
-        columns = {name: EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)}
+        types |= {
+            name: nw.Datetime()
+            for name in types
+            if engine == "postgres" and types[name] == nw.Datetime
+        }
+        columns = {
+            name: EngineColumn(name, f"column_{i}", types[name], engine)
+            for i, name in enumerate(types)
+        }
         texts = {name for name, column in columns.items() if column.family == "text"}
         aliases = {name: column.alias for name, column in columns.items()}
-        rows = asked(engine, "naming columns", lambda: nw.from_native(renamed(engine, native, aliases, texts=texts)))
-        prepared = [each.prepared(nw.col(each.alias)).alias(each.alias) for each in columns.values()]
+        rows = asked(
+            engine,
+            "naming columns",
+            lambda: nw.from_native(renamed(engine, native, aliases, texts=texts)),
+        )
+        prepared = [
+            each.prepared(nw.col(each.alias)).alias(each.alias) for each in columns.values()
+        ]
         if engine in KEEP_TABLES:
             prepared += [nw.col(aliases[name]).alias(aliases[name] + GIVEN) for name in texts]
-        connection = getattr(nw.to_native(rows), "_con", None)  # relations of DuckDB have it since 2.0
-        return cls(lazy, rows.select(prepared), columns, engine, stop=getattr(connection, "interrupt", None))
+        connection = getattr(
+            nw.to_native(rows), "_con", None
+        )  # relations of DuckDB have it since 2.0
+        return cls(
+            lazy,
+            rows.select(prepared),
+            columns,
+            engine,
+            stop=getattr(connection, "interrupt", None),
+        )
 
     @property
     def empty(self) -> Any:
-        """A table in memory of the same types without rows: of polars, for all other engines of pandas."""
-        empty = self.asked("reading the types of columns", lambda: self.given.head(0).collect()).to_native()
+        """A table in memory of the same types without rows: of polars, for all other engines of
+        pandas.
+        """
+        empty = self.asked(
+            "reading the types of columns", lambda: self.given.head(0).collect()
+        ).to_native()
         return empty if self.engine == "polars" else opened(empty).frame
 
     def asked(self, what: str, question: Callable[[], Answer]) -> Answer:
@@ -183,10 +242,14 @@ class EngineFrame(Sensitive):
         return replace(self, rows=rows)
 
     def collected(self, query: Callable[[], nw.LazyFrame[Any]], what: str) -> nw.DataFrame[Any]:
-        """The answer to a query about it, which engines may already refuse when it is made; raises as `asked`."""
+        """The answer to a query about it, which engines may already refuse when it is made; raises
+        as `asked`.
+        """
         return self.asked(what, lambda: collected(query()))
 
-    def counted(self, query: Callable[[], nw.LazyFrame[Any]], what: str) -> dict[str, NDArray[np.int64]]:
+    def counted(
+        self, query: Callable[[], nw.LazyFrame[Any]], what: str
+    ) -> dict[str, NDArray[np.int64]]:
         """The columns of an answer that must be whole numbers of at least 0; raises as `collected`."""
         found = self.collected(query, what)
         return {name: self.whole_numbers(found, name) for name in found.columns}
@@ -194,7 +257,8 @@ class EngineFrame(Sensitive):
     def grouped_often(
         self, tables: Sequence[Mapping[str, int]], what: str
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """How many rows there are of each combination of codes, for several lists of columns, by one query.
+        """How many rows there are of each combination of codes, for several lists of columns, by
+        one query.
 
         The rows stay in the engine; what comes here has a line for each combination that occurs.
 
@@ -206,7 +270,8 @@ class EngineFrame(Sensitive):
         Returns
         -------
         list
-            For each table the cells that are not empty, numbered in C order, and their numbers of rows.
+            For each table the cells that are not empty, numbered in C order, and their numbers of
+            rows.
 
         Raises
         ------
@@ -215,13 +280,19 @@ class EngineFrame(Sensitive):
         """
         found = self.counted(lambda: nw.concat([*map(self._cells_of, tables, count())]), what)
         of_table, cells, n_rows = (found[name] for name in ("of_table", "cell", "n_rows"))
-        return [(cells[lines], n_rows[lines]) for lines in (of_table == number for number in range(len(tables)))]
+        return [
+            (cells[lines], n_rows[lines])
+            for lines in (of_table == number for number in range(len(tables)))
+        ]
 
     def _cells_of(self, table: Mapping[str, int], number: int) -> nw.LazyFrame[Any]:
         cell: nw.Expr = nw.lit(0).cast(nw.Int64)
         for name, size in table.items():
             cell = cell * size + nw.col(name).cast(nw.Int64)
-        n_rows, cells = nw.len().alias("n_rows"), self.rows.select(cell.alias("cell")) if table else self.rows
+        n_rows, cells = (
+            nw.len().alias("n_rows"),
+            self.rows.select(cell.alias("cell")) if table else self.rows,
+        )
         counted = cells.group_by("cell").agg(n_rows) if table else cells.select(n_rows)
         return counted.select(
             nw.lit(number).cast(nw.Int64).alias("of_table"),
@@ -233,13 +304,17 @@ class EngineFrame(Sensitive):
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
         numbers = asked(self.engine, "reading counts", found[name].to_numpy)
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
-            raise SourceError(f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it")
+            raise SourceError(
+                f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it"
+            )
         return np.asarray(numbers, dtype=np.int64)
 
 
 @final
 class Total:
-    """The number of rows that all scans of a table must find; of one that does not change none is ever refused."""
+    """The number of rows that all scans of a table must find; of one that does not change none is
+    ever refused.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._known = engine, -1

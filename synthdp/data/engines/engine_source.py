@@ -1,4 +1,6 @@
-"""Counts from an engine: few, wide group-bys over codes, of which combinations and counts come here and no row."""
+"""Counts from an engine: few, wide group-bys over codes, of which combinations and counts come here
+and no row.
+"""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -18,10 +20,14 @@ TABLE_CELLS = 2**18
 """Most cells of a table that covers several marginals: fewer scans, for answers of more lines."""
 
 QUERY_CELLS = 2**22
-"""Most cells of the tables that one query counts, of which each that is not empty is a line of its answer."""
+"""Most cells of the tables that one query counts, of which each that is not empty is a line of its
+answer.
+"""
 
 KEPT_CELLS = 2**24
-"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
+"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of
+delivery.
+"""
 
 
 @final
@@ -29,7 +35,8 @@ class EngineSource(Sensitive):
     """Exact counts of a table in an engine. Only the privacy kernel may ask it.
 
     It shows nothing of the table but its domain, and is not pickled or copied. Which tables are
-    counted, and which of them are kept, follows from the domain and the cliques asked for, never from the rows.
+    counted, and which of them are kept, follows from the domain and the cliques asked for, never
+    from the rows.
 
     Parameters
     ----------
@@ -57,21 +64,27 @@ class EngineSource(Sensitive):
         return self._domain
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
-        """Counts of the cells of many marginals, one axis an attribute, in the order asked for; read-only.
+        """Counts of the cells of many marginals, one axis an attribute, in the order asked for;
+        read-only.
 
-        Few, wider tables are counted, each by one scan in the engine, and summed down here. What was counted
-        once is not asked for again while there is room.
+        Few, wider tables are counted, each by one scan in the engine, and summed down here. What
+        was counted once is not asked for again while there is room.
 
         Raises
         ------
         ParameterError
-            If an attribute of a clique is not in the domain, or repeats; before anything is counted.
+            If an attribute of a clique is not in the domain, or repeats; before anything is
+            counted.
         SourceError
             If the engine fails, or the table was changed between two scans.
         """
         wanted = [varying(self._axes(clique), self._domain.shape) for clique in cliques]
         shapes = [self._domain.project(clique).shape for clique in cliques]
-        found = (counts for batch in batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        found = (
+            counts
+            for batch in batches(wanted, self._domain.shape, KEPT_CELLS)
+            for counts in self._counted(batch)
+        )
         return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
@@ -92,7 +105,9 @@ class EngineSource(Sensitive):
         left = list(fresh.values())
         tables = list(cover(left, self._domain.shape, table_cells=TABLE_CELLS))
         for some in batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
-            for (table, indices), counts in zip(tables[: len(some)], self._count(some), strict=True):
+            for (table, indices), counts in zip(
+                tables[: len(some)], self._count(some), strict=True
+            ):
                 self._keep(table, counts)
                 found |= _summed(table, counts, [left[index] for index in indices])
             del tables[: len(some)]
@@ -115,10 +130,14 @@ class EngineSource(Sensitive):
     def _count(self, tables: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Count some tables, by one query."""
         shapes = [{self._names[axis]: self._domain.shape[axis] for axis in axes} for axes in tables]
-        for shape, (cells, n_rows) in zip(shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True):
+        for shape, (cells, n_rows) in zip(
+            shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True
+        ):
             counts = np.zeros(prod(shape.values()), dtype=np.int64)
             if cells.size and int(cells.max()) >= counts.size:
-                raise SourceError(f"{self._frame.engine}: it gave a code that no level has; do not count by it")
+                raise SourceError(
+                    f"{self._frame.engine}: it gave a code that no level has; do not count by it"
+                )
             np.add.at(counts, cells, n_rows)
             self._total.check(int(counts.sum()))
             yield counts.reshape(tuple(shape.values()))

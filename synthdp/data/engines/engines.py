@@ -1,4 +1,6 @@
-"""What each engine is told in its own words: names of columns, texts to be compared by their bytes, hashes of rows."""
+"""What each engine is told in its own words: names of columns, texts to be compared by their bytes,
+hashes of rows.
+"""
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,10 +29,15 @@ HASHED = "hashed"
 
 _SESSION = {
     "standard_conforming_strings": ("on", "words of a schema may be SQL; set it on"),
-    "server_encoding": ("UTF8", "texts are compared in UTF8; give a view without texts, or read the table as a file"),
+    "server_encoding": (
+        "UTF8",
+        "texts are compared in UTF8; give a view without texts, or read the table as a file",
+    ),
     "client_encoding": ("UTF8", "texts are compared in UTF8; set it to that"),
 }
-"""What a session with Postgres must have set, encodings where there are texts, and what is wrong else."""
+"""What a session with Postgres must have set, encodings where there are texts, and what is wrong
+else.
+"""
 
 
 _KNOWN: tuple[Engine, ...] = ("postgres", "sqlite")
@@ -38,11 +45,15 @@ _KNOWN: tuple[Engine, ...] = ("postgres", "sqlite")
 
 
 def behind_ibis(table: Any) -> tuple[Engine, Any]:
-    """The engine of a table of Ibis, and the table as it is asked for: a relation, if it is in DuckDB."""
+    """The engine of a table of Ibis, and the table as it is asked for: a relation, if it is in
+    DuckDB.
+    """
     backend = table.get_backend()
     has_texts = any(dtype.is_string() for dtype in table.schema().values())
     for name, (wanted, problem) in _SESSION.items() if backend.name == "postgres" else ():
-        if (said := backend.con.info.parameter_status(name)) != wanted and (has_texts or wanted == "on"):
+        if (said := backend.con.info.parameter_status(name)) != wanted and (
+            has_texts or wanted == "on"
+        ):
             raise SourceError(f"postgres: {name} is {said}: {problem}")
     if backend.name != "duckdb":
         return next((known for known in _KNOWN if known == backend.name), "ibis"), table
@@ -60,15 +71,17 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
     names
         For each column what it will be called, in letters that need no quotes.
     texts
-        Columns of texts. Engines that have collations are told to compare them by their bytes, whatever these say;
-        Spark by a cast of `EngineColumn.prepared`.
+        Columns of texts. Engines that have collations are told to compare them by their bytes,
+        whatever these say; Spark by a cast of `EngineColumn.prepared`.
     """
     if engine == "pyspark":  # to which a dot in a name is more than a letter
         return native.toDF(*names.values())
     if engine == "sqlite":
         return native.select(**{alias: _of_one_type(native[name]) for name, alias in names.items()})
     if engine not in KEEP_TABLES:
-        return nw.to_native(nw.from_native(native).select(nw.col(name).alias(names[name]) for name in names))
+        return nw.to_native(
+            nw.from_native(native).select(nw.col(name).alias(names[name]) for name in names)
+        )
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
     told = quoted | {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
     if engine == "duckdb":
@@ -76,13 +89,19 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
         # comparing them casts them to microseconds, which fails at one that is too far away
         coarse = {name for name in names if kinds[name] in ("TIMESTAMP_S", "TIMESTAMP_MS")}
         told |= {name: f"TRY_CAST({quoted[name]} AS TIMESTAMP)" for name in coarse}
-        return native.project(", ".join(f"{told[name]} AS {alias}" for name, alias in names.items()))
+        return native.project(
+            ", ".join(f"{told[name]} AS {alias}" for name, alias in names.items())
+        )
     backend, types = native.get_backend(), native.schema()
     held = [_as_python_has_it(told[name], types[name]) for name in names]
-    chosen = ", ".join(f"{said} AS {alias}" for (said, _), alias in zip(held, names.values(), strict=True))
+    chosen = ", ".join(
+        f"{said} AS {alias}" for (said, _), alias in zip(held, names.values(), strict=True)
+    )
     # OFFSET keeps Postgres from putting what is chosen into each comparison with it, anew
     query = f"SELECT {chosen} FROM ({backend.compile(native)}) AS given OFFSET 0"
-    return backend.sql(query, schema=dict(zip(names.values(), (dtype for _, dtype in held), strict=True)))
+    return backend.sql(
+        query, schema=dict(zip(names.values(), (dtype for _, dtype in held), strict=True))
+    )
 
 
 _NO_FLOATS = """WHEN abs({0}) < 2.5e-324 THEN 0 WHEN {0} <> 'NaN' AND {0} > 1.7976931348623157e308 THEN 'Infinity'
@@ -91,35 +110,52 @@ _NO_FLOATS = """WHEN abs({0}) < 2.5e-324 THEN 0 WHEN {0} <> 'NaN' AND {0} > 1.79
 
 
 def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
-    """A column of Postgres and its type, so that no row is an error when it is read: one would end the release.
+    """A column of Postgres and its type, so that no row is an error when it is read: one would end
+    the release.
 
-    Decimals become floats, moments are in UTC and none is before the year 1 or after 9999, which Python has not.
+    Decimals become floats, moments are in UTC and none is before the year 1 or after 9999, which
+    Python has not.
     """
     if dtype.is_decimal():
         cast = f"CAST({said} AS DOUBLE PRECISION)"
-        return cast if dtype.precision else f"CASE {_NO_FLOATS.format(said)} ELSE {cast} END", "float64"
+        return (
+            cast if dtype.precision else f"CASE {_NO_FLOATS.format(said)} ELSE {cast} END",
+            "float64",
+        )
     if not dtype.is_date() and not dtype.is_timestamp():
         return said, dtype
     said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said
     clipped = f"least(greatest({said}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
-    return f"CASE WHEN {said} IS NOT NULL THEN {clipped} END", "date" if dtype.is_date() else "timestamp"
+    return (
+        f"CASE WHEN {said} IS NOT NULL THEN {clipped} END",
+        "date" if dtype.is_date() else "timestamp",
+    )
 
 
 _STORED = {"text": ("text",), "integer": ("integer",), "number": ("integer", "real")}
-"""What SQLite has stored where a value is one of its column's type: it lets anything stand anywhere."""
+"""What SQLite has stored where a value is one of its column's type: it lets anything stand
+anywhere.
+"""
 
 
 def _of_one_type(column: Any) -> Any:
-    """A column of SQLite, null where what is stored is of another type; texts without white space around them.
+    """A column of SQLite, null where what is stored is of another type; texts without white space
+    around them.
 
-    SQLite's own trim takes texts as they are: what Ibis has for it fails at bytes that are no UTF-8.
+    SQLite's own trim takes texts as they are: what Ibis has for it fails at bytes that are no
+    UTF-8.
     """
     import ibis
 
     dtype = column.type()
     kinds = {"integer": dtype.is_integer() or dtype.is_boolean(), "number": dtype.is_numeric()}
     kind = next((kind for kind, is_of in kinds.items() if is_of), "text")
-    if kind == "text" and not dtype.is_string() and not dtype.is_date() and not dtype.is_timestamp():
+    if (
+        kind == "text"
+        and not dtype.is_string()
+        and not dtype.is_date()
+        and not dtype.is_timestamp()
+    ):
         return column
     values = _trim(column) if dtype.is_string() else column
     return ibis.ifelse(column.typeof().isin(_STORED[kind]), values, ibis.null(dtype))
@@ -129,7 +165,9 @@ def _trim(column: Any) -> Any:
     import ibis
 
     signature = (("string", "string"), "string")
-    trim = ibis.udf.scalar.builtin(lambda _text, _characters: None, name="trim", signature=signature)
+    trim = ibis.udf.scalar.builtin(
+        lambda _text, _characters: None, name="trim", signature=signature
+    )
     return trim(column, WHITE_SPACE)
 
 
@@ -143,13 +181,20 @@ def unnested(words: Iterable[str]) -> str:
     return f"unnest(string_split('{','.join(words)}', ','))"
 
 
-def with_hashes(engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], key: int) -> nw.LazyFrame[Any]:
+def with_hashes(
+    engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], key: int
+) -> nw.LazyFrame[Any]:
     """The rows of a table with a hash of some columns, and of a key, in a further column `HASHED`.
 
-    Rows that agree in these columns have one hash. That two others share theirs is a matter of chance, and
-    nothing that is promised of a guarantee depends on it. Raises `SourceError` if the engine has no hash.
+    Rows that agree in these columns have one hash. That two others share theirs is a matter of
+    chance, and nothing that is promised of a guarantee depends on it. Raises `SourceError` if the
+    engine has no hash.
     """
-    return asked(engine, "hashing rows", lambda: nw.from_native(_HASHES[engine](nw.to_native(rows), names, key)))
+    return asked(
+        engine,
+        "hashing rows",
+        lambda: nw.from_native(_HASHES[engine](nw.to_native(rows), names, key)),
+    )
 
 
 def _by_polars(rows: Any, names: Sequence[str], key: int) -> Any:
@@ -167,7 +212,11 @@ def _by_ibis(rows: Any, names: Sequence[str], key: int) -> Any:
 
     text: Any = ibis.literal(str(key))
     for name in names:
-        text = text + ibis.literal(",") + rows[name].cast("string").hash().cast("string").fill_null("-")
+        text = (
+            text
+            + ibis.literal(",")
+            + rows[name].cast("string").hash().cast("string").fill_null("-")
+        )
     return rows.mutate(**{HASHED: text.hash()})
 
 

@@ -1,8 +1,9 @@
 """What is worked out of a table once and kept where the rows are, until it is no longer needed.
 
-In DuckDB and Postgres it is a temporary table, which may spill to the disk and is dropped in the end; in Spark a data
-frame that is persisted; in polars, which runs in this process, one that is in memory. All questions then see the rows
-of one moment. Other engines are only read, by Ibis: each question works it out anew.
+In DuckDB and Postgres it is a temporary table, which may spill to the disk and is dropped in the
+end; in Spark a data frame that is persisted; in polars, which runs in this process, one that is in
+memory. All questions then see the rows of one moment. Other engines are only read, by Ibis: each
+question works it out anew.
 """
 
 import weakref
@@ -34,7 +35,8 @@ def kept(
     said: Said = "SELECT * FROM {} AS given".format,
     types: Mapping[str, str] | None = None,
 ) -> _Kept:
-    """Rows of a table that is in an engine, kept there if it keeps any; and what forgets them, at most once.
+    """Rows of a table that is in an engine, kept there if it keeps any; and what forgets them, at
+    most once.
 
     Parameters
     ----------
@@ -58,7 +60,9 @@ def kept(
 
 
 def forget_with(owner: object, forget: Callable[[], object]) -> None:
-    """Forget what is kept when nobody has its owner any more; what is left at the end ends with the connection."""
+    """Forget what is kept when nobody has its owner any more; what is left at the end ends with the
+    connection.
+    """
     weakref.finalize(owner, quietly, forget).atexit = False
 
 
@@ -68,11 +72,15 @@ def quietly(forget: Callable[[], object]) -> None:
         forget()
 
 
-def _in_polars(_frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None) -> _Kept:
+def _in_polars(
+    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+) -> _Kept:
     return collected(rows).lazy(), lambda: None
 
 
-def _in_duckdb(_frame: EngineFrame, rows: Rows, said: Said, _types: Mapping[str, str] | None) -> _Kept:
+def _in_duckdb(
+    _frame: EngineFrame, rows: Rows, said: Said, _types: Mapping[str, str] | None
+) -> _Kept:
     view, table = new_name(), new_name()
     given = nw.to_native(rows)
     given.query(view, f"CREATE TEMP TABLE {table} AS {said(view)}")
@@ -80,24 +88,37 @@ def _in_duckdb(_frame: EngineFrame, rows: Rows, said: Said, _types: Mapping[str,
     return found, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
 
 
-def _in_postgres(frame: EngineFrame, rows: Rows, said: Said, types: Mapping[str, str] | None) -> _Kept:
-    """In a temporary table; where none can be made, the query that would fill it is a part of all others."""
+def _in_postgres(
+    frame: EngineFrame, rows: Rows, said: Said, types: Mapping[str, str] | None
+) -> _Kept:
+    """In a temporary table; where none can be made, the query that would fill it is a part of all
+    others.
+    """
     from psycopg import Error
 
     given = nw.to_native(rows)
     backend, table, is_kept = given.get_backend(), new_name(), False
     query, connection = said(f"({backend.compile(given)})"), backend.con
-    with suppress(Error), frame.writing(), connection.transaction():  # its user has no right to, or it is a standby
+    with (
+        suppress(Error),
+        frame.writing(),
+        connection.transaction(),
+    ):  # its user has no right to, or it is a standby
         connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")
         is_kept = True
 
     def forget() -> None:
-        if is_kept and not connection.lock.locked():  # what may only read drops nothing before the transaction ends
+        if (
+            is_kept and not connection.lock.locked()
+        ):  # what may only read drops nothing before the transaction ends
             with connection.transaction():
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     if not is_kept:
-        log(INFO, "postgres: it makes no temporary table for its user; all is worked out in every query")
+        log(
+            INFO,
+            "postgres: it makes no temporary table for its user; all is worked out in every query",
+        )
     else:
         try:
             with connection.transaction():
@@ -106,15 +127,21 @@ def _in_postgres(frame: EngineFrame, rows: Rows, said: Said, types: Mapping[str,
             quietly(forget)
             raise
     schema = given.schema() if types is None else types
-    return nw.from_native(backend.sql(f"SELECT * FROM {table}" if is_kept else query, schema=schema)), forget
+    return nw.from_native(
+        backend.sql(f"SELECT * FROM {table}" if is_kept else query, schema=schema)
+    ), forget
 
 
-def _in_spark(_frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None) -> _Kept:
+def _in_spark(
+    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+) -> _Kept:
     persisted = nw.to_native(rows).persist()
     return nw.from_native(persisted), persisted.unpersist
 
 
-def _nowhere(_frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None) -> _Kept:
+def _nowhere(
+    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+) -> _Kept:
     return rows, lambda: None
 
 

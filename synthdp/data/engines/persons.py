@@ -27,15 +27,16 @@ def bounded(
 ) -> EngineFrame:
     """The rows of a table of which no person has more than ``max_rows``, still in the engine.
 
-    Whose a row is, its id says: equal ids, as the engine compares them, are one person; texts are stripped of
-    white space first. A row without an id is left out. Of each person the rows of least hash are kept, by a hash
-    of the id, of the columns that the release may look at, and of a random key.
+    Whose a row is, its id says: equal ids, as the engine compares them, are one person; texts are
+    stripped of white space first. A row without an id is left out. Of each person the rows of least
+    hash are kept, by a hash of the id, of the columns that the release may look at, and of a random
+    key.
 
-    Why the bound is one on sensitivity. For every key the hashes of a person's rows are a function of these
-    rows, and which are kept is one of their hashes. Rows with one hash agree in all that is ever counted (or
-    collide by chance), so whichever of them an engine takes, each scan sees the same. So adding or removing a
-    person with all rows adds or removes at most ``max_rows`` rows, and changes no other; see
-    `synthdp.data.records.unit_rows`.
+    Why the bound is one on sensitivity. For every key the hashes of a person's rows are a function
+    of these rows, and which are kept is one of their hashes. Rows with one hash agree in all that
+    is ever counted (or collide by chance), so whichever of them an engine takes, each scan sees the
+    same. So adding or removing a person with all rows adds or removes at most ``max_rows`` rows,
+    and changes no other; see `synthdp.data.records.unit_rows`.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ def bounded(
     max_rows
         Most rows of a person, at least 1.
     missing_values
-        Texts that mean "no id"; an empty text always does. Whole numbers are compared as they are written,
-        dates and moments with none.
+        Texts that mean "no id"; an empty text always does. Whole numbers are compared as they are
+        written, dates and moments with none.
     key
         For tests.
 
@@ -59,13 +60,19 @@ def bounded(
         If the engine fails.
     """
     if max_rows < 1:
-        raise ParameterError(f"max_rows is {max_rows!r}; give a whole number of at least 1: most rows of a person")
+        raise ParameterError(
+            f"max_rows is {max_rows!r}; give a whole number of at least 1: most rows of a person"
+        )
     ids = frame.columns[unit]
     if ids.family not in _FAMILIES:
         way_out = "give a view where they are texts or whole numbers"
-        raise SchemaError(f"unit (--unit) is {unit!r}: its type in the engine is {ids.dtype}; {way_out}")
+        raise SchemaError(
+            f"unit (--unit) is {unit!r}: its type in the engine is {ids.dtype}; {way_out}"
+        )
     looked_at = [ids.alias, *(frame.columns[name].alias for name in columns if name != unit)]
-    hashed = with_hashes(frame.engine, frame.rows, looked_at, secrets.randbits(31) if key is None else key)
+    hashed = with_hashes(
+        frame.engine, frame.rows, looked_at, secrets.randbits(31) if key is None else key
+    )
     of_person = hashed.filter(~_has_no_id(ids, missing_values))
     turns = of_person.with_columns(nw.col(HASHED).rank("ordinal").over(ids.alias).alias(_TURN))
     return frame.with_rows(turns.filter(nw.col(_TURN) <= max_rows))
@@ -76,6 +83,12 @@ def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:
     missing = ids.is_missing
     if ids.family == "text":
         return missing | ids.values.is_in(sorted(words))
-    whole = sorted(int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word)))
-    numbers = [number for number in whole if number in ids.whole_numbers] if ids.family == "integer" else []
+    whole = sorted(
+        int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word))
+    )
+    numbers = (
+        [number for number in whole if number in ids.whole_numbers]
+        if ids.family == "integer"
+        else []
+    )
     return missing | ids.values.is_in(numbers) if numbers else missing

@@ -1,9 +1,9 @@
 """CSV as blocks of whole records, with the checks that a parser leaves out.
 
-Other readers fill up short records without a word, or quote values in errors. So each block
-of bytes is checked here, in a few passes of numpy, before `synthdp.data.files` reads it: RFC 4180 quoting,
-as many fields in every record as in the header, no NUL, no bytes that are no text. All of that is
-done on UTF-8: a file in another encoding is transcoded first, by `csv_text`.
+Other readers fill up short records without a word, or quote values in errors. So each block of
+bytes is checked here, in a few passes of numpy, before `synthdp.data.files` reads it: RFC 4180
+quoting, as many fields in every record as in the header, no NUL, no bytes that are no text. All of
+that is done on UTF-8: a file in another encoding is transcoded first, by `csv_text`.
 """
 
 import csv
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 2**23
-"""How much is read at a time (8 MiB): what checks a block and parses it takes several times as much."""
+"""How much is read at a time (8 MiB): what checks a block and parses it takes several times as
+much.
+"""
 
 MAX_RECORD_BYTES = 2**26
 """A record longer than this (64 MiB, eight blocks) is taken for a quote that is never closed."""
@@ -27,13 +29,17 @@ _LF, _CR = b"\n\r"
 
 
 class CsvStructureError(Exception):
-    """What is wrong with the structure of a CSV file, and the way out; never with a value or a row number."""
+    """What is wrong with the structure of a CSV file, and the way out; never with a value or a row
+    number.
+    """
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class CsvMarks:
-    """What a CSV file is written with: one ASCII byte between fields, one around them or none, and its encoding."""
+    """What a CSV file is written with: one ASCII byte between fields, one around them or none, and
+    its encoding.
+    """
 
     delimiter: bytes = b","
     quote: bytes = b'"'
@@ -43,7 +49,11 @@ class CsvMarks:
     def reading(self) -> dict[str, Any]:
         """The same, as the csv module is told."""
         quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
-        return {"delimiter": self.delimiter.decode(), "quotechar": self.quote.decode() or '"', "quoting": quoting}
+        return {
+            "delimiter": self.delimiter.decode(),
+            "quotechar": self.quote.decode() or '"',
+            "quoting": quoting,
+        }
 
     def are_quoted(self, block: bytes) -> bool:
         """Whether anything in a block is in quotes."""
@@ -55,11 +65,15 @@ COMMAS = CsvMarks()
 
 
 def whole_records(stream: BinaryIO, marks: CsvMarks = COMMAS) -> Iterator[bytes]:
-    """A stream cut into a header record, and then blocks of whole records, every one ending in a line feed."""
+    """A stream cut into a header record, and then blocks of whole records, every one ending in a
+    line feed.
+    """
     cut = _first_end
     rest = b""
     while chunk := stream.read(BLOCK_BYTES):
-        rest = (rest + chunk).removeprefix(_BOM).lstrip(b"\r\n") if cut is _first_end else rest + chunk
+        rest = (
+            (rest + chunk).removeprefix(_BOM).lstrip(b"\r\n") if cut is _first_end else rest + chunk
+        )
         while end := cut(rest, marks):
             yield _with_line_feeds(rest[:end], marks)
             rest = rest[end:]
@@ -67,9 +81,13 @@ def whole_records(stream: BinaryIO, marks: CsvMarks = COMMAS) -> Iterator[bytes]
                 break
             cut = _last_end
         if len(rest) > MAX_RECORD_BYTES:
-            raise CsvStructureError("a record does not end; close every quote and end lines with a line feed")
+            raise CsvStructureError(
+                "a record does not end; close every quote and end lines with a line feed"
+            )
     if marks.are_quoted(rest) and rest.count(marks.quote) % 2:
-        raise CsvStructureError("a quoted field is not closed at the end of the file; restore the end of the file")
+        raise CsvStructureError(
+            "a quoted field is not closed at the end of the file; restore the end of the file"
+        )
     if rest.strip() or (rest and cut is _last_end):
         rest = _with_line_feeds(rest + b"\n", marks)
         if cut is _first_end:  # lines may end in carriage returns only
@@ -124,18 +142,26 @@ def header_names(record: bytes, marks: CsvMarks = COMMAS) -> tuple[str, ...]:
     """The column names in the header record."""
     check_text(record, marks)
     try:
-        return tuple(next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True, **marks.reading)))
+        return tuple(
+            next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True, **marks.reading))
+        )
     except csv.Error:
-        raise CsvStructureError("the header's quoting is broken; write the file with a CSV library") from None
+        raise CsvStructureError(
+            "the header's quoting is broken; write the file with a CSV library"
+        ) from None
 
 
 def check_text(block: bytes, marks: CsvMarks) -> None:
     """Raise `CsvStructureError` unless the block is text, as UTF-8."""
     is_usual = marks.encoding == "utf-8"
-    way_out = "save it as UTF-8, or " + ("declare its encoding: --encoding" if is_usual else "correct its encoding")
+    way_out = "save it as UTF-8, or " + (
+        "declare its encoding: --encoding" if is_usual else "correct its encoding"
+    )
     way_out += ', in a schema "dialect": {"encoding": ..}' if is_usual else ""
     if b"\0" in block:
-        raise CsvStructureError(f"it holds NUL bytes, so it is no {marks.encoding.upper()} text; {way_out}")
+        raise CsvStructureError(
+            f"it holds NUL bytes, so it is no {marks.encoding.upper()} text; {way_out}"
+        )
     try:
         block.decode()
     except UnicodeDecodeError:
@@ -160,7 +186,9 @@ class CheckedBlock:
 
 
 def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> CheckedBlock:
-    """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide throughout."""
+    """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide
+    throughout.
+    """
     check_text(block, marks)
     characters = np.frombuffer(block, np.uint8)
     separators = (characters == ord(marks.delimiter)) | (characters == _LF)
@@ -173,7 +201,11 @@ def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> Chec
     n_separators = np.diff(np.flatnonzero(is_end), prepend=-1)
     starts = np.append(0, ends[:-1] + 1)
     ragged = n_separators != n_fields
-    suspects = np.flatnonzero(starts == ends) if n_fields == 1 else np.flatnonzero(ragged & (n_separators == 1))
+    suspects = (
+        np.flatnonzero(starts == ends)
+        if n_fields == 1
+        else np.flatnonzero(ragged & (n_separators == 1))
+    )
     blank = [line for line in suspects if not block[starts[line] : ends[line]].strip()]
     if np.count_nonzero(ragged) > (len(blank) if n_fields > 1 else 0):
         raise CsvStructureError(

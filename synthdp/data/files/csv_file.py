@@ -23,7 +23,8 @@ from synthdp.schema.dialect import USUAL, Dialect
 class CsvFile(TableFile):
     """A CSV file with a header, plain or compressed, or standard input.
 
-    It is written as RFC 4180 says, in UTF-8, but for what its dialect and its ending say. Chunks hold texts only.
+    It is written as RFC 4180 says, in UTF-8, but for what its dialect and its ending say. Chunks
+    hold texts only.
     """
 
     def __init__(self, path: str | PathLike[str], dialect: Dialect = USUAL) -> None:
@@ -47,14 +48,18 @@ class CsvFile(TableFile):
             raise
 
     def _check_delimiter(self, name: str) -> None:
-        """Refuse an only name that looks like several: what separates them is declared, not guessed."""
+        """Refuse an only name that looks like several: what separates them is declared, not
+        guessed.
+        """
         delimiter = self._marks.delimiter.decode()
         if found := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
             shown = "tab" if found == "\t" else found
             way_out = f"declare it: --delimiter {shlex.quote(shown)}"
             way_out += ", or --dialect excel-semicolon if Excel wrote it" if found == ";" else ""
             way_out += f', in a schema "dialect": {{"delimiter": {json.dumps(shown)}}}'
-            self._refuse(f"its header has no {delimiter!r}; if {found!r} separates the columns, {way_out}")
+            self._refuse(
+                f"its header has no {delimiter!r}; if {found!r} separates the columns, {way_out}"
+            )
 
     def _opened(self) -> BinaryIO:
         if str(self._path) == STANDARD_STREAM:

@@ -16,12 +16,16 @@ from synthdp.data.files.formats import FileKind, Packing, import_zstd
 from synthdp.schema.dialect import Dialect
 
 _NO_TEXT = "\udcff"
-"""Stands for bytes that are no text: it becomes the byte 0xFF, which no UTF-8 has, so that checks find it."""
+"""Stands for bytes that are no text: it becomes the byte 0xFF, which no UTF-8 has, so that checks
+find it.
+"""
 
 _UTF8 = ("utf-8", "utf-8-sig")
 
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-"""Encodings that begin with a byte-order mark, and what follows it: a pipe would get none of some of them."""
+"""Encodings that begin with a byte-order mark, and what follows it: a pipe would get none of some
+of them.
+"""
 
 
 def marks_of(dialect: Dialect, kind: FileKind) -> CsvMarks:
@@ -51,8 +55,8 @@ def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
 class _Transcoded:
     """Reads text in some encoding as UTF-8, bytes that are none as 0xFF.
 
-    In the encodings that a dialect admits a character is told by its own bytes, whatever comes before it: how a record
-    is read does not depend on others.
+    In the encodings that a dialect admits a character is told by its own bytes, whatever comes
+    before it: how a record is read does not depend on others.
     """
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
@@ -80,7 +84,9 @@ def _packed(stream: BinaryIO, packing: Packing) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", packed)
     elif packing is Packing.GZIP:
         # no name and no time in the header: the same table gives the same file
-        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as packed:
+        with gzip.GzipFile(
+            filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6
+        ) as packed:
             yield cast("BinaryIO", packed)
     else:
         yield stream
@@ -115,15 +121,19 @@ class _LineFeeds:
         return self._write(record[:-2] + "\n")
 
 
-def write_csv(frames: Iterable[pd.DataFrame], stream: BinaryIO, kind: FileKind, dialect: Dialect) -> None:
+def write_csv(
+    frames: Iterable[pd.DataFrame], stream: BinaryIO, kind: FileKind, dialect: Dialect
+) -> None:
     """Write texts to an open stream, in pieces that have the same columns; at least one.
 
-    What is called ``.tsv`` is separated by tabs, whatever the dialect says of the file that was read.
+    What is called ``.tsv`` is separated by tabs, whatever the dialect says of the file that was
+    read.
 
     Raises
     ------
     DataFileError
-        If a text has a character that the encoding has not, or holds a delimiter and there are no quotes.
+        If a text has a character that the encoding has not, or holds a delimiter and there are no
+        quotes.
     """
     delimiter = kind.delimiter if kind.delimiter != "," else dialect.delimiter or ","
     marked = _MARKED.get(codecs.lookup(dialect.encoding).name)
@@ -142,12 +152,18 @@ def write_csv(frames: Iterable[pd.DataFrame], stream: BinaryIO, kind: FileKind, 
             for number, frame in enumerate(frames):
                 if not number:
                     writer.writerow(frame.columns)
-                writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
+                writer.writerows(
+                    zip(*(frame[name].tolist() for name in frame.columns), strict=True)
+                )
             text.flush()
         except UnicodeEncodeError:
-            raise DataFileError(f"the table holds characters that {dialect.encoding} has not; {_OTHERS}") from None
+            raise DataFileError(
+                f"the table holds characters that {dialect.encoding} has not; {_OTHERS}"
+            ) from None
         except csv.Error:
-            raise DataFileError(f"the table holds texts that cannot be written without quotes; {_OTHERS}") from None
+            raise DataFileError(
+                f"the table holds texts that cannot be written without quotes; {_OTHERS}"
+            ) from None
         finally:
             with suppress(OSError, ValueError):  # the stream is not ours to close
                 text.detach()

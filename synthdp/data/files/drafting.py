@@ -8,4 +8,8 @@ from synthdp.schema.draft import draft_from_frame, draft_from_header
 
 def draft_of(table: TableFile) -> dict[str, Any]:
     """A schema to be filled in, from what a file declares; no row is read."""
-    return draft_from_header(table.names) if table.declared is None else draft_from_frame(table.declared)
+    return (
+        draft_from_header(table.names)
+        if table.declared is None
+        else draft_from_frame(table.declared)
+    )

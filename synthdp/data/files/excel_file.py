@@ -30,9 +30,10 @@ _CREATED = datetime(1980, 1, 1)  # noqa: DTZ001 (no zone is meant)
 class ExcelFile(TableFile):
     """A sheet of an Excel file, column names in its first row; needs python-calamine.
 
-    Each cell is read by itself and has its own type: a text, a number, a truth value, a date or a moment. Of a
-    formula it is the value that was saved with it; an error such as #N/A is no value. Empty rows are left out. Dates
-    and durations that are too large for Excel to show are as many days as Python holds.
+    Each cell is read by itself and has its own type: a text, a number, a truth value, a date or a
+    moment. Of a formula it is the value that was saved with it; an error such as #N/A is no value.
+    Empty rows are left out. Dates and durations that are too large for Excel to show are as many
+    days as Python holds.
     """
 
     def __init__(self, path: str | PathLike[str], sheet: str | None = None) -> None:
@@ -47,11 +48,15 @@ class ExcelFile(TableFile):
                 if (tame := readable(stream, name)) is not stream:
                     book = calamine.CalamineWorkbook.from_filelike(tame)
                 self._sheet: Any = book.get_sheet_by_name(name)
-                rows = self._sheet.iter_rows() if self._sheet.height else iter(())  # older versions fail at none
+                rows = (
+                    self._sheet.iter_rows() if self._sheet.height else iter(())
+                )  # older versions fail at none
                 self._rows = filter(any_cell, rows)
                 self.names = self._names(next(iter(self._next_rows(1)), []))
             except calamine.CalamineError:
-                self._refuse("it is no Excel file (.xlsx), or protected by a password; save it anew")
+                self._refuse(
+                    "it is no Excel file (.xlsx), or protected by a password; save it anew"
+                )
         self._check_names()
 
     def _sheet_of(self, book: Any, sheet: str | None) -> str:
@@ -66,7 +71,9 @@ class ExcelFile(TableFile):
         return names[0] if sheet is None else sheet
 
     def _next_rows(self, most: int) -> list[Sequence[object]]:
-        """The next rows; the library raises, naming the value, for a cell that `readable` did not see."""
+        """The next rows; the library raises, naming the value, for a cell that `readable` did not
+        see.
+        """
         try:
             return list(islice(self._rows, most))
         except (KeyboardInterrupt, SystemExit, MemoryError):
@@ -83,21 +90,28 @@ class ExcelFile(TableFile):
         for cell in cells[:n_used]:
             is_number = isinstance(cell, float) and cell.is_integer()
             if not isinstance(cell, str) and not is_number:
-                self._refuse("the first row of the sheet does not hold texts only; write the column names there")
+                self._refuse(
+                    "the first row of the sheet does not hold texts only; write the column names there"
+                )
             names.append(str(int(cell)) if is_number else str(cell))  # type: ignore[call-overload]
         return tuple(names)
 
     def chunks(self) -> Iterator[pd.DataFrame]:
-        """The rows in chunks of at most `BATCH_ROWS`, as objects of Python; None where a cell is empty."""
+        """The rows in chunks of at most `BATCH_ROWS`, as objects of Python; None where a cell is
+        empty.
+        """
         n_names = len(self.names)
         while rows := self._next_rows(BATCH_ROWS):
             if any(any_cell(row[n_names:]) for row in rows):
-                self._refuse("a row has a value beside the named columns; remove it, or name its column")
+                self._refuse(
+                    "a row has a value beside the named columns; remove it, or name its column"
+                )
             self._n_read += len(rows)
             cells = np.empty((len(rows), n_names), dtype=object)
             for number, row in enumerate(rows):
                 cells[number] = [None if cell == "" else cell for cell in row[:n_names]]
-            # without a type pandas would make another one of columns that hold texts only: of some for others
+            # without a type pandas would make another one of columns that hold texts only: of some
+            # for others
             yield pd.DataFrame(cells, columns=pd.Index(self.names, dtype=object), dtype=object)
 
     @property
@@ -115,20 +129,30 @@ def check_fits(n_rows: int, n_columns: int) -> None:
     """Raise `DataFileError` if a sheet cannot hold a table."""
     if n_rows > MAX_ROWS or n_columns > MAX_COLUMNS:
         limits = f"{MAX_ROWS} rows and {MAX_COLUMNS} columns"
-        raise DataFileError(f"an Excel sheet holds at most {limits}; write CSV or Parquet, or fewer --rows")
+        raise DataFileError(
+            f"an Excel sheet holds at most {limits}; write CSV or Parquet, or fewer --rows"
+        )
 
 
 def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None) -> None:
-    """Write typed values to an open stream, as the only sheet of an Excel file; the same values give the same bytes.
+    """Write typed values to an open stream, as the only sheet of an Excel file; the same values
+    give the same bytes.
 
     Raises `DataFileError` if a sheet cannot hold them.
     """
     check_fits(*frame.shape)
-    packed = BytesIO()  # an archive that cannot be written to its end complains once more when it is collected
-    book = import_xlsxwriter().Workbook(packed, {"constant_memory": True})  # rows wait in a temporary file
+    packed = (
+        BytesIO()
+    )  # an archive that cannot be written to its end complains once more when it is collected
+    book = import_xlsxwriter().Workbook(
+        packed, {"constant_memory": True}
+    )  # rows wait in a temporary file
     book.set_properties({"created": _CREATED})
     target = book.add_worksheet(sheet or "Sheet1")
-    day, moment = (book.add_format({"num_format": pattern}) for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"))
+    day, moment = (
+        book.add_format({"num_format": pattern})
+        for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss")
+    )
     write: dict[type, Callable[..., object]] = {
         # a text stays one, whatever it looks like: no formula, no link
         str: lambda row, column, text: target.write_string(row, column, text[:MAX_CHARACTERS]),
@@ -149,8 +173,13 @@ def _cells(values: pd.Series) -> list[Any]:
     """Values as cells hold them: None where missing, dates where no moment has a time of day."""
     if values.dtype.kind == "M":
         whole = bool((values.dropna() == values.dropna().dt.normalize()).all())
-        return [None if value is pd.NaT else _dated(value.to_pydatetime(), whole) for value in values]
-    return [None if is_missing else value for value, is_missing in zip(values.tolist(), values.isna(), strict=True)]
+        return [
+            None if value is pd.NaT else _dated(value.to_pydatetime(), whole) for value in values
+        ]
+    return [
+        None if is_missing else value
+        for value, is_missing in zip(values.tolist(), values.isna(), strict=True)
+    ]
 
 
 def _dated(moment: datetime, whole: bool) -> date | str:

@@ -1,8 +1,9 @@
 """Cells of an Excel file that its reader fails at, made such that it does not.
 
-A date or a duration is a number of days with a format. Excel shows signs of a hash where it is too large; the library
-that reads the file ends at it, in some versions with a report on standard error, so that nobody can catch it there. So
-does it at names of errors that it does not know. The text of the sheet is looked at before, for such cells only.
+A date or a duration is a number of days with a format. Excel shows signs of a hash where it is too
+large; the library that reads the file ends at it, in some versions with a report on standard error,
+so that nobody can catch it there. So does it at names of errors that it does not know. The text of
+the sheet is looked at before, for such cells only.
 """
 
 import re
@@ -24,7 +25,9 @@ _ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 _SUSPECT = re.compile(
     rb"v>(?:#(?!(?:DIV/0!|N/A|NAME\?|NULL!|NUM!|REF!|VALUE!)<)|[-+]?(?:\d{10}|999999999\.|[\d.]*[eE](?!-)|[iI][nN]))"
 )
-"""How such a cell begins, and a few others; all begin alike, for then it is found three times as fast."""
+"""How such a cell begins, and a few others; all begin alike, for then it is found three times as
+fast.
+"""
 
 _BLOCK = 2**20
 _OVERLAP = 64
@@ -34,10 +37,12 @@ _TIMES = ("date", "datetime", "time", "timedelta")
 
 
 def readable(stream: BinaryIO, sheet: str) -> BinaryIO:
-    """An Excel file in which every cell of a sheet can be read: the stream itself, or another if some could not.
+    """An Excel file in which every cell of a sheet can be read: the stream itself, or another if
+    some could not.
 
-    Dates and durations of more than `MOST_DAYS` are that many, errors that are not known are ``#N/A``. Each cell is
-    taken by itself. What is no workbook is left to whoever reads it to complain of.
+    Dates and durations of more than `MOST_DAYS` are that many, errors that are not known are
+    ``#N/A``. Each cell is taken by itself. What is no workbook is left to whoever reads it to
+    complain of.
     """
     try:
         with ZipFile(stream) as book:
@@ -56,9 +61,14 @@ def readable(stream: BinaryIO, sheet: str) -> BinaryIO:
 def _part_of(book: ZipFile, sheet: str) -> str:
     """The file in a workbook that holds a sheet."""
     found = fromstring(book.read("xl/workbook.xml"))
-    name = next(each for each in found.iter() if each.tag.endswith("}sheet") and each.get("name") == sheet)
+    name = next(
+        each for each in found.iter() if each.tag.endswith("}sheet") and each.get("name") == sheet
+    )
     relation = next(value for key, value in name.items() if key.endswith("}id"))
-    targets = {each.get("Id"): each.get("Target", "") for each in fromstring(book.read("xl/_rels/workbook.xml.rels"))}
+    targets = {
+        each.get("Id"): each.get("Target", "")
+        for each in fromstring(book.read("xl/_rels/workbook.xml.rels"))
+    }
     target = targets[relation]
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
 
@@ -94,7 +104,9 @@ def _spliced(content: bytes, changes: Mapping[int, tuple[int, bytes]]) -> Iterat
 
 
 def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, float, str]]]:
-    """Where the texts of unknown errors begin and end, and of large numbers with a format; with number and format."""
+    """Where the texts of unknown errors begin and end, and of large numbers with a format; with
+    number and format.
+    """
     errors: dict[int, int] = {}
     large: dict[int, tuple[int, float, str]] = {}
     parser = ParserCreate(namespace_separator="}")
@@ -126,20 +138,33 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
         elif kind == "n" and "s" in cell and text and abs(number := float(text)) > MOST_DAYS:
             large[place] = parser.CurrentByteIndex, number, cell["s"]
 
-    parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = begin, add, end
+    parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = (
+        begin,
+        add,
+        end,
+    )
     parser.Parse(content, True)
     return errors, large
 
 
 def _are_times(book: ZipFile, part: str, sheet: str, styles: set[str]) -> set[str]:
-    """Which formats are those of dates or durations: the library is asked, by a sheet of one day in each of them."""
+    """Which formats are those of dates or durations: the library is asked, by a sheet of one day in
+    each of them.
+    """
     if not styles:
         return set()
     listed = sorted(styles)
-    rows = "".join(f'<row r="{n}"><c r="A{n}" s="{style}"><v>1</v></c></row>' for n, style in enumerate(listed, 1))
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}" s="{style}"><v>1</v></c></row>'
+        for n, style in enumerate(listed, 1)
+    )
     space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     probe = f'<worksheet xmlns="{space}"><sheetData>{rows}</sheetData></worksheet>'.encode()
-    found = import_calamine().CalamineWorkbook.from_filelike(_with_part(book, part, probe)).get_sheet_by_name(sheet)
+    found = (
+        import_calamine()
+        .CalamineWorkbook.from_filelike(_with_part(book, part, probe))
+        .get_sheet_by_name(sheet)
+    )
     days = (row[0] for row in found.to_python())
     return {style for style, day in zip(listed, days, strict=True) if type(day).__name__ in _TIMES}
 

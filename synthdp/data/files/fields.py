@@ -1,8 +1,9 @@
 """The fields of a block of records, column by column: each different field is made a text once.
 
-A column of a million rows has few different fields as a rule. They are told apart by their bytes, eight at a time as
-numbers of numpy, so that no text of Python is made for a row. A hash finds rows that may be alike; that they are is
-looked at, byte by byte, and where it is not so, sorting tells them apart.
+A column of a million rows has few different fields as a rule. They are told apart by their bytes,
+eight at a time as numbers of numpy, so that no text of Python is made for a row. A hash finds rows
+that may be alike; that they are is looked at, byte by byte, and where it is not so, sorting tells
+them apart.
 """
 
 from collections import defaultdict
@@ -19,9 +20,13 @@ MAX_WORDS = 8
 
 _WORD = 8
 _MASKS = np.array([(1 << 8 * n_bytes) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
-"""Of a word that begins with so many bytes of a field, those bytes: the text has no NUL, so what is padded differs."""
+"""Of a word that begins with so many bytes of a field, those bytes: the text has no NUL, so what is
+padded differs.
+"""
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 by the golden ratio: the upper bits of a product depend on all bits
+_FACTOR = np.uint64(
+    0x9E3779B97F4A7C15
+)  # 2**64 by the golden ratio: the upper bits of a product depend on all bits
 _BUCKET_BITS = 16
 
 Words = list[NDArray[np.uint64]]
@@ -84,13 +89,19 @@ def _categories(texts: list[str], positions: Ints) -> pd.Series:
     return pd.Series(pd.Categorical.from_codes(renumbered[positions], dtype=dtype))
 
 
-def _alike(text: bytes, words: NDArray[np.uint64], starts: Ints, ends: Ints) -> tuple[Ints, Ints] | None:
-    """A row for each different field, and for each row which of them has its field; None if most differ."""
+def _alike(
+    text: bytes, words: NDArray[np.uint64], starts: Ints, ends: Ints
+) -> tuple[Ints, Ints] | None:
+    """A row for each different field, and for each row which of them has its field; None if most
+    differ.
+    """
     lengths = ends - starts
     n_words = -(-int(lengths.max(initial=0)) // _WORD)
     if n_words > MAX_WORDS:
         numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
-        fields = (text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+        fields = (
+            text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        )
         positions = np.fromiter((numbers[field] for field in fields), np.intp, len(starts))
         return np.unique(positions, return_index=True)[1], positions
     parts, hashes = list(_parts(words, starts, lengths, n_words)), np.zeros(len(starts), np.uint64)
@@ -108,13 +119,17 @@ def _alike(text: bytes, words: NDArray[np.uint64], starts: Ints, ends: Ints) -> 
         number[used] = np.arange(len(used))
         return rows[used], number[buckets]
     order = np.lexsort(parts)
-    is_new = np.append(True, np.any([part[order][1:] != part[order][:-1] for part in parts], axis=0))
+    is_new = np.append(
+        True, np.any([part[order][1:] != part[order][:-1] for part in parts], axis=0)
+    )
     positions = np.empty(len(starts), np.intp)
     positions[order] = np.cumsum(is_new) - 1
     return order[is_new], positions
 
 
-def _parts(words: NDArray[np.uint64], starts: Ints, lengths: Ints, n_words: int) -> Iterator[NDArray[np.uint64]]:
+def _parts(
+    words: NDArray[np.uint64], starts: Ints, lengths: Ints, n_words: int
+) -> Iterator[NDArray[np.uint64]]:
     """The bytes of each field as words, the last one padded."""
     for place in range(0, n_words * _WORD, _WORD):
         left = np.clip(lengths - place, 0, _WORD)

@@ -1,7 +1,8 @@
 """Tables in several files: those of a folder, or of a pattern, one after the other as one table.
 
-Folders in a folder may be called after a column and its value, ``year=2020`` (partitions of Hive). Such a name is data
-of all rows below it: each of them has that value, as if it stood in its file, and no error repeats it.
+Folders in a folder may be called after a column and its value, ``year=2020`` (partitions of Hive).
+Such a name is data of all rows below it: each of them has that value, as if it stood in its file,
+and no error repeats it.
 """
 
 import glob
@@ -32,17 +33,20 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_set(path: str | PathLike[str]) -> bool:
-    """Whether a path names a folder, or is a pattern such as ``part-*.csv`` and not the name of a file."""
+    """Whether a path names a folder, or is a pattern such as ``part-*.csv`` and not the name of a
+    file.
+    """
     if str(path) in ("", STANDARD_STREAM) or Path(path).is_file():
         return False
     return Path(path).is_dir() or glob.has_magic(str(path))
 
 
 def parts_of(path: str | PathLike[str]) -> tuple[str, ...]:
-    """The files that a path stands for, in the order of their names; of a path that is no `is_set` itself.
+    """The files that a path stands for, in the order of their names; of a path that is no `is_set`
+    itself.
 
-    Of a folder these are all files, also in its partitions, but for names that begin with a dot or an underscore; in a
-    pattern ``**`` stands for any folders, whose names say nothing.
+    Of a folder these are all files, also in its partitions, but for names that begin with a dot or
+    an underscore; in a pattern ``**`` stands for any folders, whose names say nothing.
 
     Raises
     ------
@@ -60,7 +64,10 @@ def parts_of(path: str | PathLike[str]) -> tuple[str, ...]:
         _refuse(path, f"{problem}; correct the path")
     if any(Path(part).is_dir() for part in parts):
         problem = "there are folders in it that are not called like year=2020, after one column each and its value"
-        _refuse(path, f"{problem}; name files by a pattern, such as 'people/*/*.parquet', to read no names of folders")
+        _refuse(
+            path,
+            f"{problem}; name files by a pattern, such as 'people/*/*.parquet', to read no names of folders",
+        )
     _check_parts(path, parts)
     return tuple(parts)
 
@@ -77,12 +84,16 @@ def is_partitioned(path: str | PathLike[str]) -> bool:
 
 
 def files_at(path: str | PathLike[str]) -> tuple[str, ...]:
-    """A path, and what else it names if it is a folder or a pattern; unlike `parts_of` it takes anything."""
+    """A path, and what else it names if it is a folder or a pattern; unlike `parts_of` it takes
+    anything.
+    """
     return (str(path), *(_named_by(path) if is_set(path) else ()))
 
 
 def _named_by(path: str | PathLike[str]) -> list[str]:
-    return sorted(_below(Path(path)) if Path(path).is_dir() else glob.glob(str(path), recursive=True))  # noqa: PTH207
+    if Path(path).is_dir():
+        return sorted(_below(Path(path)))
+    return sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
 
 
 def _check_parts(path: str | PathLike[str], parts: Sequence[str]) -> None:
@@ -92,12 +103,22 @@ def _check_parts(path: str | PathLike[str], parts: Sequence[str]) -> None:
         try:
             kinds[part] = file_kind(_shown(path, part))
         except DataFileError as error:
-            raise DataFileError(f"{error}; or name the tables among the files by a pattern, such as '*.csv'") from None
+            raise DataFileError(
+                f"{error}; or name the tables among the files by a pattern, such as '*.csv'"
+            ) from None
     if len({kind.format for kind in kinds.values()}) > 1:
-        _refuse(path, "its files are of several kinds; name those of one by a pattern, such as '*.csv'")
-    tables = {part if kind.packing is Packing.NONE else part.rpartition(".")[0] for part, kind in kinds.items()}
+        _refuse(
+            path, "its files are of several kinds; name those of one by a pattern, such as '*.csv'"
+        )
+    tables = {
+        part if kind.packing is Packing.NONE else part.rpartition(".")[0]
+        for part, kind in kinds.items()
+    }
     if len(tables) < len(parts) or len({os.path.realpath(part) for part in parts}) < len(parts):
-        _refuse(path, "two of its files are one table, packed or linked, whose records would count twice; remove one")
+        _refuse(
+            path,
+            "two of its files are one table, packed or linked, whose records would count twice; remove one",
+        )
 
 
 def is_part(path: str | PathLike[str], new: str) -> bool:
@@ -114,7 +135,9 @@ def is_part(path: str | PathLike[str], new: str) -> bool:
 
 
 def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether the folders and the name of a file match those of a pattern, in which ``**`` stands for any folders."""
+    """Whether the folders and the name of a file match those of a pattern, in which ``**`` stands
+    for any folders.
+    """
     if not patterns:
         return not names
     if patterns[0] == "**":
@@ -131,7 +154,9 @@ def _entries(path: Path) -> list[Path]:
 
 
 def _below(root: Path, folder: Path | None = None, known: Collection[str] = ()) -> Iterator[str]:
-    """All files of a folder and of its partitions; a folder that is none, or says a column twice, as it is."""
+    """All files of a folder and of its partitions; a folder that is none, or says a column twice,
+    as it is.
+    """
     try:
         entries = _entries(root if folder is None else folder)
     except OSError as error:
@@ -145,7 +170,9 @@ def _below(root: Path, folder: Path | None = None, known: Collection[str] = ()) 
 
 
 def _partition(folder: Path) -> tuple[str, str]:
-    """The column and the value that a folder is called after, as they are written; no column if it is none."""
+    """The column and the value that a folder is called after, as they are written; no column if it
+    is none.
+    """
     key, mark, value = folder.name.partition("=")
     return (key, value) if mark and folder.is_dir() else ("", "")
 
@@ -159,7 +186,10 @@ def _values_of(root: str | PathLike[str], part: str) -> dict[str, str | None]:
     for key, value in map(_partition, reversed(folders)):
         name, said = (unquote(text, errors="surrogateescape") for text in (key, value))
         if not is_writable(name + said) or name in found:
-            _refuse(root, "names of folders in it are no texts in UTF-8, or name a column twice; rename these")
+            _refuse(
+                root,
+                "names of folders in it are no texts in UTF-8, or name a column twice; rename these",
+            )
         found[name] = None if value == _NO_VALUE else said
     return found
 
@@ -168,7 +198,11 @@ def _shown(root: str | PathLike[str], part: str) -> str:
     """A file as messages name it: without the values that its folders are called after."""
     if not Path(root).is_dir():
         return part
-    folders = [f"{_partition(folder)[0]}=*" for folder in Path(part).parents if Path(root) in folder.parents]
+    folders = [
+        f"{_partition(folder)[0]}=*"
+        for folder in Path(part).parents
+        if Path(root) in folder.parents
+    ]
     return str(Path(root, *reversed(folders), Path(part).name))
 
 
@@ -178,9 +212,11 @@ def _refuse(path: str | PathLike[str], problem: str) -> NoReturn:
 
 @final
 class FileSet(TableFile):
-    """A table in several files, of which each has all columns, in any order, but those that folders are called after.
+    """A table in several files, of which each has all columns, in any order, but those that folders
+    are called after.
 
-    Headers are compared when it is opened, before any row is used. A row is read as if it stood in a file of its own.
+    Headers are compared when it is opened, before any row is used. A row is read as if it stood in
+    a file of its own.
 
     Parameters
     ----------
@@ -192,7 +228,9 @@ class FileSet(TableFile):
         Opens one.
     """
 
-    def __init__(self, path: str | PathLike[str], parts: Sequence[str], open_part: Callable[[str], TableFile]) -> None:
+    def __init__(
+        self, path: str | PathLike[str], parts: Sequence[str], open_part: Callable[[str], TableFile]
+    ) -> None:
         super().__init__(path)
         self._parts = tuple(parts)
         self._open_part = open_part
@@ -213,7 +251,10 @@ class FileSet(TableFile):
         """The types that the first file declares; texts are what folders say."""
         if self._declared is None:
             return None
-        return with_columns(self._declared, {name: pd.Series([], dtype=str) for name in self._values[self._parts[0]]})
+        return with_columns(
+            self._declared,
+            {name: pd.Series([], dtype=str) for name in self._values[self._parts[0]]},
+        )
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows of all files in chunks, none of which has rows of two files."""
@@ -233,7 +274,10 @@ class FileSet(TableFile):
             with self._opened(part) as self._part:
                 self._check_same(part, self._part)
                 for chunk in rows(self._part):
-                    said = {name: repeated(value, chunk.index) for name, value in self._values[part].items()}
+                    said = {
+                        name: repeated(value, chunk.index)
+                        for name, value in self._values[part].items()
+                    }
                     yield with_columns(chunk, said)[names]
                 self._part.check_unchanged()
             self._part, self._n_done = None, self._n_done + 1
@@ -253,11 +297,15 @@ class FileSet(TableFile):
         shown, first = (_shown(self._path, each) for each in (part, self._parts[0]))
         keys = self._values[part].keys()
         if not keys.isdisjoint(table.names):
-            self._refuse(f"a column of {shown!r} is also what folders are called after; rename one of the two")
+            self._refuse(
+                f"a column of {shown!r} is also what folders are called after; rename one of the two"
+            )
         if keys != self._values[self._parts[0]].keys() or {*table.names, *keys} != set(self.names):
             # of a file without a header these are its first record: do not repeat them
             problem = f"{shown!r} has other columns than {first!r}"
-            self._refuse(f"{problem}; each file must begin with a header of the same names, in any order")
+            self._refuse(
+                f"{problem}; each file must begin with a header of the same names, in any order"
+            )
 
     @property
     def fraction(self) -> float:

@@ -72,7 +72,9 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
     if ending in _DELIMITERS or (packing is not Packing.NONE and ending not in _TYPED):
         return FileKind(Format.CSV, packing, _DELIMITERS.get(ending, ","))
     endings = ", ".join([*_DELIMITERS, *_TYPED])
-    raise DataFileError(f"{str(path)!r}: its ending is not known; use one of {endings}; .gz or .zst after CSV")
+    raise DataFileError(
+        f"{str(path)!r}: its ending is not known; use one of {endings}; .gz or .zst after CSV"
+    )
 
 
 def is_text(path: str | PathLike[str]) -> bool:
@@ -98,7 +100,9 @@ def is_named_as_table(path: str | PathLike[str]) -> bool:
 
 
 def check_extras(path: str | PathLike[str]) -> None:
-    """Raise `MissingExtraError` if a library is not installed that writing a file of this name needs."""
+    """Raise `MissingExtraError` if a library is not installed that writing a file of this name
+    needs.
+    """
     kind = file_kind(path)
     if kind.format is Format.PARQUET:
         import_pyarrow()
@@ -109,14 +113,18 @@ def check_extras(path: str | PathLike[str]) -> None:
 
 
 def import_pyarrow() -> ModuleType:
-    """pyarrow with its Parquet reader and writer; raises `MissingExtraError` if it is not installed."""
+    """pyarrow with its Parquet reader and writer; raises `MissingExtraError` if it is not
+    installed.
+    """
     _imported("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
     _imported("pyarrow.compute", "Parquet files need pyarrow", "parquet")
     return import_module("pyarrow")
 
 
 def import_zstd() -> ModuleType:
-    """pyarrow, whose streams read and write zstd; raises `MissingExtraError` if it is not installed."""
+    """pyarrow, whose streams read and write zstd; raises `MissingExtraError` if it is not
+    installed.
+    """
     return _imported("pyarrow", ".zst files need pyarrow", "zstd")
 
 

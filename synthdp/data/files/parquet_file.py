@@ -21,10 +21,11 @@ _BUFFER_BYTES = 2**18
 
 @final
 class ParquetFile(TableFile):
-    """A Parquet file; needs pyarrow. Columns of lists, structures or times of day are read as missing.
+    """A Parquet file; needs pyarrow. Columns of lists, structures or times of day are read as
+    missing.
 
-    No value ends the reading. Parquet checks none: texts may be no UTF-8, times of day beyond any day. What cannot be
-    unpacked is damaged, whatever its values are.
+    No value ends the reading. Parquet checks none: texts may be no UTF-8, times of day beyond any
+    day. What cannot be unpacked is damaged, whatever its values are.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -35,10 +36,17 @@ class ParquetFile(TableFile):
         with self._expected_failures():
             with Path(path).open("rb"):
                 pass  # the operating system explains better than pyarrow why a path cannot be opened
-            self._failures: tuple[type[Exception], ...] = (pyarrow.ArrowException, OSError, ValueError, TypeError)
+            self._failures: tuple[type[Exception], ...] = (
+                pyarrow.ArrowException,
+                OSError,
+                ValueError,
+                TypeError,
+            )
             try:
                 # without these it would read all row groups ahead
-                file = pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+                file = pyarrow.parquet.ParquetFile(
+                    path, pre_buffer=False, buffer_size=_BUFFER_BYTES
+                )
                 self._file: Any = self._open.enter_context(file)
             except self._failures:
                 self._refuse("it is not a Parquet file; check its ending")
@@ -56,14 +64,22 @@ class ParquetFile(TableFile):
         return declared
 
     def chunks(self) -> Iterator[pd.DataFrame]:
-        """The rows in chunks of at most `BATCH_ROWS`, typed as in the file; a gap makes no floats of integers."""
+        """The rows in chunks of at most `BATCH_ROWS`, typed as in the file; a gap makes no floats
+        of integers.
+        """
         try:
             for batch in self._batches():
                 columns = {name: self._readable(column) for name, column in batch.items()}
-                odd = {name: column for name, column in columns.items() if isinstance(column, pd.Series)}
+                odd = {
+                    name: column
+                    for name, column in columns.items()
+                    if isinstance(column, pd.Series)
+                }
                 columns |= {name: self._pyarrow.nulls(len(column)) for name, column in odd.items()}
                 table = self._pyarrow.Table.from_pydict(columns)
-                frame = table.to_pandas(date_as_object=False, ignore_metadata=True, integer_object_nulls=True)
+                frame = table.to_pandas(
+                    date_as_object=False, ignore_metadata=True, integer_object_nulls=True
+                )
                 frame = with_columns(frame, odd)
                 self._n_read += len(frame)
                 yield frame
@@ -75,8 +91,9 @@ class ParquetFile(TableFile):
     def _batches(self) -> Iterator[dict[str, Any]]:
         """The columns of some rows after the other.
 
-        Arrow reads a column as a dictionary if the file says that it was one, and then ends at a text that is no
-        UTF-8; as a column of texts it reads the same values. So then it is not told.
+        Arrow reads a column as a dictionary if the file says that it was one, and then ends at a
+        text that is no UTF-8; as a column of texts it reads the same values. So then it is not
+        told.
         """
         n_done = 0
         try:
@@ -92,20 +109,31 @@ class ParquetFile(TableFile):
                 raise
         others = [name for name in self.names if name not in coded]
         stream = self._open.enter_context(_WithoutSchema(self._path))
-        plain = self._open.enter_context(self._pyarrow.parquet.ParquetFile(stream, pre_buffer=False))
+        plain = self._open.enter_context(
+            self._pyarrow.parquet.ParquetFile(stream, pre_buffer=False)
+        )
         pieces = zip(
-            self._file.iter_batches(batch_size=BATCH_ROWS, columns=others) if others else repeat(None),
+            self._file.iter_batches(batch_size=BATCH_ROWS, columns=others)
+            if others
+            else repeat(None),
             plain.iter_batches(batch_size=BATCH_ROWS, columns=coded),
             strict=False,
         )
         for batches in islice(pieces, n_done, None):
-            found = {name: batch.column(name) for batch in batches if batch is not None for name in batch.schema.names}
+            found = {
+                name: batch.column(name)
+                for batch in batches
+                if batch is not None
+                for name in batch.schema.names
+            }
             yield {name: found[name] for name in self.names}
 
     def _readable(self, column: Any) -> Any:
-        """A column in a type that becomes pandas whatever its values: others raise for some of them.
+        """A column in a type that becomes pandas whatever its values: others raise for some of
+        them.
 
-        Texts that are not all UTF-8 are a series of objects. Raises `ArrowInvalid` if its parts do not fit together.
+        Texts that are not all UTF-8 are a series of objects. Raises `ArrowInvalid` if its parts do
+        not fit together.
         """
         types = self._pyarrow.types
         column.validate()
@@ -130,7 +158,10 @@ class ParquetFile(TableFile):
     def _is_utf8(self, column: Any) -> bool:
         """Whether the texts of a column are texts; True if it holds none."""
         types, kind = self._pyarrow.types, column.type
-        if not any(is_text(kind) for is_text in (types.is_string, types.is_large_string, types.is_dictionary)):
+        if not any(
+            is_text(kind)
+            for is_text in (types.is_string, types.is_large_string, types.is_dictionary)
+        ):
             return True
         try:
             column.validate(full=True)
@@ -146,7 +177,9 @@ class ParquetFile(TableFile):
 
 @final
 class _WithoutSchema(FileIO):
-    """A Parquet file that does not say what its columns were in Arrow: the key of that note is another one."""
+    """A Parquet file that does not say what its columns were in Arrow: the key of that note is
+    another one.
+    """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         super().__init__(path)
@@ -168,9 +201,13 @@ class _WithoutSchema(FileIO):
 
 
 def _texts(column: Any) -> pd.Series:
-    """Texts, each decoded by itself; bytes that are no UTF-8 stay bytes, which no column takes for a text."""
+    """Texts, each decoded by itself; bytes that are no UTF-8 stay bytes, which no column takes for
+    a text.
+    """
     dense = column.dictionary_decode() if hasattr(column, "dictionary") else column
-    return pd.Series(np.fromiter(map(_text, dense.cast("large_binary").to_pylist()), dtype=object), dtype=object)
+    return pd.Series(
+        np.fromiter(map(_text, dense.cast("large_binary").to_pylist()), dtype=object), dtype=object
+    )
 
 
 def _text(value: bytes | None) -> str | bytes | None:
@@ -187,20 +224,26 @@ def write_parquet(frame: pd.DataFrame, stream: BinaryIO) -> None:
     pyarrow.parquet.write_table(table, stream)
 
 
-def write_parquet_pieces(frames: Iterable[pd.DataFrame], empty: pd.DataFrame, stream: BinaryIO) -> None:
+def write_parquet_pieces(
+    frames: Iterable[pd.DataFrame], empty: pd.DataFrame, stream: BinaryIO
+) -> None:
     """Write typed values to an open stream, in pieces that have the same columns; at least one.
 
-    Texts may be categories, which are written much faster and are texts for whoever reads the file. ``empty`` is a
-    table of no rows that has the types of the pieces, but for that.
+    Texts may be categories, which are written much faster and are texts for whoever reads the file.
+    ``empty`` is a table of no rows that has the types of the pieces, but for that.
     """
     pyarrow = import_pyarrow()
-    as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata  # what pandas is told of the types
+    as_read = pyarrow.Schema.from_pandas(
+        empty, preserve_index=False
+    ).metadata  # what pandas is told of the types
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
     types = pyarrow.types
-    # a dictionary of drawn floats, which are mostly different, takes longer than they do themselves, and more bytes
+    # a dictionary of drawn floats, which are mostly different, takes longer than they do
+    # themselves, and more bytes
     few = [field.name for field in first.schema if not types.is_floating(field.type)]
-    # least and greatest texts take a quarter of the time, and in rows of no order help nobody to skip any
+    # least and greatest texts take a quarter of the time, and in rows of no order help nobody to
+    # skip any
     ordered = [field.name for field in first.schema if not types.is_dictionary(field.type)]
     options = {"use_dictionary": few, "write_statistics": ordered, "store_schema": False}
     with pyarrow.parquet.ParquetWriter(stream, first.schema, **options) as writer:

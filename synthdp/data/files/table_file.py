@@ -43,13 +43,17 @@ class TableFile(ChunkedTable):
 
     @property
     def declared(self) -> pd.DataFrame | None:
-        """A table without rows that has the types which the file declares; None if it declares none."""
+        """A table without rows that has the types which the file declares; None if it declares
+        none.
+        """
         return None
 
     def check_unchanged(self) -> None:
-        """Raise `DataFileError` if the file was written to or replaced since it was opened; for after its last chunk.
+        """Raise `DataFileError` if the file was written to or replaced since it was opened; for
+        after its last chunk.
 
-        A file that shrinks at the end of a record would else be read as a shorter table, without a word.
+        A file that shrinks at the end of a record would else be read as a shorter table, without a
+        word.
         """
         if _state(self._path) != self._state:
             self._refuse("it was changed while it was read; give a copy that nobody writes to")
@@ -77,14 +81,18 @@ class TableFile(ChunkedTable):
         except (EOFError, zlib.error, gzip.BadGzipFile):
             self._refuse("it is damaged or not a gzip file; make it again")
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno is None:  # a library's own, such as Arrow's
+            if (
+                isinstance(error, OSError) and error.errno is None
+            ):  # a library's own, such as Arrow's
                 self._refuse("it is damaged, or not compressed as its ending says; make it again")
             self._refuse(f"it cannot be read: {reason(error)}; check the path and the file")
 
     def _check_names(self) -> None:
         if len(set(self.names)) != len(self.names):
             # without a header this is the first record: do not repeat it
-            self._refuse("two columns have the same name; give every column its own name in the first line")
+            self._refuse(
+                "two columns have the same name; give every column its own name in the first line"
+            )
 
 
 def _state(path: str | PathLike[str]) -> tuple[int, ...] | None:
@@ -93,4 +101,8 @@ def _state(path: str | PathLike[str]) -> tuple[int, ...] | None:
         status = Path(path).stat()
     except (OSError, ValueError):
         return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    return (
+        (status.st_ino, status.st_size, status.st_mtime_ns)
+        if stat.S_ISREG(status.st_mode)
+        else None
+    )

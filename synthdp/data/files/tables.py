@@ -18,19 +18,22 @@ from synthdp.schema.dialect import USUAL, Dialect
 
 
 def open_table(path: str | PathLike[str], dialect: Dialect = USUAL) -> TableFile:
-    """Open a table by the ending of its name: CSV, Parquet or Excel; ``-`` is CSV from standard input.
+    """Open a table by the ending of its name: CSV, Parquet or Excel; ``-`` is CSV from standard
+    input.
 
     Parameters
     ----------
     path
-        The file; or a folder, or a pattern such as ``part-*.csv``, whose files are one table (`file_set`).
+        The file; or a folder, or a pattern such as ``part-*.csv``, whose files are one table
+        (`file_set`).
     dialect
         How it is written: marks and encoding of CSV, the sheet of an Excel file.
 
     Raises
     ------
     DataFileError
-        If the file cannot be opened, is empty, or is not what its ending says; or several are not one table.
+        If the file cannot be opened, is empty, or is not what its ending says; or several are not
+        one table.
     MissingExtraError
         If a library is not installed that its kind needs.
     """
@@ -43,7 +46,8 @@ def open_table(path: str | PathLike[str], dialect: Dialect = USUAL) -> TableFile
 
 
 def check_kind(path: str | PathLike[str], n_rows: int | None) -> None:
-    """Refuse to write a table beforehand, if its kind of file cannot be written or holds fewer rows.
+    """Refuse to write a table beforehand, if its kind of file cannot be written or holds fewer
+    rows.
 
     Raises `DataFileError` or `MissingExtraError`.
     """
@@ -52,7 +56,9 @@ def check_kind(path: str | PathLike[str], n_rows: int | None) -> None:
         check_fits(n_rows or 0, 0)
 
 
-def write_frame(frame: pd.DataFrame, path: str | PathLike[str], *, force: bool, dialect: Dialect = USUAL) -> None:
+def write_frame(
+    frame: pd.DataFrame, path: str | PathLike[str], *, force: bool, dialect: Dialect = USUAL
+) -> None:
     """Write a table as CSV, Parquet or Excel, by the ending of ``path``.
 
     Parameters
@@ -77,7 +83,9 @@ def write_frame(frame: pd.DataFrame, path: str | PathLike[str], *, force: bool, 
         write_rows(frame, stream, file_kind(path), dialect)
 
 
-def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect = USUAL) -> None:
+def write_rows(
+    frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect = USUAL
+) -> None:
     """Write a table to an open stream; see `write_frame`."""
     if kind.format is Format.PARQUET:
         write_parquet(frame, stream)
@@ -88,14 +96,19 @@ def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: D
 
 
 def write_pieces(
-    frames: Iterable[pd.DataFrame], empty: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect = USUAL
+    frames: Iterable[pd.DataFrame],
+    empty: pd.DataFrame,
+    stream: BinaryIO,
+    kind: FileKind,
+    dialect: Dialect = USUAL,
 ) -> None:
     """Write a long table to an open stream, piece by piece, as CSV or Parquet.
 
     Parameters
     ----------
     frames
-        Pieces of the table, at least one: texts for CSV; typed for Parquet, where categories stand for texts.
+        Pieces of the table, at least one: texts for CSV; typed for Parquet, where categories stand
+        for texts.
     empty
         The table without rows, and with texts.
     stream, kind, dialect

@@ -1,1 +1,3 @@
-"""Frames: tables of pandas, polars and Arrow, what their dtypes say, and how the same kind comes back."""
+"""Frames: tables of pandas, polars and Arrow, what their dtypes say, and how the same kind comes
+back.
+"""

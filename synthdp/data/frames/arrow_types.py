@@ -41,7 +41,9 @@ def _dictionary(values: pd.Series, kind: Any) -> Any:
     """Texts of levels as a dictionary, with indices of its type if there are not too many levels."""
     import pyarrow as pa
 
-    found = pa.array(values.astype(object), type=pa.large_string(), from_pandas=True).dictionary_encode()
+    found = pa.array(
+        values.astype(object), type=pa.large_string(), from_pandas=True
+    ).dictionary_encode()
     is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
     indices = found.indices
     if len(found.dictionary) <= np.iinfo(kind.index_type.to_pandas_dtype()).max:

@@ -66,9 +66,15 @@ class Container:
 
         table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
         filled = nw.from_arrow(table, backend=self.backend)
-        if self.backend is nw.Implementation.POLARS:  # the only one that tells ordered levels from others
-            levels = {name: dtype.categories for name, dtype in frame.dtypes.items() if _is_ordered(dtype)}
-            filled = filled.with_columns(nw.col(name).cast(nw.Enum(list(each))) for name, each in levels.items())
+        if (
+            self.backend is nw.Implementation.POLARS
+        ):  # the only one that tells ordered levels from others
+            levels = {
+                name: dtype.categories for name, dtype in frame.dtypes.items() if _is_ordered(dtype)
+            }
+            filled = filled.with_columns(
+                nw.col(name).cast(nw.Enum(list(each))) for name, each in levels.items()
+            )
         return filled.to_native()
 
 
@@ -77,7 +83,8 @@ PANDAS = Container()
 
 
 def opened(data: object, name: str = "data") -> Opened:
-    """A table of pandas, or of any library of tables in memory that narwhals knows, as a data frame.
+    """A table of pandas, or of any library of tables in memory that narwhals knows, as a data
+    frame.
 
     Values pass through Arrow where it is none of pandas, each as it is: no integer becomes a float
     because there is none in another row.
@@ -90,13 +97,17 @@ def opened(data: object, name: str = "data") -> Opened:
         If it is not pandas' and pyarrow is not installed.
     """
     if isinstance(data, pd.DataFrame):
-        return Opened(frame=data, dtypes=dict(zip(data.columns, data.dtypes, strict=True)), container=PANDAS)
+        return Opened(
+            frame=data, dtypes=dict(zip(data.columns, data.dtypes, strict=True)), container=PANDAS
+        )
     import narwhals as nw
 
     try:
         table = nw.from_native(data, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
-        raise SchemaError("table: two columns have the same name; give every column its own name") from None
+        raise SchemaError(
+            "table: two columns have the same name; give every column its own name"
+        ) from None
     if not isinstance(table, nw.DataFrame):
         raise ParameterError(f"{name} is a {_kind(data)}; {_way_out(data)}")
     frame = _by_arrow(table, name)
@@ -104,7 +115,9 @@ def opened(data: object, name: str = "data") -> Opened:
     schema = {} if kind is nw.Implementation.PYARROW else table.schema  # it has no such levels
     levels = {key: dtype.categories for key, dtype in schema.items() if isinstance(dtype, nw.Enum)}
     ordered = {key: pd.CategoricalDtype(list(each), ordered=True) for key, each in levels.items()}
-    return Opened(frame=frame, dtypes=dict(frame.dtypes) | ordered, container=Container(table.implementation))
+    return Opened(
+        frame=frame, dtypes=dict(frame.dtypes) | ordered, container=Container(table.implementation)
+    )
 
 
 def is_foreign(data: object) -> bool:
@@ -120,17 +133,27 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         import pyarrow as pa
     except ImportError:
         way_out = "run: pip install 'synthdp[parquet]'"
-        raise MissingExtraError(f"{name} is no data frame of pandas and needs pyarrow; {way_out}") from None
+        raise MissingExtraError(
+            f"{name} is no data frame of pandas and needs pyarrow; {way_out}"
+        ) from None
     try:
         arrow = table.to_arrow()
         views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
         plain = [views.get(str(kind), kind) for kind in arrow.schema.types]
         for kind in plain:
-            _ = pd.ArrowDtype(kind).type  # raises for what pandas does not know, such as spans of months
-        columns = [column.cast(kind, safe=False) for column, kind in zip(arrow.columns, plain, strict=True)]
+            _ = pd.ArrowDtype(
+                kind
+            ).type  # raises for what pandas does not know, such as spans of months
+        columns = [
+            column.cast(kind, safe=False) for column, kind in zip(arrow.columns, plain, strict=True)
+        ]
         arrow = pa.Table.from_arrays(columns, names=arrow.column_names)
         return arrow.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
-    except (pa.ArrowException, NotImplementedError, ValueError):  # types: Arrow knows no integers of 128 bits
+    except (
+        pa.ArrowException,
+        NotImplementedError,
+        ValueError,
+    ):  # types: Arrow knows no integers of 128 bits
         problem = f"{name} has a column of a type that Arrow or pandas does not know"
         raise ParameterError(f"{problem}; cast it, or drop it") from None
 

@@ -28,8 +28,12 @@ class TableForm:
     dtypes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def filled(self, frame: pd.DataFrame, *, text: bool, kept: Collection[str] = ()) -> Any:
-        """A decoded table in this form; texts stay texts, and columns that are to be kept are as they are."""
-        dtypes = {} if text else {name: dtype for name, dtype in self.dtypes.items() if name not in kept}
+        """A decoded table in this form; texts stay texts, and columns that are to be kept are as
+        they are.
+        """
+        dtypes = (
+            {} if text else {name: dtype for name, dtype in self.dtypes.items() if name not in kept}
+        )
         return self.container.filled(restored(frame, dtypes) if dtypes else frame)
 
 

@@ -1,4 +1,6 @@
-"""Tables in partitions, such as Dask's data frames: one comes into memory after the other, and is read as a frame."""
+"""Tables in partitions, such as Dask's data frames: one comes into memory after the other, and is
+read as a frame.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -19,24 +21,31 @@ _WAY_OUT = "read it all by its library, which says why to whoever may see rows"
 class PartitionedFrame(Sensitive, ChunkedTable):
     """A table of which one partition after the other comes into this process, is read, and dropped.
 
-    A partition may have other types than those that are declared, as Dask guesses types from some of the rows: it is
-    read by its own, each value by itself, as everywhere. How many partitions there are is not told, and one without
-    rows is not looked at. An index is never read.
+    A partition may have other types than those that are declared, as Dask guesses types from some
+    of the rows: it is read by its own, each value by itself, as everywhere. How many partitions
+    there are is not told, and one without rows is not looked at. An index is never read.
 
     Parameters
     ----------
     library
         Where it comes from, for messages.
     empty
-        A table without rows that has the declared columns and types, of any kind that `opened` takes.
+        A table without rows that has the declared columns and types, of any kind that `opened`
+        takes.
     names
         Its column names.
     partitions
-        Begins to read it: tables of any kind that `opened` takes, made one by one. Nothing is read before `chunks`.
+        Begins to read it: tables of any kind that `opened` takes, made one by one. Nothing is read
+        before `chunks`.
     """
 
     def __init__(
-        self, library: str, empty: Any, *, names: tuple[str, ...], partitions: Callable[[], Iterator[Any]]
+        self,
+        library: str,
+        empty: Any,
+        *,
+        names: tuple[str, ...],
+        partitions: Callable[[], Iterator[Any]],
     ) -> None:
         self.names = names
         self._library = library
@@ -54,11 +63,13 @@ class PartitionedFrame(Sensitive, ChunkedTable):
         Raises
         ------
         SourceError
-            If one cannot be made, or has other columns; it names the type of the library's error, and neither holds
-            its text nor says which partition.
+            If one cannot be made, or has other columns; it names the type of the library's error,
+            and neither holds its text nor says which partition.
         """
         partitions = self._asked("planning what to read", self._partitions)
-        while found := self._asked("reading rows", lambda: [opened(each).frame for each in islice(partitions, 1)]):
+        while found := self._asked(
+            "reading rows", lambda: [opened(each).frame for each in islice(partitions, 1)]
+        ):
             if len(found[0]):
                 self._check_names(found[0])
                 yield found.pop()  # and keep no hold of it while the next one is made
@@ -70,14 +81,17 @@ class PartitionedFrame(Sensitive, ChunkedTable):
         if len(frame.columns) != len(self.names) or set(frame.columns) != set(self.names):
             # what a program made columns of may be values: do not repeat them
             problem = "a partition has other columns than the table declares"
-            raise SourceError(f"{self._library}: {problem}; correct how it is made (in Dask, its meta)")
+            raise SourceError(
+                f"{self._library}: {problem}; correct how it is made (in Dask, its meta)"
+            )
 
     def __repr__(self) -> str:
         return f"<PartitionedFrame of {len(self.names)} columns>"
 
 
 def partitioned(data: Any) -> PartitionedFrame | None:
-    """What was given as a table in partitions: a data frame of Dask, or a dataset of Arrow; None if it is neither.
+    """What was given as a table in partitions: a data frame of Dask, or a dataset of Arrow; None if
+    it is neither.
 
     Raises `SourceError` if Dask cannot say which columns there are.
     """
@@ -90,10 +104,15 @@ def partitioned(data: Any) -> PartitionedFrame | None:
     if ("pyarrow", "Dataset") in kinds:
         from pyarrow import Table
 
-        ahead = {"batch_readahead": 1, "fragment_readahead": 1}  # it would hold 16 batches of 4 files each
+        ahead = {
+            "batch_readahead": 1,
+            "fragment_readahead": 1,
+        }  # it would hold 16 batches of 4 files each
         tables = lambda: (Table.from_batches([batch]) for batch in data.to_batches(**ahead))  # noqa: E731
         empty = asked("pyarrow", "reading the types of columns", data.schema.empty_table)
-        return PartitionedFrame("pyarrow", empty, names=tuple(empty.column_names), partitions=tables)
+        return PartitionedFrame(
+            "pyarrow", empty, names=tuple(empty.column_names), partitions=tables
+        )
     return None
 
 

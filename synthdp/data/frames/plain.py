@@ -1,9 +1,10 @@
-"""Plain values: what periods, durations and intervals say, as the dates, numbers and texts that columns read.
+"""Plain values: what periods, durations and intervals say, as the dates, numbers and texts that
+columns read.
 
-A period is the moment at which it starts, a duration its seconds, an interval its text, a narrow float what it is
-written as. As everywhere
-between a value and its code, each value is taken by itself: what stands in one row never changes what is
-made of another, and none raises. A value that its column's type has no use for stays what it is.
+A period is the moment at which it starts, a duration its seconds, an interval its text, a narrow
+float what it is written as. As everywhere between a value and its code, each value is taken by
+itself: what stands in one row never changes what is made of another, and none raises. A value that
+its column's type has no use for stays what it is.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +25,9 @@ _SPANS = frozenset({pd.Period, pd.Interval, *_DURATIONS})
 _SECONDS = {"W": (604_800, 1), "D": (86_400, 1), "h": (3600, 1), "m": (60, 1), "s": (1, 1)} | {
     unit: (1, 1000**power) for power, unit in enumerate(("ms", "us", "ns", "ps", "fs", "as"), 1)
 }
-"""The seconds of each unit of numpy's durations, as a fraction; years and months have no fixed number."""
+"""The seconds of each unit of numpy's durations, as a fraction; years and months have no fixed
+number.
+"""
 
 _NO_COUNT = -(2**63)
 """What numpy counts a missing duration as."""
@@ -40,7 +43,9 @@ def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     types
         Field types by the names of columns, all of them there; other columns are not looked at.
 
-    >>> frame = pd.DataFrame({"stay": pd.to_timedelta(["90min", None]), "age": pd.interval_range(0, 2)})
+    >>> frame = pd.DataFrame(
+    ...     {"stay": pd.to_timedelta(["90min", None]), "age": pd.interval_range(0, 2)}
+    ... )
     >>> plain(frame, {"stay": "number", "age": "string"}).to_numpy().tolist()
     [[5400.0, '(0, 1]'], [nan, '(1, 2]']]
     """
@@ -51,7 +56,9 @@ def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
 
 
 def plain_column(series: pd.Series, kind: str) -> pd.Series:
-    """A column of some field type with its periods, durations and intervals made plain; itself if it has none."""
+    """A column of some field type with its periods, durations and intervals made plain; itself if
+    it has none.
+    """
     dtype: Any = series.dtype
     if kind not in _READERS:
         return series
@@ -63,7 +70,9 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
         values = series.to_numpy()
         if _SPANS.isdisjoint(map(type, values)):
             return series
-        return pd.Series(_objects(_said(value, kind) for value in values), index=series.index, dtype=object)
+        return pd.Series(
+            _objects(_said(value, kind) for value in values), index=series.index, dtype=object
+        )
     if kind == "number" and (narrow := _NARROW.get(str(dtype))) is not None:
         return _widened(series, narrow)
     if (spans := _distinct_spans(series)) is None:
@@ -97,11 +106,16 @@ def _widened(series: pd.Series, floats: type[np.floating[Any]]) -> pd.Series:
 
 
 def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Of each narrow float the float of 64 bits with the fewest digits that is the same to its own type."""
+    """Of each narrow float the float of 64 bits with the fewest digits that is the same to its own
+    type.
+    """
     wide = numbers.astype(np.float64)
     rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
     powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
-    rest, powers = rest[np.abs(powers) < 9], powers[np.abs(powers) < 9]  # what is divided, and by what, is exact
+    rest, powers = (
+        rest[np.abs(powers) < 9],
+        powers[np.abs(powers) < 9],
+    )  # what is divided, and by what, is exact
     for n_digits in _DIGITS:
         scale = 10.0 ** (n_digits - 1 - powers)
         shorter = np.rint(wide[rest] * scale) / scale
@@ -111,14 +125,18 @@ def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
     return wide
 
 
-def _distinct_spans(series: pd.Series) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:
+def _distinct_spans(
+    series: pd.Series,
+) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:
     """The spans of a typed column, and where among them each row's is; None if the type has none."""
     dtype: Any = series.dtype
     if isinstance(dtype, pd.IntervalDtype):
         # by the bits of both ends: zeros of either sign are equal, and are written differently
         ends = [_bits_of(end) for end in (series.array.left, series.array.right)]
         left, right = (np.unique(end, return_inverse=True)[1] for end in ends)
-        _, firsts, positions = np.unique(left * len(series) + right, return_index=True, return_inverse=True)
+        _, firsts, positions = np.unique(
+            left * len(series) + right, return_index=True, return_inverse=True
+        )
         return list(series.array.take(firsts)), positions
     if isinstance(dtype, pd.PeriodDtype):
         numbers, positions = np.unique(series.array.asi8, return_inverse=True)
@@ -139,7 +157,9 @@ def _bits_of(ends: pd.Index) -> NDArray[np.int64]:
         return np.asarray(ends.asi8)
     numbers = ends.to_numpy()
     return np.asarray(
-        numbers.astype(np.float64).view(np.int64) if numbers.dtype.kind == "f" else numbers.astype(np.int64)
+        numbers.astype(np.float64).view(np.int64)
+        if numbers.dtype.kind == "f"
+        else numbers.astype(np.int64)
     )
 
 
@@ -159,7 +179,11 @@ def _of_one_type(said: list[object], kind: str) -> pd.Series:
     """What the spans of a typed column say, in the type that is read fastest."""
     if kind in ("date", "datetime"):
         nothing = np.datetime64("NaT")
-        return pd.Series(np.array([x if type(x) is np.datetime64 else nothing for x in said], dtype="datetime64[s]"))
+        return pd.Series(
+            np.array(
+                [x if type(x) is np.datetime64 else nothing for x in said], dtype="datetime64[s]"
+            )
+        )
     if kind == "string":
         return pd.Series(_objects(said), dtype=object)
     return pd.Series([x if type(x) is float else np.nan for x in said], dtype=np.float64)
@@ -167,7 +191,9 @@ def _of_one_type(said: list[object], kind: str) -> pd.Series:
 
 def _taken(values: pd.Series, positions: NDArray[Any], like: pd.Series) -> pd.Series:
     """The values at some positions, -1 for a missing one."""
-    return pd.Series(values.array.take(positions, allow_fill=True), index=like.index, dtype=values.dtype)
+    return pd.Series(
+        values.array.take(positions, allow_fill=True), index=like.index, dtype=values.dtype
+    )
 
 
 def _objects(values: Iterable[object]) -> NDArray[np.object_]:

@@ -1,8 +1,9 @@
 """Restoring: what was drawn, in the dtypes of the table that was given, as far as they can hold it.
 
-All of it is post-processing of released values. Numbers and moments beyond what a dtype can hold are
-clipped to its ends. If it cannot hold a value at all (a missing one among numpy's integers, the level
-``other`` among intervals), the column gets the next of the family that can: nullable integers, categories.
+All of it is post-processing of released values. Numbers and moments beyond what a dtype can hold
+are clipped to its ends. If it cannot hold a value at all (a missing one among numpy's integers, the
+level ``other`` among intervals), the column gets the next of the family that can: nullable
+integers, categories.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,8 @@ from synthdp.schema.words.with_columns import with_columns
 
 
 def released_dtypes(dtypes: Mapping[str, Any], columns: Iterable[Column]) -> dict[str, Any]:
-    """Dtypes that hold no more than a released schema does: of categories its levels only, in their order.
+    """Dtypes that hold no more than a released schema does: of categories its levels only, in their
+    order.
 
     Parameters
     ----------
@@ -43,16 +45,20 @@ def _released(dtype: Any, column: Column) -> Any:
     levels = _written_levels(column)
     if isinstance(dtype, pd.IntervalDtype):
         spans = {level: _interval(level, dtype) for level in levels}
-        known = dict(sorted(((text, span) for text, span in spans.items() if span), key=lambda pair: pair[1]))
+        known = dict(
+            sorted(((text, span) for text, span in spans.items() if span), key=lambda pair: pair[1])
+        )
         return _levels_as(known, levels, ordered=True)
     return _levels_as(_objects_of(dtype.categories), levels, ordered=bool(dtype.ordered))
 
 
 def _objects_of(categories: pd.Index | None) -> dict[str | None, Any]:
-    """Categories by the texts that they are read as; texts stand for themselves, as do objects of any kind.
+    """Categories by the texts that they are read as; texts stand for themselves, as do objects of
+    any kind.
 
-    Of two objects that are read as one level, such as 1 and "1", one may be there because of a single record, and
-    by one text among numbers these are no longer all numbers: neither is public with the dtype.
+    Of two objects that are read as one level, such as 1 and "1", one may be there because of a
+    single record, and by one text among numbers these are no longer all numbers: neither is public
+    with the dtype.
     """
     each = [] if categories is None else list(categories)
     are_objects = categories is None or categories.dtype == object
@@ -63,11 +69,13 @@ def _objects_of(categories: pd.Index | None) -> dict[str | None, Any]:
     }
 
 
-def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) -> pd.CategoricalDtype:
+def _levels_as(
+    objects: Mapping[Any, Any], levels: list[str], *, ordered: bool
+) -> pd.CategoricalDtype:
     """Levels as categories: the objects that their texts stand for, else the texts.
 
-    Ordered ones keep their order. Others are in that of numbers, or of the schema, because in the order of
-    a dtype may lie who came first. What is no object of the dtype comes last.
+    Ordered ones keep their order. Others are in that of numbers, or of the schema, because in the
+    order of a dtype may lie who came first. What is no object of the dtype comes last.
     """
     are_numbers = all(isinstance(each, Real) for each in objects.values())
     if are_numbers and not ordered:
@@ -76,9 +84,13 @@ def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) 
     if ordered or are_numbers:
         levels = sorted(levels, key=lambda level: ranks.get(level, len(ranks)))
     categories = [objects.get(level, level) for level in levels]
-    is_mixed = any(level not in objects for level in levels) and any(level in objects for level in levels)
+    is_mixed = any(level not in objects for level in levels) and any(
+        level in objects for level in levels
+    )
     index = pd.Index(categories, dtype=object if is_mixed else None)
-    return pd.CategoricalDtype(index if index.is_unique else pd.Index(levels, dtype=object), ordered=ordered)
+    return pd.CategoricalDtype(
+        index if index.is_unique else pd.Index(levels, dtype=object), ordered=ordered
+    )
 
 
 def _texts_of(categories: list[Any]) -> list[str | None]:
@@ -95,7 +107,9 @@ def _interval(text: str, dtype: pd.IntervalDtype) -> pd.Interval | None:
         left, right = text[1:-1].split(", ")
         if not is_moment:
             left, right = (np.dtype(subtype).type(end).item() for end in (left, right))
-        span = pd.Interval(*(map(pd.Timestamp, (left, right)) if is_moment else (left, right)), closed=dtype.closed)
+        span = pd.Interval(
+            *(map(pd.Timestamp, (left, right)) if is_moment else (left, right)), closed=dtype.closed
+        )
     except (TypeError, ValueError):
         return None
     return span if str(span) == text else None
@@ -109,8 +123,12 @@ def _written_levels(column: CategoricalColumn) -> list[str]:
 
 
 def restored(frame: pd.DataFrame, dtypes: Mapping[str, Any]) -> pd.DataFrame:
-    """A decoded table with dtypes as `released_dtypes` gives them; columns without one stay as they are."""
-    return with_columns(frame, {name: _column(frame[name], dtype) for name, dtype in dtypes.items()})
+    """A decoded table with dtypes as `released_dtypes` gives them; columns without one stay as they
+    are.
+    """
+    return with_columns(
+        frame, {name: _column(frame[name], dtype) for name, dtype in dtypes.items()}
+    )
 
 
 def _column(values: pd.Series, dtype: Any) -> pd.Series:
@@ -142,7 +160,11 @@ def texts(values: pd.Series, dtype: Any) -> pd.Series:
 def _categories(values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
     """Texts of levels as the categories that they stand for; NA where missing."""
     categories = list(dtype.categories)
-    positions: dict[Any, int] = {text: position for position, text in enumerate(_texts_of(categories))}
-    positions |= {each: position for position, each in enumerate(categories) if isinstance(each, str)}
+    positions: dict[Any, int] = {
+        text: position for position, text in enumerate(_texts_of(categories))
+    }
+    positions |= {
+        each: position for position, each in enumerate(categories) if isinstance(each, str)
+    }
     codes = np.fromiter((positions.get(value, -1) for value in values), np.intp, len(values))
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))

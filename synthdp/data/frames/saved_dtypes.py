@@ -1,4 +1,6 @@
-"""Dtypes as JSON values, for saved forms: what cannot be told so is left out, and such a column is of its schema's."""
+"""Dtypes as JSON values, for saved forms: what cannot be told so is left out, and such a column is
+of its schema's.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +17,16 @@ _NAME = re.compile(r"\w+(\[[\w-]+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
 
 
 def dtypes_as_json(dtypes: Mapping[str, Any]) -> dict[str, Any]:
-    """Dtypes by the names of columns as JSON values: a name, or categories and whether they are ordered.
+    """Dtypes by the names of columns as JSON values: a name, or categories and whether they are
+    ordered.
 
     >>> sizes = pd.Index(["S", "M"], dtype=object)
-    >>> dtypes_as_json({"size": pd.CategoricalDtype(sizes, ordered=True), "seen": pd.DatetimeTZDtype("s", "UTC")})
+    >>> dtypes_as_json(
+    ...     {
+    ...         "size": pd.CategoricalDtype(sizes, ordered=True),
+    ...         "seen": pd.DatetimeTZDtype("s", "UTC"),
+    ...     }
+    ... )
     {'size': {'categories': ['S', 'M'], 'dtype': 'object', 'ordered': True}, 'seen': 'datetime64[s, UTC]'}
     """
     told = {name: _told(dtype) for name, dtype in dtypes.items()}
@@ -30,7 +38,10 @@ def _told(dtype: Any) -> Any:
     told: Any = str(dtype)
     if isinstance(dtype, pd.CategoricalDtype):
         told = {"categories": [] if dtype.categories is None else dtype.categories.tolist()}
-        told |= {"dtype": str(getattr(dtype.categories, "dtype", "object")), "ordered": bool(dtype.ordered)}
+        told |= {
+            "dtype": str(getattr(dtype.categories, "dtype", "object")),
+            "ordered": bool(dtype.ordered),
+        }
         if not all(type(each) in (str, int, float, bool) for each in told["categories"]):
             return None
     elif isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA:
@@ -39,7 +50,11 @@ def _told(dtype: Any) -> Any:
         told = {"arrow": str(dtype.pyarrow_dtype)}
     try:
         return told if _read(told) == dtype else None
-    except (TypeError, ValueError, NotImplementedError):  # no text says it, such as some types of Arrow
+    except (
+        TypeError,
+        ValueError,
+        NotImplementedError,
+    ):  # no text says it, such as some types of Arrow
         return None
 
 

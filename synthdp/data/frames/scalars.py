@@ -1,4 +1,6 @@
-"""Released numbers, moments and durations in dtypes of numpy and pandas, clipped to what these can hold."""
+"""Released numbers, moments and durations in dtypes of numpy and pandas, clipped to what these can
+hold.
+"""
 
 from typing import Any
 
@@ -17,11 +19,17 @@ _MARGIN = 2 * 86_400
 
 
 def numbers(values: pd.Series, dtype: Any) -> pd.Series:
-    """Numbers or truth values in a dtype; in pandas' nullable sibling if values may be missing and it cannot say so."""
+    """Numbers or truth values in a dtype; in pandas' nullable sibling if values may be missing and
+    it cannot say so.
+    """
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     nullable = isinstance(values.dtype, pd.api.extensions.ExtensionDtype)
     if isinstance(dtype, np.dtype) and plain.kind in "biu" and nullable:
-        dtype = "boolean" if plain.kind == "b" else plain.name.replace("i", "I", 1).replace("uI", "UI", 1)
+        dtype = (
+            "boolean"
+            if plain.kind == "b"
+            else plain.name.replace("i", "I", 1).replace("uI", "UI", 1)
+        )
     if plain.kind == "f":
         ends = np.finfo(plain)
         values = values.clip(float(ends.min), float(ends.max))

@@ -46,10 +46,14 @@ class CodedTable:
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.domain):
-            raise ParameterError(f"columns: {len(self.columns)} for {len(self.domain)} attributes; give one each")
+            raise ParameterError(
+                f"columns: {len(self.columns)} for {len(self.domain)} attributes; give one each"
+            )
         checked = (
             checked_codes(codes, name, size)
-            for codes, name, size in zip(self.columns, self.domain.attributes, self.domain.shape, strict=True)
+            for codes, name, size in zip(
+                self.columns, self.domain.attributes, self.domain.shape, strict=True
+            )
         )
         columns = tuple(checked)
         if len({len(codes) for codes in columns}) > 1:
@@ -68,10 +72,14 @@ class CodedTable:
 
 
 def checked_codes(codes: Codes, name: str, size: int) -> Codes:
-    """One column of codes, contiguous and in its smallest type; raises `ParameterError` if they do not fit."""
+    """One column of codes, contiguous and in its smallest type; raises `ParameterError` if they do
+    not fit.
+    """
     array = np.asarray(codes)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ParameterError(f"codes: those of column {name!r} are {array.ndim}-D {array.dtype}; give 1-D integers")
+        raise ParameterError(
+            f"codes: those of column {name!r} are {array.ndim}-D {array.dtype}; give 1-D integers"
+        )
     if array.size and (int(array.min()) < 0 or int(array.max()) >= size):
         raise ParameterError(
             f"codes: some of column {name!r} lie outside 0 .. {size - 1}; check the schema they are of"
@@ -92,7 +100,11 @@ def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
         If the table's column names are not the schema's (their order may differ).
 
     >>> schema = Schema.from_dict(
-    ...     {"fields": [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}]}
+    ...     {
+    ...         "fields": [
+    ...             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
+    ...         ]
+    ...     }
     ... )
     >>> encode(pd.DataFrame({"age": ["3", "3.0", "-7", "?", ""]}), schema).columns[0].tolist()
     [3, 3, 0, 10, 10]
@@ -105,7 +117,9 @@ def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:
     numbers = np.empty(0)
     for column in schema.columns:
         if isinstance(column, DateColumn) and column.parts:
-            numbers = column.read_numbers(frame[column.source])  # once for the date and all its parts
+            numbers = column.read_numbers(
+                frame[column.source]
+            )  # once for the date and all its parts
             yield column.codes_of_numbers(numbers)
         elif isinstance(column, PartColumn):
             yield column.codes_of_numbers(numbers)
@@ -124,7 +138,8 @@ def decode(
 ) -> pd.DataFrame:
     """A table of values for released level codes; `encode` gives the same codes back.
 
-    Where the bins of a row hold no values that keep to the schema's checks, values lie in other bins.
+    Where the bins of a row hold no values that keep to the schema's checks, values lie in other
+    bins.
 
     Parameters
     ----------
@@ -140,14 +155,14 @@ def decode(
     categories
         Typed levels that are texts as categories, which is quicker.
     given
-        Of some columns the values, as `read_numbers` gives them, that checks are to hold for in place
-        of those that are drawn.
+        Of some columns the values, as `read_numbers` gives them, that checks are to hold for in
+        place of those that are drawn.
 
     Returns
     -------
     pandas.DataFrame
-        Its dtypes depend on the schema only: ``str``; ``int64``, or ``Int64`` if values may
-        be missing; ``float64``; ``bool`` or ``boolean``; ``datetime64[s]``; ``object`` with ``text``.
+        Its dtypes depend on the schema only: ``str``; ``int64``, or ``Int64`` if values may be
+        missing; ``float64``; ``bool`` or ``boolean``; ``datetime64[s]``; ``object`` with ``text``.
 
     Raises
     ------

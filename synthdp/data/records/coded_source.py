@@ -16,19 +16,23 @@ from synthdp.data.counting.joint import JointCounter
 from synthdp.data.records.codec import CodedTable
 
 KEPT_CELLS = 2**24
-"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
+"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of
+delivery.
+"""
 
 
 @final
 class CodedSource(Sensitive):
     """Exact counts of the sensitive table, held in memory as level codes.
 
-    It shows nothing of the table but its domain: no length, no rows, no text; it is not
-    pickled or copied. Counts are kept, first come first kept, up to `KEPT_CELLS` cells in all:
-    mechanisms ask for the same marginals in every round. What is answered and kept follows from the
-    domain and the cliques asked for, never from the rows; how it is counted, and so the seconds, may.
+    It shows nothing of the table but its domain: no length, no rows, no text; it is not pickled or
+    copied. Counts are kept, first come first kept, up to `KEPT_CELLS` cells in all: mechanisms ask
+    for the same marginals in every round. What is answered and kept follows from the domain and the
+    cliques asked for, never from the rows; how it is counted, and so the seconds, may.
 
-    >>> table = CodedTable(Domain.from_sizes({"a": 2, "b": 3}), (np.array([0, 1, 1]), np.array([2, 0, 0])))
+    >>> table = CodedTable(
+    ...     Domain.from_sizes({"a": 2, "b": 3}), (np.array([0, 1, 1]), np.array([2, 0, 0]))
+    ... )
     >>> CodedSource(table).counts(("a", "b")).tolist()
     [[0, 0, 1], [2, 0, 0]]
     """
@@ -66,37 +70,53 @@ class CodedSource(Sensitive):
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Counts of many marginals, each as `counts` gives it, in the order asked for.
 
-        Few, wider tables are counted, each in one pass over the rows or some of them, and summed down: a
-        good deal less work than clique by clique. At most about `KEPT_CELLS` cells are counted ahead
-        of delivery.
+        Few, wider tables are counted, each in one pass over the rows or some of them, and summed
+        down: a good deal less work than clique by clique. At most about `KEPT_CELLS` cells are
+        counted ahead of delivery.
 
         Raises
         ------
         ParameterError
-            If an attribute of a clique is not in the domain, or repeats; before anything is counted.
+            If an attribute of a clique is not in the domain, or repeats; before anything is
+            counted.
         """
         wanted = [varying(self._axes(clique), self.domain.shape) for clique in cliques]
         shapes = [self.domain.project(clique).shape for clique in cliques]
-        found = (counts for batch in batches(wanted, self.domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        found = (
+            counts
+            for batch in batches(wanted, self.domain.shape, KEPT_CELLS)
+            for counts in self._counted(batch)
+        )
         return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
             raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
         positions = self._positions
-        return tuple(positions[name] if name in positions else self.domain.index(name) for name in clique)
+        return tuple(
+            positions[name] if name in positions else self.domain.index(name) for name in clique
+        )
 
     def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Counts of some marginals, kept ones or from the rows."""
-        fresh = list({members: axes for axes in wanted if (members := frozenset(axes)) not in self._kept}.values())
+        fresh = list(
+            {
+                members: axes for axes in wanted if (members := frozenset(axes)) not in self._kept
+            }.values()
+        )
         counted = counts_of_all(self._rows(), fresh)
-        found = {frozenset(axes): (axes, self._kept.add(axes, counts)) for axes, counts in counted.items()}
+        found = {
+            frozenset(axes): (axes, self._kept.add(axes, counts))
+            for axes, counts in counted.items()
+        }
         for axes in wanted:
             yield _view(*(found.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
 
     def _rows(self) -> JointCounter:
         columns = self._table.columns
-        return JointCounter(dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0)
+        return JointCounter(
+            dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0
+        )
 
 
 @final
@@ -127,7 +147,9 @@ class _Kept:
 
     def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Keep counts if there is room; returns them read-only."""
-        owned = np.array(counts, dtype=np.int64, order="C")  # a copy: the wider table they were summed from is let go
+        owned = np.array(
+            counts, dtype=np.int64, order="C"
+        )  # a copy: the wider table they were summed from is let go
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         members = frozenset(axes)
         if owned.size <= self._room_cells and members not in self:

@@ -1,4 +1,6 @@
-"""Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
+"""Held columns: the values of one open column, kept until its domain is known, in the least form
+that suffices.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -13,18 +15,32 @@ from synthdp.core.grid import READ, UNREAD, Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.vocabulary import Vocabulary
-from synthdp.schema.axes.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
+from synthdp.schema.axes.points import (
+    decimal_points,
+    decimals_of,
+    exponents_of,
+    integer_points,
+    steps_of,
+)
 from synthdp.schema.columns.binned import BinnedColumn, are_unread
 from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
 from synthdp.schema.columns.column import Column, code_dtype
 from synthdp.schema.columns.date_parts import PartColumn
-from synthdp.schema.columns.reading import canonical_text, distinct, is_missing, plain_text, texts_of
+from synthdp.schema.columns.reading import (
+    canonical_text,
+    distinct,
+    is_missing,
+    plain_text,
+    texts_of,
+)
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.words.texts import is_writable
 
 RawKey: TypeAlias = str | float | tuple[()]
-"""What tells values of a string column apart: a text, a whole float (two texts), or () for foreign objects."""
+"""What tells values of a string column apart: a text, a whole float (two texts), or () for foreign
+objects.
+"""
 
 FOREIGN: RawKey = ()
 """Key of every object that is neither text nor number nor truth value: no level can be one."""
@@ -37,8 +53,8 @@ class HeldFrequencies(Sensitive):
     Parameters
     ----------
     listed
-        Texts by code point, or grid points, ascending; never in the order of the rows. Texts that no file can hold
-        are left out.
+        Texts by code point, or grid points, ascending; never in the order of the rows. Texts that
+        no file can hold are left out.
     n_rows
         Above 0; int64, one each.
     """
@@ -55,7 +71,11 @@ class HeldFrequencies(Sensitive):
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         """The values at some places."""
         listed = self._listed
-        return [listed[place] for place in places.tolist()] if isinstance(listed, list) else listed[places]
+        return (
+            [listed[place] for place in places.tolist()]
+            if isinstance(listed, list)
+            else listed[places]
+        )
 
 
 class HeldColumn(ABC):
@@ -90,7 +110,9 @@ class HeldColumn(ABC):
 
     def _check_plain(self, grid: Grid) -> None:
         if grid.of != "values" or grid.decimals:
-            self._refuse("its values have no decimals and no exponents; give a grid of 'values' without decimals")
+            self._refuse(
+                "its values have no decimals and no exponents; give a grid of 'values' without decimals"
+            )
 
 
 @final
@@ -115,7 +137,9 @@ class HeldTexts(HeldColumn):
         if len(starts):
             self._refuse("texts have no order to be counted in; give no starts")
         numbers, keys = self.rows.joined(), self._vocabulary.keys
-        missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
+        missing = np.append(
+            np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True
+        )  # NO_KEY is the last
         return self._counts(1 - missing[numbers], 2)
 
     def frequencies(self, grid: Grid) -> HeldFrequencies:
@@ -138,12 +162,17 @@ class HeldTexts(HeldColumn):
         """The codes that a closed column gives the values."""
         values = np.empty(len(self._vocabulary.keys), dtype=object)
         values[:] = self._vocabulary.keys
-        codes = np.append(column.encode(pd.Series(values, dtype=object)), np.array([column.missing_code], column.dtype))
+        codes = np.append(
+            column.encode(pd.Series(values, dtype=object)),
+            np.array([column.missing_code], column.dtype),
+        )
         return np.asarray(codes[self.rows.joined()])
 
 
 def _raw_key(value: object) -> RawKey | None:
-    """A value up to what no string column tells apart; None if it is missing whatever the column is."""
+    """A value up to what no string column tells apart; None if it is missing whatever the column
+    is.
+    """
     if type(value) is str:
         return value
     if is_missing(value):
@@ -162,7 +191,9 @@ class _HeldPoints(HeldColumn):
         """The points of all values that are not missing, and which those are."""
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of: missing, below the first start, from each start to the next, at or above the last."""
+        """Counts of: missing, below the first start, from each start to the next, at or above the
+        last.
+        """
         points, present = self._points(grid)
         cells = np.zeros(len(present), dtype=np.intp)
         cells[present] = 1 + np.searchsorted(starts, points, side="right")
@@ -216,7 +247,8 @@ class HeldNumbers(_HeldPoints):
 
 @final
 class HeldLevels(_HeldPoints):
-    """A column of declared levels of which only "missing" is open: codes with "missing" and unread values apart.
+    """A column of declared levels of which only "missing" is open: codes with "missing" and unread
+    values apart.
 
     Of truth values it is held as well how they are spelt, as further such codes.
     """
@@ -250,7 +282,10 @@ class HeldLevels(_HeldPoints):
         """The codes that a closed column gives the values."""
         reader = self._reader
         levels = np.arange(reader.size)
-        levels[reader.missing_code], levels[reader.unread_code] = column.missing_code, column.unread_code
+        levels[reader.missing_code], levels[reader.unread_code] = (
+            column.missing_code,
+            column.unread_code,
+        )
         return np.asarray(levels.astype(column.dtype)[self.rows.joined() % reader.size])
 
 

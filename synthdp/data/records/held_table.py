@@ -73,7 +73,9 @@ class HeldSource(Sensitive):
 
     def _column(self, grid: Grid) -> HeldColumn:
         if grid.column not in self._columns:
-            raise ParameterError(f"grid: there is no open column {grid.column!r}; name one that the schema leaves open")
+            raise ParameterError(
+                f"grid: there is no open column {grid.column!r}; name one that the schema leaves open"
+            )
         return self._columns[grid.column]
 
 
@@ -105,7 +107,9 @@ class HeldTable(Sensitive):
 
     @property
     def unit(self) -> str | None:
-        """The column by which persons were told apart when the rows were read; None if they were not."""
+        """The column by which persons were told apart when the rows were read; None if they were
+        not.
+        """
         return self._unit
 
     @property
@@ -119,7 +123,8 @@ class HeldTable(Sensitive):
         return HeldSource(self._open)
 
     def encode(self, schema: Schema) -> CodedTable:
-        """The codes that `codec.encode` would give the rows, in the order of the schema, with or without unread places.
+        """The codes that `codec.encode` would give the rows, in the order of the schema, with or
+        without unread places.
 
         Raises
         ------
@@ -139,7 +144,11 @@ class HeldTable(Sensitive):
         placed = column.with_unread_place()
         if held is None and self._closed is not None and placed in self._closed.columns:
             codes = self._coded.columns[self._closed.names.index(column.name)]
-            return codes if placed == column else np.where(codes == placed.unread_code, column.unread_code, codes)
+            return (
+                codes
+                if placed == column
+                else np.where(codes == placed.unread_code, column.unread_code, codes)
+            )
         raise ParameterError(
             f"schema: column {column.name!r} is not the one that the rows were read by; use its schema"
         )
@@ -175,21 +184,32 @@ class HeldTableReader:
     __slots__ = ("_closed", "_max_rows", "_open", "_parts", "_schema", "_unit", "_units")
 
     def __init__(
-        self, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1, key: str | None = None
+        self,
+        schema: OpenSchema,
+        *,
+        unit: str | None = None,
+        max_rows: int = 1,
+        key: str | None = None,
     ) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         closed = tuple(column for column in self._schema.columns if isinstance(column, Column))
-        self._closed = Schema(closed, schema.missing_values).with_unread_places() if closed else None
+        self._closed = (
+            Schema(closed, schema.missing_values).with_unread_places() if closed else None
+        )
         self._open = {column.name: held_column(column) for column in self._schema.open_columns}
         self._parts: list[CodedTable] = []
         self._unit = unit
         self._max_rows = 1 if unit is None else max_rows
         self._units = (
-            None if unit is None else UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
+            None
+            if unit is None
+            else UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
         )
 
     def add(self, frame: pd.DataFrame) -> None:
-        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the schema's."""
+        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the
+        schema's.
+        """
         self._schema.check_header(frame.columns, unit=self._unit)
         if self._units is not None:
             self._units.add(frame[self._unit])

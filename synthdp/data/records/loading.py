@@ -1,4 +1,6 @@
-"""Reading records into codes: from files and partitions in chunks that are encoded and dropped, or from a frame."""
+"""Reading records into codes: from files and partitions in chunks that are encoded and dropped, or
+from a frame.
+"""
 
 from collections.abc import Callable, Iterator
 from os import PathLike
@@ -21,8 +23,8 @@ def read_coded(
     Parameters
     ----------
     path
-        CSV, Parquet or Excel by its ending, or ``-`` for CSV from standard input; written as the schema's
-        dialect says. A header without rows is a table like any other.
+        CSV, Parquet or Excel by its ending, or ``-`` for CSV from standard input; written as the
+        schema's dialect says. A header without rows is a table like any other.
     schema
         Its names must be the header's, in any order; checked before any row is read.
     progress
@@ -32,13 +34,16 @@ def read_coded(
     Raises
     ------
     DataFileError
-        If the file cannot be read: missing, damaged, empty, ragged, or not in the declared encoding.
+        If the file cannot be read: missing, damaged, empty, ragged, or not in the declared
+        encoding.
     SchemaError
         If the header does not hold the schema's names.
     """
     with open_table(path, schema.dialect) as table:
         schema.check_header(table.names)
-        return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in chunks_of(table, progress)])
+        return CodedTable.concatenate(
+            schema.domain, [encode(chunk, schema) for chunk in chunks_of(table, progress)]
+        )
 
 
 def held_rows(
@@ -52,11 +57,13 @@ def held_rows(
     """Read the rows of an open table, once, and hold them until their domain is known.
 
     ``unit`` names the column of the ids of persons, of each of whom at most ``max_rows`` rows are
-    kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`; of partitions
-    `SourceError` is raised as by `PartitionedFrame.chunks`.
+    kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`;
+    of partitions `SourceError` is raised as by `PartitionedFrame.chunks`.
     """
     reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
-    schema.check_header(table.names if isinstance(table, ChunkedTable) else table.columns, unit=unit)
+    schema.check_header(
+        table.names if isinstance(table, ChunkedTable) else table.columns, unit=unit
+    )
     for chunk in chunks_of(table, progress):
         reader.add(chunk)
         del chunk  # or it would be there until the next one is

@@ -1,4 +1,6 @@
-"""Exact counts of rows of which few have a value that could not be read: the rest is counted by what was declared."""
+"""Exact counts of rows of which few have a value that could not be read: the rest is counted by
+what was declared.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import final
@@ -16,11 +18,13 @@ from synthdp.schema.schema import Schema
 
 @final
 class PlacedSource(Sensitive):
-    """The counts that a `CodedSource` gives, of a table in which the last codes of some attributes are rare.
+    """The counts that a `CodedSource` gives, of a table in which the last codes of some attributes
+    are rare.
 
-    Rows without any of them are counted over the smaller domain, in which marginals have a fraction of the cells, all
-    others by themselves; the counts are summed. So each row is in one cell of a marginal, as ever. Which way a row is
-    counted shows in no count; how many seconds it takes may depend on it.
+    Rows without any of them are counted over the smaller domain, in which marginals have a fraction
+    of the cells, all others by themselves; the counts are summed. So each row is in one cell of a
+    marginal, as ever. Which way a row is counted shows in no count; how many seconds it takes may
+    depend on it.
 
     Parameters
     ----------
@@ -35,15 +39,21 @@ class PlacedSource(Sensitive):
     def __init__(self, table: CodedTable, without: Domain) -> None:
         self._domain = table.domain
         whole = np.ones(len(table.columns[0]), np.bool_)
-        for codes, size, least in zip(table.columns, table.domain.shape, without.shape, strict=True):
+        for codes, size, least in zip(
+            table.columns, table.domain.shape, without.shape, strict=True
+        ):
             if least < size:
                 whole &= codes < least
         if whole.all():
             self._whole = CodedSource(CodedTable(without, table.columns))
             self._others = None
             return
-        self._whole = CodedSource(CodedTable(without, tuple(codes[whole] for codes in table.columns)))
-        self._others = CodedSource(CodedTable(table.domain, tuple(codes[~whole] for codes in table.columns)))
+        self._whole = CodedSource(
+            CodedTable(without, tuple(codes[whole] for codes in table.columns))
+        )
+        self._others = CodedSource(
+            CodedTable(table.domain, tuple(codes[~whole] for codes in table.columns))
+        )
 
     @property
     def domain(self) -> Domain:
@@ -67,4 +77,8 @@ class PlacedSource(Sensitive):
 def source_of(table: CodedTable, schema: Schema) -> CodedSource | PlacedSource:
     """Exact counts of a table by the schema that it was encoded by."""
     declared = schema.without_unread_places().domain
-    return CodedSource(table) if declared.shape == table.domain.shape else PlacedSource(table, declared)
+    return (
+        CodedSource(table)
+        if declared.shape == table.domain.shape
+        else PlacedSource(table, declared)
+    )

@@ -30,11 +30,12 @@ class UnitRows:
     Of each person a sample of at most ``max_rows`` rows is kept, uniform over the person's
     rows. Whose a row is depends on its id alone:
 
-    - Texts are the same person if they are the same text, white space around it and the way in which
-      accents are encoded aside. ``"12"`` and ``"12.0"`` are two, as ``"12"`` and ``"012"`` are.
-    - A number is the person of its text, a whole one of its text without decimals: ``12``, ``12.0`` and
-      ``"12"`` are one. So are a truth value, a UUID and a `decimal.Decimal`; of the latter ``12`` and
-      ``12.0`` are two.
+    - Texts are the same person if they are the same text, white space around it and the way in
+      which accents are encoded aside. ``"12"`` and ``"12.0"`` are two, as ``"12"`` and ``"012"``
+      are.
+    - A number is the person of its text, a whole one of its text without decimals: ``12``, ``12.0``
+      and ``"12"`` are one. So are a truth value, a UUID and a `decimal.Decimal`; of the latter
+      ``12`` and ``12.0`` are two.
     - A date or moment is the person of its ISO 8601 text in UTC, as short as that can be.
     - Bytes are one person if they are the same bytes, and never that of a text.
 
@@ -70,9 +71,13 @@ class UnitRows:
 
     __slots__ = ("_ids", "_key", "_max_rows", "_missing")
 
-    def __init__(self, *, max_rows: int, missing_values: Iterable[str] = ("",), key: str | None = None) -> None:
+    def __init__(
+        self, *, max_rows: int, missing_values: Iterable[str] = ("",), key: str | None = None
+    ) -> None:
         if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 1:
-            raise ParameterError(f"max_rows is {max_rows!r}; give a whole number of at least 1: most rows of a person")
+            raise ParameterError(
+                f"max_rows is {max_rows!r}; give a whole number of at least 1: most rows of a person"
+            )
         if key is not None and (len(key) != KEY_CHARACTERS or not key.isascii()):
             raise ParameterError(f"key: give {KEY_CHARACTERS} ASCII characters")
         self._max_rows = int(max_rows)
@@ -103,12 +108,17 @@ class UnitRows:
         priorities = _mixed(self._hashes()[owners] + (turns + 1).astype(np.uint64) * _GAMMA)
         by_priority = np.lexsort((priorities, owners))  # stable: ties by turn
         kept = np.zeros(len(persons), dtype=np.bool_)
-        kept[order[by_priority[turns < self._max_rows]]] = True  # sorted by owner again, so the turns fit
+        kept[order[by_priority[turns < self._max_rows]]] = (
+            True  # sorted by owner again, so the turns fit
+        )
         return kept
 
     def _hashes(self) -> NDArray[np.uint64]:
         ids = np.empty(len(self._ids.keys), dtype=object)
-        ids[:] = [key if isinstance(key, bytes) else key.encode(errors="surrogatepass") for key in self._ids.keys]
+        ids[:] = [
+            key if isinstance(key, bytes) else key.encode(errors="surrogatepass")
+            for key in self._ids.keys
+        ]
         hashes: NDArray[np.uint64] = pd.util.hash_array(ids, hash_key=self._key, categorize=False)
         return hashes
 

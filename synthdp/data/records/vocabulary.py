@@ -17,7 +17,8 @@ NO_KEY = -1
 
 @final
 class Vocabulary(Generic[Key]):
-    """Distinct keys, numbered in the order in which they came; memory is that of the keys, and 4 bytes a row.
+    """Distinct keys, numbered in the order in which they came; memory is that of the keys, and 4
+    bytes a row.
 
     ``rows`` has for each row the number of its key, `NO_KEY` where there is none. The numbers say
     something of the rows' order, so they must not leave this package.
@@ -39,7 +40,9 @@ class Vocabulary(Generic[Key]):
 
     __slots__ = ("_key_of", "_numbers", "_unreadable", "rows")
 
-    def __init__(self, key_of: Callable[[object], Key | None], unreadable: Key | None = None) -> None:
+    def __init__(
+        self, key_of: Callable[[object], Key | None], unreadable: Key | None = None
+    ) -> None:
         self._key_of = key_of
         self._unreadable = unreadable
         self._numbers: dict[Key, int] = {}

@@ -38,7 +38,10 @@ class AutoEstimator(Estimator):
     is_rough: bool = False
 
     def choose(
-        self, domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        constraints: Sequence[Constraint] = (),
     ) -> tuple[Estimator, str]:
         """The engine for these measurements, and why."""
         approximate = LayeredConsistencyEstimator()
@@ -50,7 +53,10 @@ class AutoEstimator(Estimator):
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)
             return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"
-        return approximate, f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed"
+        return (
+            approximate,
+            f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed",
+        )
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""
@@ -70,9 +76,13 @@ class AutoEstimator(Estimator):
         progress: Progress | None = None,
     ) -> Model:
         """Fit with the engine of choice; see `Estimator.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints, takes_merged=True)
+        measurements, constraints = checked_problem(
+            domain, measurements, constraints, takes_merged=True
+        )
         engine, reason = self.choose(domain, measurements, constraints)
         engine = engine.rough() if self.is_rough else engine
-        model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
+        model = engine.estimate(
+            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
+        )
         model.choice = reason
         return model

@@ -1,4 +1,5 @@
-"""The generative-network engine (GEM): a neural network that turns noise into product distributions [2106.07153].
+"""The generative-network engine (GEM): a neural network that turns noise into product distributions
+[2106.07153].
 
 The network's input is a fixed table of Gaussian noise with one row a component; its output, a
 softmax for each attribute, are the components of a mixture of equal weights. So the model is that
@@ -76,7 +77,9 @@ class GenerativeNetworkEstimator(ComponentEstimator):
         if self.n_inputs < 1:
             raise ParameterError(f"n_inputs is {self.n_inputs}; give 1 or more")
         if not self.hidden or min(self.hidden) < 1:
-            raise ParameterError(f"hidden is {self.hidden}; give one width or more, each at least 1")
+            raise ParameterError(
+                f"hidden is {self.hidden}; give one width or more, each at least 1"
+            )
         super().__post_init__()
 
     def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> NetworkForm:

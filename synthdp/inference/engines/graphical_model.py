@@ -22,7 +22,13 @@ from synthdp.inference.graphical.contradictions import Possible, added, log_mask
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.possible_rows import possible_cells
-from synthdp.inference.graphical.tree_fit import Relaxed, fit_tree, is_decomposable, potentials_of, relaxed
+from synthdp.inference.graphical.tree_fit import (
+    Relaxed,
+    fit_tree,
+    is_decomposable,
+    potentials_of,
+    relaxed,
+)
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.optimisers.dual_newton import DualNewton
@@ -31,13 +37,17 @@ from synthdp.inference.optimisers.multipliers import is_uneven, minimise
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 _MAX_RANGE = 25.0
-"""Of potentials to start from, in nats: mirror descent learns cells at a rate in proportion to their probability."""
+"""Of potentials to start from, in nats: mirror descent learns cells at a rate in proportion to
+their probability.
+"""
 
 _PROVEN = 1e-3
 """By what share a loss may be above a bound of the least one, for the fit to be called optimal."""
 
 _MAX_FOLLOWING = 1e-4
-"""Tolerance of drivers up to which it pays to follow the relaxation first: looser ones are done before."""
+"""Tolerance of drivers up to which it pays to follow the relaxation first: looser ones are done
+before.
+"""
 
 
 def fit_potentials(
@@ -51,10 +61,11 @@ def fit_potentials(
     warm_start: Model | None,
     progress: Progress | None,
 ) -> MarkovRandomField:
-    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability 0.
+    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability
+    0.
 
-    Where the measured cliques are those of a junction tree themselves, they are solved for directly;
-    if that does not come off, and for all others, by mirror descent.
+    Where the measured cliques are those of a junction tree themselves, they are solved for
+    directly; if that does not come off, and for all others, by mirror descent.
     """
     loss = MarginalLoss(tree.domain, measurements)
     total = estimate_total(measurements)
@@ -64,7 +75,9 @@ def fit_potentials(
     is_tree = is_decomposable(own, loss.cliques)
     # The relaxation is solved where it is needed, and once; for a tree it is the fit.
     report = progress if is_tree else None
-    bound = cache(partial(relaxed, tree.domain, loss, possible, total=total, newton=newton, progress=report))
+    bound = cache(
+        partial(relaxed, tree.domain, loss, possible, total=total, newton=newton, progress=report)
+    )
     exact = fit_tree(own, loss, bound(), total=total) if is_tree else None
     if exact is not None:
         tables, status = exact
@@ -81,14 +94,19 @@ def fit_potentials(
     if status.ended != "optimal" and problem.is_proven(status, bound()):
         status = replace(status, ended="optimal")
     return MarkovRandomField(
-        tree=tree, log_potentials=problem.potentials(theta), total=total, status=concluded(engine, status)
+        tree=tree,
+        log_potentials=problem.potentials(theta),
+        total=total,
+        status=concluded(engine, status),
     )
 
 
 class _Problem:
     """Potentials of the measured cliques, and what they make of the loss."""
 
-    def __init__(self, tree: JunctionTree, loss: MarginalLoss, possible: Possible, total: float) -> None:
+    def __init__(
+        self, tree: JunctionTree, loss: MarginalLoss, possible: Possible, total: float
+    ) -> None:
         self._loss = loss
         self._total = total
         self._masks = log_masks(possible)
@@ -103,7 +121,8 @@ class _Problem:
     def followed(
         self, bound: Relaxed, driver: MirrorDescent, theta: Array, progress: Progress | None
     ) -> tuple[Array, FitStatus]:
-        """The potentials whose marginals come closest to the relaxation's tables, all cells being alike.
+        """The potentials whose marginals come closest to the relaxation's tables, all cells being
+        alike.
 
         Mostly these tables are the marginals of a distribution, whatever the cliques, which is then
         found as if all scales of noise were one.
@@ -112,22 +131,41 @@ class _Problem:
         tables = [bound.tables.get(clique, np.array(self._total)) for clique in self._loss.cliques]
         even = np.full(settled.n_cells, 1.0 / settled.weights.min())
         goal = settled.towards(settled.flatten(tables), even, rest=0.0)
-        theta, status = driver.minimise(self._marginals, goal, theta, total=self._total, progress=progress)
-        reached = self._loss.of_residual(self._loss.residual(self._marginals(theta))) + self._loss.of_repeats
+        theta, status = driver.minimise(
+            self._marginals, goal, theta, total=self._total, progress=progress
+        )
+        reached = (
+            self._loss.of_residual(self._loss.residual(self._marginals(theta)))
+            + self._loss.of_repeats
+        )
         return theta, replace(status, loss=reached, ended="stalled")
 
     def is_proven(self, status: FitStatus, bound: Relaxed | None) -> bool:
-        """Whether a fit is as good as the relaxation, which no distribution is below; False if it was not found."""
-        return bound is not None and status.loss <= bound.loss + _PROVEN * (bound.loss - self._loss.of_repeats)
+        """Whether a fit is as good as the relaxation, which no distribution is below; False if it
+        was not found.
+        """
+        return bound is not None and status.loss <= bound.loss + _PROVEN * (
+            bound.loss - self._loss.of_repeats
+        )
 
     def descended(
         self, driver: MirrorDescent, theta: Array, done: int, progress: Progress | None
     ) -> tuple[Array, FitStatus]:
-        """The potentials that mirror descent ends with, after some iterations that were done before."""
+        """The potentials that mirror descent ends with, after some iterations that were done
+        before.
+        """
         rest = replace(driver, max_iterations=driver.max_iterations - done)
-        report = None if progress is None else lambda now, _: progress(done + now, driver.max_iterations)
+        report = (
+            None if progress is None else lambda now, _: progress(done + now, driver.max_iterations)
+        )
         theta, status = minimise(
-            rest, self._marginals, self._loss, theta, total=self._total, least=self._least, progress=report
+            rest,
+            self._marginals,
+            self._loss,
+            theta,
+            total=self._total,
+            least=self._least,
+            progress=report,
         )
         return theta, replace(status, n_iterations=done + status.n_iterations)
 
@@ -145,14 +183,20 @@ class _Problem:
 
 
 def _known_potentials(earlier: MarkovRandomField | None) -> dict[Clique, Array]:
-    """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit could not."""
+    """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit
+    could not.
+    """
     known = earlier.log_potentials if earlier else {}
     return {clique: _movable(table) for clique, table in known.items()}
 
 
 def _movable(table: Array) -> Array:
     possible = np.isfinite(table)
-    return np.where(possible, np.maximum(table, np.max(table, where=possible, initial=-np.inf) - _MAX_RANGE), 0.0)
+    return np.where(
+        possible,
+        np.maximum(table, np.max(table, where=possible, initial=-np.inf) - _MAX_RANGE),
+        0.0,
+    )
 
 
 @final
@@ -195,7 +239,9 @@ class GraphicalModelEstimator(Estimator):
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
-        tree = JunctionTree.covering(domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)])
+        tree = JunctionTree.covering(
+            domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)]
+        )
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(
                 f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed "

@@ -1,4 +1,5 @@
-"""The GUM engine: a table of records, updated step by step until it matches the marginals [PrivSyn].
+"""The GUM engine: a table of records, updated step by step until it matches the marginals
+[PrivSyn].
 
 The noisy marginals are first made consistent (`LocalConsistencyEstimator`; the paper averages
 them attribute by attribute instead). A table drawn from a tree of them is then moved towards all
@@ -26,7 +27,9 @@ from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.rows.record_moves import RecordMoves, Records
 
 _MIN_RECORDS, _MAX_RECORDS = 20_000, 1_000_000
-"""Fewer could not express a share of 1e-4; more take time and memory, and are below any noise that matters."""
+"""Fewer could not express a share of 1e-4; more take time and memory, and are below any noise that
+matters.
+"""
 
 
 @final
@@ -37,11 +40,13 @@ class RecordUpdateEstimator(Estimator):
     Parameters
     ----------
     seed
-        Of the draws and moves: the same measurements and seed give the same records. It costs no privacy.
+        Of the draws and moves: the same measurements and seed give the same records. It costs no
+        privacy.
     newton
         What makes the noisy marginals consistent.
     shrinkage
-        Whether noisy counts are first drawn to what smaller tables say (see `LocalConsistencyEstimator`).
+        Whether noisy counts are first drawn to what smaller tables say (see
+        `LocalConsistencyEstimator`).
     moves
         How records are moved, and when to stop.
     n_records
@@ -69,7 +74,9 @@ class RecordUpdateEstimator(Estimator):
     ) -> WeightedRowsModel:
         """Fit the model; see `Estimator.estimate`. A warm start's records are moved on."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
-        consistency = LocalConsistencyEstimator(newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells)
+        consistency = LocalConsistencyEstimator(
+            newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells
+        )
         wanted = consistency.estimate(domain, measurements, constraints=constraints)
         generator = np.random.default_rng(self.seed)
         records = self._start(wanted, warm_start, generator)
@@ -84,7 +91,9 @@ class RecordUpdateEstimator(Estimator):
         ended: Ending = "stalled" if has_settled else "stopped"
         columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
         loss = MarginalLoss(domain, measurements)
-        fitted = [wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques]
+        fitted = [
+            wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques
+        ]
         reached = FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted))
         status = concluded(self.name, reached, wanted="stalled")
         if wanted.status.caution:  # what the records were moved to is not what it should be
@@ -99,7 +108,9 @@ class RecordUpdateEstimator(Estimator):
             constraints=constraints,
         )
 
-    def _start(self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator) -> Records:
+    def _start(
+        self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator
+    ) -> Records:
         if self.n_records is not None and self.n_records < 1:
             raise ParameterError(f"n_records is {self.n_records}; give 1 or more")
         n_records = self.n_records or int(np.clip(round(wanted.total), _MIN_RECORDS, _MAX_RECORDS))

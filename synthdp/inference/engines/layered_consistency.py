@@ -1,10 +1,12 @@
-"""The layered engine: marginals made consistent layer by layer, columns and pairs first, then what is wider.
+"""The layered engine: marginals made consistent layer by layer, columns and pairs first, then what
+is wider.
 
-Fitting all overlapping tables at once, as local consistency does, takes long where there are many of
-three and more attributes, and most of what it settles there is noise. Here only the tables of one and
-two attributes are fitted together. Wider ones follow, smaller before larger: each is drawn to what the
-smaller ones inside of it suggest (`shrinkage`), by the noise of all that was measured about it, and then
-scaled to agree with them (iterative proportional fitting). The cost grows with the number of cells.
+Fitting all overlapping tables at once, as local consistency does, takes long where there are many
+of three and more attributes, and most of what it settles there is noise. Here only the tables of
+one and two attributes are fitted together. Wider ones follow, smaller before larger: each is drawn
+to what the smaller ones inside of it suggest (`shrinkage`), by the noise of all that was measured
+about it, and then scaled to agree with them (iterative proportional fitting). The cost grows with
+the number of cells.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,19 +47,27 @@ from synthdp.inference.shrinkage import (
 )
 
 _MAX_WHOLE = 6
-"""Attributes of a clique whose subsets all have tables, 64 of them; of larger ones those of up to three."""
+"""Attributes of a clique whose subsets all have tables, 64 of them; of larger ones those of up to
+three.
+"""
 _CAUTION = 1.0
 """Standard errors that a table's own scale is raised by; two cost up to 2 % on Titanic and Adult."""
 _MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
-"""Below 8 degrees of freedom a table tells little of its own scale: its layer's counts as much as 4 of them."""
+"""Below 8 degrees of freedom a table tells little of its own scale: its layer's counts as much as 4
+of them.
+"""
 _MAX_WEIGHT = 50
 """Degrees of freedom that one table counts as at most in the scale of its layer."""
 _MIN_SHARE = 1e-3
 """Of its prior: no possible cell starts below that when a table is scaled to smaller ones."""
 _AGREED = 1e-6
-"""Columns and pairs that disagree by less, as a share of all records, agree, wherever rounding stopped Newton."""
+"""Columns and pairs that disagree by less, as a share of all records, agree, wherever rounding
+stopped Newton.
+"""
 _TOLERANCE, _MAX_ROUNDS = 1e-4, 15
-"""Tables that no distribution has never agree; five rounds or fifteen made no difference in what was drawn."""
+"""Tables that no distribution has never agree; five rounds or fifteen made no difference in what
+was drawn.
+"""
 
 Known = tuple[Array, Array]
 """Counts and their variance."""
@@ -66,10 +76,12 @@ Known = tuple[Array, Array]
 @final
 @dataclass(frozen=True, kw_only=True)
 class LayeredConsistencyEstimator(Estimator):
-    """Pseudo-marginals that agree on columns and pairs, and nearly so on wider tables, shrunk by empirical Bayes.
+    """Pseudo-marginals that agree on columns and pairs, and nearly so on wider tables, shrunk by
+    empirical Bayes.
 
-    Tables are those of the measured cliques, of constraints, of all that they have in common, and of all their
-    pairs. Wider ones agree as far as a distribution with their pairs (and triples, …) exists.
+    Tables are those of the measured cliques, of constraints, of all that they have in common, and
+    of all their pairs. Wider ones agree as far as a distribution with their pairs (and triples, …)
+    exists.
 
     Parameters
     ----------
@@ -94,9 +106,14 @@ class LayeredConsistencyEstimator(Estimator):
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints, takes_merged=True)
+        measurements, constraints = checked_problem(
+            domain, measurements, constraints, takes_merged=True
+        )
         possible = possible_cells(domain, constraints)
-        cliques = parts_of(domain, [*(domain.canonical(measurement.clique) for measurement in measurements), *possible])
+        cliques = parts_of(
+            domain,
+            [*(domain.canonical(measurement.clique) for measurement in measurements), *possible],
+        )
         n_cells = sum(map(domain.size, cliques))
         if n_cells > self.max_cells:
             raise ModelTooLargeError(
@@ -109,14 +126,20 @@ class LayeredConsistencyEstimator(Estimator):
         polytope = LocalPolytope(graph)
         start = polytope.join(known_messages(domain, warm_start))
         target, variance = layers.small_targets(graph)
-        solve = partial(self.newton.project, polytope, target, variance, total=total, progress=progress)
+        solve = partial(
+            self.newton.project, polytope, target, variance, total=total, progress=progress
+        )
         solution = solve(start=start)
-        if solution.gap > _AGREED and start.any():  # an earlier fit's messages may be a bad place to start from
+        if (
+            solution.gap > _AGREED and start.any()
+        ):  # an earlier fit's messages may be a bad place to start from
             solution = solve(start=np.zeros_like(start))
         layers.settle(graph, polytope, solution)
         layers.add_wider()
         kept = {*maximal_cliques(cliques), *(clique for clique in cliques if len(clique) == 2)}
-        shares = {clique: table / total for clique, table in layers.tables.items() if clique in kept}
+        shares = {
+            clique: table / total for clique, table in layers.tables.items() if clique in kept
+        }
         ended: Ending = "optimal" if solution.gap <= _AGREED else solution.ended
         loss = _loss(domain, measurements, layers.tables)
         status = FitStatus(ended=ended, n_iterations=solution.n_iterations, loss=loss)
@@ -131,7 +154,8 @@ class LayeredConsistencyEstimator(Estimator):
 
 
 def parts_of(domain: Domain, cliques: Iterable[Clique]) -> list[Clique]:
-    """The cliques that get a table, small ones first: given ones, single attributes, and what they share.
+    """The cliques that get a table, small ones first: given ones, single attributes, and what they
+    share.
 
     >>> parts_of(Domain(("a", "b", "c"), (2, 2, 2)), [("a", "c")])
     [('a',), ('b',), ('c',), ('a', 'c')]
@@ -159,7 +183,9 @@ def _masks(
     masks = {}
     for clique in cliques:
         home = next(region for region in whole if set(clique) <= set(region))
-        masks[clique] = np.any(whole[home], axis=tuple(axis for axis, name in enumerate(home) if name not in clique))
+        masks[clique] = np.any(
+            whole[home], axis=tuple(axis for axis, name in enumerate(home) if name not in clique)
+        )
     return masks
 
 
@@ -181,20 +207,28 @@ class _Layers:
         self._noisy = NoisyTables(domain, measurements, cliques, total=total, max_whole=_MAX_WHOLE)
 
     def small_targets(self, graph: RegionGraph) -> tuple[Array, Array]:
-        """Wanted counts and variances of the tables of one and two attributes, end to end in the graph's order."""
-        known = self._posteriors({clique: self._prior(clique) for clique in graph.regions if len(clique) == 2})
+        """Wanted counts and variances of the tables of one and two attributes, end to end in the
+        graph's order.
+        """
+        known = self._posteriors(
+            {clique: self._prior(clique) for clique in graph.regions if len(clique) == 2}
+        )
         for clique in graph.regions:
             if len(clique) == 1:
                 prior = np.where(self._masks[clique], self._shares[clique[0]] * self._total, 0.0)
                 known[clique] = self._column(clique, prior)
         targets = [known[clique][0].ravel() for clique in graph.regions]
-        variances = [np.where(self._masks[clique], known[clique][1], 0.0).ravel() for clique in graph.regions]
+        variances = [
+            np.where(self._masks[clique], known[clique][1], 0.0).ravel() for clique in graph.regions
+        ]
         return np.concatenate(targets), np.concatenate(variances)
 
     def settle(self, graph: RegionGraph, polytope: LocalPolytope, solution: Solution) -> None:
         """Take over the tables of one and two attributes."""
         self.tables |= dict(zip(graph.regions, polytope.tables(solution.cells), strict=True))
-        self._shares = {name: self._positive(self.tables[name,]) for name in self._domain.attributes}
+        self._shares = {
+            name: self._positive(self.tables[name,]) for name in self._domain.attributes
+        }
 
     def _positive(self, counts: Array) -> Array:
         shares = counts / self._total + _MIN_SHARE / counts.size
@@ -206,13 +240,19 @@ class _Layers:
             layer = [clique for clique in self._cliques if len(clique) == size]
             priors = {clique: self._prior(clique) for clique in layer}
             for clique, (counts, _) in self._posteriors(priors).items():
-                start = np.where(self._masks[clique], np.maximum(counts, _MIN_SHARE * priors[clique]), 0.0)
+                start = np.where(
+                    self._masks[clique], np.maximum(counts, _MIN_SHARE * priors[clique]), 0.0
+                )
                 wanted = self._wanted(clique)
-                shares = raked(start / start.sum(), wanted, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+                shares = raked(
+                    start / start.sum(), wanted, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
+                )
                 self.tables[clique] = self._total * shares
 
     def _column(self, clique: Clique, prior: Array) -> Known:
-        """Counts and variances of one attribute: of all levels first, and what is told of merged ones besides."""
+        """Counts and variances of one attribute: of all levels first, and what is told of merged
+        ones besides.
+        """
         known = prior, unmeasured_variance(prior, self._total)
         for counts, variance, coarsening in reversed(self._noisy.told(clique).values()):
             if clique[0] not in coarsening.groups:
@@ -226,43 +266,72 @@ class _Layers:
         return known
 
     def _posteriors(self, priors: Mapping[Clique, Array]) -> dict[Clique, Known]:
-        """Posterior counts and variances of cliques of one size, of merged levels first, then of all."""
-        found = {clique: (prior, unmeasured_variance(prior, self._total)) for clique, prior in priors.items()}
+        """Posterior counts and variances of cliques of one size, of merged levels first, then of
+        all.
+        """
+        found = {
+            clique: (prior, unmeasured_variance(prior, self._total))
+            for clique, prior in priors.items()
+        }
         told = {clique: self._noisy.told(clique) for clique in priors}
         for number in range(len(self._noisy)):
             known = {clique: own[number] for clique, own in told.items() if number in own}
-            start = {clique: np.maximum(found[clique][0], _MIN_SHARE * priors[clique]) for clique in known}
+            start = {
+                clique: np.maximum(found[clique][0], _MIN_SHARE * priors[clique])
+                for clique in known
+            }
             found |= self._sharpened(start, known)
         return found
 
-    def _sharpened(self, priors: Mapping[Clique, Array], told: Mapping[Clique, Told]) -> dict[Clique, Known]:
-        """Posteriors by what is told over one merging of levels; their scales are estimated together."""
+    def _sharpened(
+        self, priors: Mapping[Clique, Array], told: Mapping[Clique, Told]
+    ) -> dict[Clique, Known]:
+        """Posteriors by what is told over one merging of levels; their scales are estimated
+        together.
+        """
         merged = {c: own.coarsening.apply(c, priors[c]) for c, own in told.items()}
         scales = {c: deviation(own.counts, own.variance, merged[c]) for c, own in told.items()}
         weights = [min(scale.freedom, _MAX_WEIGHT) for scale in scales.values()]
-        pooled = float(np.average([s.factor for s in scales.values()], weights=weights)) if any(weights) else 0.0
+        pooled = (
+            float(np.average([s.factor for s in scales.values()], weights=weights))
+            if any(weights)
+            else 0.0
+        )
         found = {}
         for clique, (counts, variance, coarsening) in told.items():
             if scales[clique].freedom:
-                # What no smaller table knows has this share of a cell's noise, and the rest is settled.
+                # What no smaller table knows has this share of a cell's noise, and the rest is
+                # settled.
                 variance = variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)  # noqa: PLW2901
-                counts, variance = posterior(counts, variance, merged[clique], _factor(scales[clique], pooled))  # noqa: PLW2901
-            # A pair's prior without constraints is a product: what scales groups leaves the shares inside of them.
+                counts, variance = posterior(  # noqa: PLW2901
+                    counts, variance, merged[clique], _factor(scales[clique], pooled)
+                )
+            # A pair's prior without constraints is a product: what scales groups leaves the shares
+            # inside of them.
             settled = not coarsening.groups or (len(clique) == 2 and self._masks[clique].all())
             wanted = {} if settled else self._wanted(clique)
             share = shares_of_groups(clique, coarsening, counts, priors[clique], wanted)
-            found[clique] = share * coarsening.spread(clique, counts), share * coarsening.spread(clique, variance)
+            found[clique] = (
+                share * coarsening.spread(clique, counts),
+                share * coarsening.spread(clique, variance),
+            )
         return found
 
     def _wanted(self, clique: Clique) -> dict[tuple[int, ...], Array]:
-        """By axes the distributions that the largest tables inside of a clique have, of a pair its columns' ones."""
+        """By axes the distributions that the largest tables inside of a clique have, of a pair its
+        columns' ones.
+        """
         if len(clique) == 2:
             return {(axis,): self._shares[name] for axis, name in enumerate(clique)}
         inside = {part: self.tables[part] for part in self._inside(clique)}
-        return {tuple(map(clique.index, part)): table / table.sum() for part, table in inside.items()}
+        return {
+            tuple(map(clique.index, part)): table / table.sum() for part, table in inside.items()
+        }
 
     def _prior(self, clique: Clique) -> Array:
-        smaller = {part: self.tables[part] for part in self._inside(clique)} if len(clique) > 2 else {}
+        smaller = (
+            {part: self.tables[part] for part in self._inside(clique)} if len(clique) > 2 else {}
+        )
         return self._total * expected_shares(clique, self._masks[clique], self._shares, smaller)
 
     def _inside(self, clique: Clique) -> list[Clique]:
@@ -276,10 +345,14 @@ class _Layers:
 def _factor(scale: Deviation, pooled: float) -> float:
     if scale.freedom >= _MIN_FREEDOM:
         return scale.cautious(_CAUTION)
-    return (scale.freedom * scale.factor + _POOLED_FREEDOM * pooled) / (scale.freedom + _POOLED_FREEDOM)
+    return (scale.freedom * scale.factor + _POOLED_FREEDOM * pooled) / (
+        scale.freedom + _POOLED_FREEDOM
+    )
 
 
-def _loss(domain: Domain, measurements: Sequence[LinearMeasurement], tables: Mapping[Clique, Array]) -> float:
+def _loss(
+    domain: Domain, measurements: Sequence[LinearMeasurement], tables: Mapping[Clique, Array]
+) -> float:
     """Half the squared distance of tables to measurements, in units of their noise."""
     loss = 0.0
     for measurement in measurements:

@@ -35,7 +35,9 @@ from synthdp.inference.regions.region_masks import possible_masks
 from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk, unmeasured_variance
 
 _PROVEN = 1e-4
-"""By what share of itself and of the noise's own half a cell a loss may be above a bound of the least one."""
+"""By what share of itself and of the noise's own half a cell a loss may be above a bound of the
+least one.
+"""
 _LOOSENED, _MAX_LOOSENED = 30.0, 10
 """What the variance of regions that nobody measured grows by, and how often."""
 
@@ -43,7 +45,8 @@ _LOOSENED, _MAX_LOOSENED = 30.0, 10
 @final
 @dataclass(frozen=True, kw_only=True)
 class LocalConsistencyEstimator(Estimator):
-    """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the cliques.
+    """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the
+    cliques.
 
     Regions are the measured cliques, those of constraints that are in none of them, and attributes
     that are in neither.
@@ -53,11 +56,11 @@ class LocalConsistencyEstimator(Estimator):
     newton
         The optimiser and its stopping rule.
     shrinkage
-        True: the posterior mode under an estimated prior, independence but for smaller measured cliques
-        (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are usually nearer
-        to the truth than those of least loss, and dependence that is lost in noise is not made up. False:
-        least loss (maximum likelihood); on decomposable sets of cliques this is the graphical model's.
-        Either is post-processing.
+        True: the posterior mode under an estimated prior, independence but for smaller measured
+        cliques (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are
+        usually nearer to the truth than those of least loss, and dependence that is lost in noise
+        is not made up. False: least loss (maximum likelihood); on decomposable sets of cliques this
+        is the graphical model's. Either is post-processing.
     max_cells
         Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
     """
@@ -81,7 +84,9 @@ class LocalConsistencyEstimator(Estimator):
         possible = possible_cells(domain, constraints)
         cliques = [measurement.clique for measurement in measurements]
         # Within a measured clique a region of its own would only draw that one to a prior.
-        cliques += [clique for clique in possible if not any(set(clique) <= set(other) for other in cliques)]
+        cliques += [
+            clique for clique in possible if not any(set(clique) <= set(other) for other in cliques)
+        ]
         graph = RegionGraph.covering(domain, cliques)
         if graph.n_cells() > self.max_cells:
             raise ModelTooLargeError(
@@ -92,9 +97,13 @@ class LocalConsistencyEstimator(Estimator):
         polytope = LocalPolytope(graph)
         masks = possible_masks(graph, possible)
         loss = MarginalLoss(domain, measurements)
-        target, variance = _targets(graph, measurements, masks, total=total, shrinkage=self.shrinkage)
+        target, variance = _targets(
+            graph, measurements, masks, total=total, shrinkage=self.shrinkage
+        )
         start = polytope.join(known_messages(domain, warm_start))
-        measured = np.concatenate([np.full(domain.size(region), region in loss.cliques) for region in graph.regions])
+        measured = np.concatenate(
+            [np.full(domain.size(region), region in loss.cliques) for region in graph.regions]
+        )
         solve = partial(self.newton.project, polytope, target, total=total, progress=progress)
         solution = solve(variance, start=start)
         if not self.shrinkage and measured.any() and not measured.all():
@@ -110,7 +119,11 @@ class LocalConsistencyEstimator(Estimator):
             total=total,
             status=concluded(
                 self.name,
-                FitStatus(ended=solution.ended, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted)),
+                FitStatus(
+                    ended=solution.ended,
+                    n_iterations=solution.n_iterations,
+                    loss=loss.of_tables(fitted),
+                ),
             ),
         )
 
@@ -123,10 +136,11 @@ def _of_least_loss(
     variance: Array,
     measured: NDArray[np.bool_],
 ) -> Solution:
-    """The solution, or one that regions which nobody measured draw less, whose loss is proven to be the least.
+    """The solution, or one that regions which nobody measured draw less, whose loss is proven to be
+    the least.
 
-    Such regions are drawn to a prior so that they are no tables at random. Where that costs loss, their variance
-    grows; if it still does in the end, the solution says that it stalled.
+    Such regions are drawn to a prior so that they are no tables at random. Where that costs loss,
+    their variance grows; if it still does in the end, the solution says that it stalled.
     """
     if solution.ended != "optimal":
         return solution
@@ -144,13 +158,17 @@ def _of_least_loss(
 
 
 def _is_least(
-    polytope: LocalPolytope, solution: Solution, target: Array, variance: Array, measured: NDArray[np.bool_]
+    polytope: LocalPolytope,
+    solution: Solution,
+    target: Array,
+    variance: Array,
+    measured: NDArray[np.bool_],
 ) -> bool:
     """Whether the loss of the measured regions is proven to be within a small part of the least.
 
-    By weak duality: no consistent tables lose less than regions do one by one where each cell is paid its field.
-    The measured ones are at that minimum; any other region would have all records in the cell of its largest field,
-    and what that pays more than its own table is the gap.
+    By weak duality: no consistent tables lose less than regions do one by one where each cell is
+    paid its field. The measured ones are at that minimum; any other region would have all records
+    in the cell of its largest field, and what that pays more than its own table is the gap.
     """
     field = np.where(variance > 0, polytope.field(solution.messages), -np.inf)
     unmeasured = polytope.tables(np.where(measured, 0.0, solution.cells))
@@ -162,7 +180,9 @@ def _is_least(
     return gap <= _PROVEN * (reached + 0.5 * int(told.sum()))
 
 
-def known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
+def known_messages(
+    domain: Domain, warm_start: Model | None
+) -> Mapping[tuple[Clique, Clique], Array]:
     """Lagrange multipliers of an earlier fit to start from; none without one of pseudo-marginals."""
     earlier = check_warm_start(warm_start, PseudoMarginalModel, domain)
     return earlier.messages if earlier else {}
@@ -181,14 +201,21 @@ def _targets(
     Regions that nobody measured are drawn to their prior, so weakly that all they could add to
     the loss is a hundredth (`unmeasured_variance`).
     """
-    measured = {measurement.clique: measurement for measurement in combined_measurements(graph.domain, measurements)}
+    measured = {
+        measurement.clique: measurement
+        for measurement in combined_measurements(graph.domain, measurements)
+    }
     noisy = projected(list(measured.values()), total)
     shares = one_way_shares(graph.domain, list(measured.values()), total=total)
     possible = dict(zip(graph.regions, masks, strict=True))
     targets: dict[Clique, Array] = {}
     variances: dict[Clique, Array] = {}
     for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
-        known = {clique: targets[clique] for clique in targets if clique in measured} if shrinkage else {}
+        known = (
+            {clique: targets[clique] for clique in targets if clique in measured}
+            if shrinkage
+            else {}
+        )
         prior = total * expected_shares(region, possible[region], shares, known)
         if region not in measured:
             target, variance = prior, unmeasured_variance(prior, total)

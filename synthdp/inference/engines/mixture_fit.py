@@ -28,13 +28,21 @@ from synthdp.inference.products.product_components import ProductComponents, att
 from synthdp.inference.shrinkage import one_way_counts
 
 _MAX_FORBIDDEN = 1e-3
-"""Share of the mixture in forbidden cells that is left to drawing again: it costs a row in a thousand."""
+"""Share of the mixture in forbidden cells that is left to drawing again: it costs a row in a
+thousand.
+"""
 _CAUTIONED = 1e-2
-"""Share of the mixture in forbidden cells, of each constraint's clique and all together, that is worth a word."""
+"""Share of the mixture in forbidden cells, of each constraint's clique and all together, that is
+worth a word.
+"""
 _MAX_RISES = 5
-"""Stages of a fit, each with forbidden records ten times dearer; at 10^4 times the first price little else counts."""
+"""Stages of a fit, each with forbidden records ten times dearer; at 10^4 times the first price
+little else counts.
+"""
 _SCATTER = 0.3
-"""Standard deviation of the first logits: components differ enough to part, and start near the one-way marginals."""
+"""Standard deviation of the first logits: components differ enough to part, and start near the
+one-way marginals.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +81,15 @@ class ComponentEstimator(Estimator):
             raise ParameterError(f"device is {self.device!r}; choose one of {', '.join(DEVICES)}")
 
     @abstractmethod
-    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> ComponentForm:
+    def _form(
+        self, domain: Domain, backend: ArrayBackend, warm_start: Model | None
+    ) -> ComponentForm:
         """How this engine writes its components."""
 
     def check_domain(self, domain: Domain) -> None:
-        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells`` numbers."""
+        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells``
+        numbers.
+        """
         self._check_size(domain)
 
     def _check_size(self, domain: Domain, n_measured: int = 0) -> None:
@@ -101,13 +113,17 @@ class ComponentEstimator(Estimator):
         measurements, constraints = checked_problem(domain, measurements, constraints)
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
-        cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)
+        cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(
+            allowed
+        )
         self._check_size(domain, sum(map(domain.size, cliques)))
         backend = ArrayBackend(self.device)
         form = self._form(domain, backend, warm_start)
         loss, total = MarginalLoss(domain, measurements), estimate_total(measurements)
         target = _target(loss, domain, allowed)
-        objective = _Objective(target, ProductComponents(domain, target.cliques, backend), form, backend, total)
+        objective = _Objective(
+            target, ProductComponents(domain, target.cliques, backend), form, backend, total
+        )
         levels, weights, driver = self._start(domain, target, measurements, warm_start)
         start = form.parameters((backend.array(levels), backend.array(weights)))
         best, status = _descend(objective, start, driver, loss.n_cells, backend, progress)
@@ -126,11 +142,17 @@ class ComponentEstimator(Estimator):
         )
 
     def _start(
-        self, domain: Domain, target: "_Target", measurements: Sequence[LinearMeasurement], warm_start: Model | None
+        self,
+        domain: Domain,
+        target: "_Target",
+        measurements: Sequence[LinearMeasurement],
+        warm_start: Model | None,
     ) -> tuple[Array, Array, AdaptiveDescent]:
         """Components and weights to start from, and the driver that suits them."""
         known = {name for clique in target.cliques for name in clique}
-        levels = _random_levels(domain, measurements, known, self.n_components, np.random.default_rng(self.seed))
+        levels = _random_levels(
+            domain, measurements, known, self.n_components, np.random.default_rng(self.seed)
+        )
         earlier = check_warm_start(warm_start, MixtureModel, domain)
         if earlier is None:
             return levels, np.full(self.n_components, 1 / self.n_components), self.driver
@@ -140,10 +162,15 @@ class ComponentEstimator(Estimator):
                 "give a model with as many"
             )
         for rows in attribute_rows(domain).values():
-            # An attribute that the earlier model knew nothing of needs a start that tells components apart.
+            # An attribute that the earlier model knew nothing of needs a start that tells
+            # components apart.
             if np.ptp(earlier.levels[rows]) > 1e-9:
                 levels[rows] = earlier.levels[rows]
-        return levels, earlier.weights, replace(self.driver, learning_rate=self.driver.learning_rate / 4)
+        return (
+            levels,
+            earlier.weights,
+            replace(self.driver, learning_rate=self.driver.learning_rate / 4),
+        )
 
 
 class _Target(NamedTuple):
@@ -155,10 +182,15 @@ class _Target(NamedTuple):
     forbidden: Array
 
 
-def _target(loss: MarginalLoss, domain: Domain, allowed: Mapping[Clique, NDArray[np.bool_]]) -> _Target:
+def _target(
+    loss: MarginalLoss, domain: Domain, allowed: Mapping[Clique, NDArray[np.bool_]]
+) -> _Target:
     """The cells of the measured cliques, then those of other cliques that constraints speak of."""
     cliques = list(dict.fromkeys([*loss.cliques, *allowed]))
-    forbidden = [~allowed[clique].ravel() if clique in allowed else np.zeros(domain.size(clique)) for clique in cliques]
+    forbidden = [
+        ~allowed[clique].ravel() if clique in allowed else np.zeros(domain.size(clique))
+        for clique in cliques
+    ]
     by_cell = np.concatenate(forbidden).astype(np.float64)
     more = np.zeros(by_cell.size - loss.n_cells)
     noisy = -loss.residual(np.zeros(loss.n_cells))
@@ -175,7 +207,12 @@ class _Objective:
     """
 
     def __init__(
-        self, target: _Target, products: ProductComponents, form: ComponentForm, backend: ArrayBackend, total: float
+        self,
+        target: _Target,
+        products: ProductComponents,
+        form: ComponentForm,
+        backend: ArrayBackend,
+        total: float,
     ) -> None:
         self.products = products
         self.form = form
@@ -189,7 +226,9 @@ class _Objective:
         residual = counts - self._noisy
         weighted = self._weights * residual
         value = 0.5 * float(weighted @ residual) + self.price * float(self._forbidden @ counts)
-        slopes = self.products.gradient(*components, self._total * (weighted + self.price * self._forbidden))
+        slopes = self.products.gradient(
+            *components, self._total * (weighted + self.price * self._forbidden)
+        )
         return value, self.form.pullback(components, slopes)
 
     def forbidden_share(self, parameters: DeviceArray) -> float:
@@ -217,7 +256,12 @@ def _descend(
         rate = driver.learning_rate if rise == 0 else driver.learning_rate / 4
         stage = replace(driver, max_iterations=most - done, learning_rate=rate)
         best, status = stage.minimise(
-            objective, objective.form.project, best, n_cells=n_cells, backend=backend, progress=shifted
+            objective,
+            objective.form.project,
+            best,
+            n_cells=n_cells,
+            backend=backend,
+            progress=shifted,
         )
         done += status.n_iterations
         if done >= most or objective.forbidden_share(best) <= _MAX_FORBIDDEN:
@@ -227,7 +271,9 @@ def _descend(
 
 
 def _with_forbidden(engine: str, status: FitStatus, share: float) -> FitStatus:
-    """The status, short of what it should be if too much of the mixture is what constraints rule out."""
+    """The status, short of what it should be if too much of the mixture is what constraints rule
+    out.
+    """
     if share <= _CAUTIONED:
         return status
     caution = (
@@ -235,7 +281,9 @@ def _with_forbidden(engine: str, status: FitStatus, share: float) -> FitStatus:
         "are drawn without them, but marginals of the model hold them; use another engine or fewer constraints"
     )
     warnings.warn(caution, FitWarning, stacklevel=3)
-    return replace(status, ended="stopped", caution=". ".join(filter(None, (status.caution, caution))))
+    return replace(
+        status, ended="stopped", caution=". ".join(filter(None, (status.caution, caution)))
+    )
 
 
 def _report(progress: Progress, before: int, most: int, done: int, _: int) -> None:

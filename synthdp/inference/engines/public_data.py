@@ -1,4 +1,5 @@
-"""The public-data engine: weights on the rows of a public table of the same schema (PMW-pub) [LVSUW21].
+"""The public-data engine: weights on the rows of a public table of the same schema (PMW-pub)
+[LVSUW21].
 
 It finds the maximum-likelihood distribution among those that live on the rows of a public table,
 as potentials on the measured cells: a row weighs as often as it occurs times
@@ -33,7 +34,9 @@ from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.optimisers.multipliers import minimise
 
 _NEGLIGIBLE_LOSS = 1e-3
-"""A loss per cell that a better fit could not lower by anything that matters; the noise's own size is one half."""
+"""A loss per cell that a better fit could not lower by anything that matters; the noise's own size
+is one half.
+"""
 
 
 @final
@@ -76,11 +79,15 @@ class PublicDataEstimator(Estimator):
         object.__setattr__(self, "columns", columns)
         for position, column in enumerate(columns):
             if column.ndim != 1 or column.dtype.kind not in "iu":
-                raise ParameterError(f"columns: number {position} is {column.ndim}-D {column.dtype}; give 1-D integers")
+                raise ParameterError(
+                    f"columns: number {position} is {column.ndim}-D {column.dtype}; give 1-D integers"
+                )
         if len({len(column) for column in columns}) != 1 or len(columns[0]) == 0:
             raise ParameterError("columns: give as many codes in each, and one row or more")
         if not 0.0 <= self.max_missed_share <= 1.0:
-            raise ParameterError(f"max_missed_share is {self.max_missed_share}; give a share, 0 to 1")
+            raise ParameterError(
+                f"max_missed_share is {self.max_missed_share}; give a share, 0 to 1"
+            )
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
         """The engine with the levels of its public rows merged; see `Estimator.over_merged`."""
@@ -101,7 +108,8 @@ class PublicDataEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> WeightedRowsModel:
-        """Fit the weights; see `Estimator.estimate`. Public rows that break a constraint are left out.
+        """Fit the weights; see `Estimator.estimate`. Public rows that break a constraint are left
+        out.
 
         Raises
         ------
@@ -123,13 +131,20 @@ class PublicDataEstimator(Estimator):
         def least_slope(by_cell: Array) -> float:
             return float(rows.by_row(loss.split(by_cell)).min())
 
-        theta, status = minimise(self.driver, marginals, loss, start, total=total, least=least_slope, progress=progress)
+        theta, status = minimise(
+            self.driver, marginals, loss, start, total=total, least=least_slope, progress=progress
+        )
         covered = loss.flatten(rows.marginals(np.ones(len(counts)))) > 0
         # Cells without rows pull their potentials without end and without effect.
         tables = loss.split(np.where(covered, theta, 0.0))
-        report, worst = judge_support(loss, marginals(theta), covered, total=total, least_slope=least_slope)
+        report, worst = judge_support(
+            loss, marginals(theta), covered, total=total, least_slope=least_slope
+        )
         self._check_support(report, worst)
-        if report.least_chi_squared < -2 * loss.n_cells and status.loss > _NEGLIGIBLE_LOSS * loss.n_cells:
+        if (
+            report.least_chi_squared < -2 * loss.n_cells
+            and status.loss > _NEGLIGIBLE_LOSS * loss.n_cells
+        ):
             status = replace(status, ended="stalled" if status.ended == "optimal" else status.ended)
         return WeightedRowsModel(
             domain=domain,
@@ -138,20 +153,28 @@ class PublicDataEstimator(Estimator):
             total=total,
             status=concluded(self.name, status),
             support=report,
-            log_potentials={clique: table.copy() for clique, table in zip(loss.cliques, tables, strict=True)},
+            log_potentials={
+                clique: table.copy() for clique, table in zip(loss.cliques, tables, strict=True)
+            },
             constraints=constraints,
         )
 
-    def _support(self, domain: Domain, constraints: Sequence[Constraint]) -> tuple[Codes, NDArray[np.int64]]:
+    def _support(
+        self, domain: Domain, constraints: Sequence[Constraint]
+    ) -> tuple[Codes, NDArray[np.int64]]:
         """The distinct public rows that obey the constraints, and how often each occurs."""
         check_columns(domain, self.columns)
         columns, counts = distinct_rows(domain, self.columns)
         possible = np.ones(len(counts), dtype=np.bool_)
         for constraint in constraints:
             constraint.check_fits(domain)
-            possible &= constraint.allowed[tuple(columns[domain.index(name)] for name in constraint.clique)]
+            possible &= constraint.allowed[
+                tuple(columns[domain.index(name)] for name in constraint.clique)
+            ]
         if not possible.any():
-            raise ParameterError("constraints: no row of the public table obeys them all; give other public rows")
+            raise ParameterError(
+                "constraints: no row of the public table obeys them all; give other public rows"
+            )
         return tuple(column[possible] for column in columns), counts[possible]
 
     def _check_support(self, report: SupportReport, worst: Clique) -> None:
@@ -169,4 +192,7 @@ def _known_potentials(domain: Domain, warm_start: Model | None, loss: MarginalLo
     """For each measured clique the potentials of an earlier fit, on these rows or others, or zeros."""
     earlier = check_warm_start(warm_start, WeightedRowsModel, domain)
     known = earlier.log_potentials if earlier else {}
-    return [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
+    return [
+        known.get(clique, np.zeros(shape))
+        for clique, shape in zip(loss.cliques, loss.shapes, strict=True)
+    ]

@@ -14,7 +14,9 @@ from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
 
 _MIN_SHARE = 1e-3
-"""Added to the share that a level has of its group: where noise hides it, its count is uncertain all the same."""
+"""Added to the share that a level has of its group: where noise hides it, its count is uncertain
+all the same.
+"""
 
 
 def estimate_refined(
@@ -33,29 +35,42 @@ def estimate_refined(
     their noisy one-way counts (negative ones as 0; evenly if none is positive): released values,
     never the records. Else engines that take merged levels get the measurements as they are. For
     others, levels that any measurement merges are merged in all of them; if they are merged in
-    several ways, or a constraint tells them apart, all measurements of merged levels are spread over
-    their levels before the fit, by the same counts. ``warm_start`` is an earlier model of measurements
-    that are merged alike, to start from.
+    several ways, or a constraint tells them apart, all measurements of merged levels are spread
+    over their levels before the fit, by the same counts. ``warm_start`` is an earlier model of
+    measurements that are merged alike, to start from.
     """
     for measurement in measurements:
         measurement.check_fits(domain)
     for constraint in constraints:
         constraint.check_fits(domain)
     if not any(measurement.groups for measurement in measurements):
-        measurements = [LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m for m in measurements]
-        return engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
+        measurements = [
+            LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m
+            for m in measurements
+        ]
+        return engine.estimate(
+            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
+        )
     groups = _common_groups(measurements)
     if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
         coarsening = Coarsening(groups)
-        kept = [merged for constraint in constraints if (merged := _merged_constraint(constraint, coarsening))]
+        kept = [
+            merged
+            for constraint in constraints
+            if (merged := _merged_constraint(constraint, coarsening))
+        ]
         if len(kept) == len(constraints):
             return _refined(engine, domain, measurements, coarsening, kept, warm_start, progress)
     if not engine.takes_merged:
         measurements = [_spread(measurement, measurements) for measurement in measurements]
-    return engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
+    return engine.estimate(
+        domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
+    )
 
 
-def _common_groups(measurements: Sequence[LinearMeasurement]) -> dict[str, NDArray[np.int64]] | None:
+def _common_groups(
+    measurements: Sequence[LinearMeasurement],
+) -> dict[str, NDArray[np.int64]] | None:
     """The groups of all attributes that are merged; None if an attribute is merged in several ways."""
     groups: dict[str, NDArray[np.int64]] = {}
     for measurement in measurements:
@@ -65,10 +80,14 @@ def _common_groups(measurements: Sequence[LinearMeasurement]) -> dict[str, NDArr
     return groups
 
 
-def _tell_apart(measurements: Sequence[LinearMeasurement], groups: Mapping[str, NDArray[np.int64]]) -> bool:
+def _tell_apart(
+    measurements: Sequence[LinearMeasurement], groups: Mapping[str, NDArray[np.int64]]
+) -> bool:
     """Whether a measurement of several attributes tells levels apart that others merge."""
     wide = [measurement for measurement in measurements if len(measurement.clique) > 1]
-    return any(name in groups and name not in found.groups for found in wide for name in found.clique)
+    return any(
+        name in groups and name not in found.groups for found in wide for name in found.clique
+    )
 
 
 def _refined(
@@ -85,14 +104,24 @@ def _refined(
     engine = engine.over_merged(domain, coarsening)
     start = warm_start.coarse if isinstance(warm_start, RefinedModel) else None
     coarse = engine.estimate(
-        coarsening.domain(domain), merged, constraints=constraints, warm_start=start, progress=progress
+        coarsening.domain(domain),
+        merged,
+        constraints=constraints,
+        warm_start=start,
+        progress=progress,
     )
-    shares = {name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()}
+    shares = {
+        name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()
+    }
     return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
 
 
-def _spread(measurement: LinearMeasurement, measurements: Sequence[LinearMeasurement]) -> LinearMeasurement:
-    """The measurement over all levels, those of a group in proportion to their one-way counts; noise likewise."""
+def _spread(
+    measurement: LinearMeasurement, measurements: Sequence[LinearMeasurement]
+) -> LinearMeasurement:
+    """The measurement over all levels, those of a group in proportion to their one-way counts;
+    noise likewise.
+    """
     coarsening = measurement.coarsening
     if coarsening is None or not measurement.groups:
         return LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
@@ -109,7 +138,9 @@ def _spread(measurement: LinearMeasurement, measurements: Sequence[LinearMeasure
 def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMeasurement:
     """The measurement over levels merged as ``coarsening`` says, whatever it has merged already."""
     done = measurement.groups
-    rest = Coarsening({name: groups for name, groups in coarsening.groups.items() if name not in done})
+    rest = Coarsening(
+        {name: groups for name, groups in coarsening.groups.items() if name not in done}
+    )
     plain = LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
     return plain.coarsened(rest) if rest.groups.keys() & set(measurement.clique) else plain
 
@@ -123,7 +154,9 @@ def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constr
     return Constraint(clique, merged.astype(np.bool_))
 
 
-def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]) -> Array:
+def _shares(
+    name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]
+) -> Array:
     """Share of each level in its group, from the unmerged one-way measurements of the attribute."""
     weights = np.zeros(groups.size)
     for measurement in measurements:

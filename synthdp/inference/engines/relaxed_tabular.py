@@ -1,4 +1,5 @@
-"""The relaxed tabular engine (RAP): a table of reals instead of rows, by projected gradients [2103.06641].
+"""The relaxed tabular engine (RAP): a table of reals instead of rows, by projected gradients
+[2103.06641].
 
 A table of n' rows, one-hot encoded, is relaxed to real numbers; its marginals are averages of
 products of its numbers, and their derivatives are as easy. Each relaxed row is a product

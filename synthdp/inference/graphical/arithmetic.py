@@ -29,7 +29,9 @@ class Arithmetic(Protocol):
 
     @property
     def deepest_drop(self) -> float:
-        """Logarithm of the factor by which messages may fall short of their bounds from a leaf to the root."""
+        """Logarithm of the factor by which messages may fall short of their bounds from a leaf to
+        the root.
+        """
 
     def from_log(self, log_table: Array) -> Array:
         """The table whose natural logarithm is given, and which is not changed."""
@@ -47,7 +49,9 @@ class Arithmetic(Protocol):
         """Cell by cell, with broadcasting."""
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
+        result.
+        """
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0."""
@@ -86,7 +90,9 @@ class LinearArithmetic:
         return table * widened(message, table.shape)
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
+        result.
+        """
         np.multiply(table, widened(message, table.shape), out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:
@@ -125,12 +131,16 @@ class LogArithmetic:
         return table + message
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
+        result.
+        """
         np.add(table, message, out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0."""
-        return np.subtract(table, message, out=np.full_like(table, -np.inf), where=np.isfinite(message))
+        return np.subtract(
+            table, message, out=np.full_like(table, -np.inf), where=np.isfinite(message)
+        )
 
     def summed(self, table: Array, axes: Axes) -> Array:
         """Logarithms of the sums over some axes."""

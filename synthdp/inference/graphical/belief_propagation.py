@@ -8,7 +8,12 @@ import numpy as np
 
 from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array, Axes
-from synthdp.inference.graphical.arithmetic import Arithmetic, LinearArithmetic, LogArithmetic, UnderflowDetected
+from synthdp.inference.graphical.arithmetic import (
+    Arithmetic,
+    LinearArithmetic,
+    LogArithmetic,
+    UnderflowDetected,
+)
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
@@ -40,7 +45,8 @@ class BeliefPropagation:
         self._orders: dict[tuple[tuple[int, ...], ...], list[tuple[int, int]]] = {}
 
     def beliefs(self, log_potentials: Sequence[Sequence[Array]]) -> list[Array]:
-        """Clique marginals of the distribution ``exp(sum of log potentials) / Z``, each summing to 1.
+        """Clique marginals of the distribution ``exp(sum of log potentials) / Z``, each summing to
+        1.
 
         Parameters
         ----------
@@ -66,10 +72,14 @@ class BeliefPropagation:
                 np.add(table, potential, out=table)
         for child in range(len(tables) - 1, 0, -1):  # children before parents
             edge = self._edges[child - 1]
-            tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(edge.shape_in_parent)
+            tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(
+                edge.shape_in_parent
+            )
         return float(tables[0].max())
 
-    def _run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[Array]:
+    def _run(
+        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
+    ) -> list[Array]:
         factors = self._start(log_potentials, arithmetic)
         tables: list[Array] = [np.empty(0)] * len(factors)
         collected, drops = [], [0.0] * len(tables)
@@ -79,7 +89,9 @@ class BeliefPropagation:
             message = arithmetic.summed(tables[child], edge.summed_up)
             collected.append(message)
             size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
-            factors[edge.parent].append(arithmetic.scaled(message, size).reshape(edge.shape_in_parent))
+            factors[edge.parent].append(
+                arithmetic.scaled(message, size).reshape(edge.shape_in_parent)
+            )
         tables[0] = self._product(factors[0], self._shapes[0], arithmetic)
         total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
         size = _log_size(total, arithmetic, log(tables[0].size), drops, 0, 0)
@@ -91,7 +103,9 @@ class BeliefPropagation:
             arithmetic.multiply(tables[child], correction)
         return [arithmetic.to_linear(table) for table in tables]
 
-    def _start(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[list[Array]]:
+    def _start(
+        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
+    ) -> list[list[Array]]:
         """The factors of each clique, with cells of at most 1."""
         factors = []
         for potentials in log_potentials:
@@ -104,7 +118,9 @@ class BeliefPropagation:
             factors.append(mine)
         return factors
 
-    def _product(self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic) -> Array:
+    def _product(
+        self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic
+    ) -> Array:
         """The product of a clique's factors, in an order that keeps what is on the way to it small."""
         if len(factors) == 1 and factors[0].shape == shape:
             return factors[0]
@@ -121,7 +137,9 @@ class BeliefPropagation:
 
 
 def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Which pair to multiply next, until one is left; the result takes the place of the first: smallest first."""
+    """Which pair to multiply next, until one is left; the result takes the place of the first:
+    smallest first.
+    """
     waiting, order = list(shapes), []
     while len(waiting) > 1:
         pairs = [(i, j) for j in range(len(waiting)) for i in range(j)]
@@ -132,7 +150,12 @@ def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
 
 
 def _log_size(
-    message: Array, arithmetic: Arithmetic, log_summed: float, drops: list[float], child: int, parent: int
+    message: Array,
+    arithmetic: Arithmetic,
+    log_summed: float,
+    drops: list[float],
+    child: int,
+    parent: int,
 ) -> float:
     """Logarithm of a message's largest cell; notes how far it fell below the largest it could be."""
     size = arithmetic.log_largest(message)
@@ -160,7 +183,9 @@ def _edge(tree: JunctionTree, child: int) -> _Edge:
 
 
 def _impossible() -> ParameterError:
-    return ParameterError("potentials: every cell of the joint table is impossible; loosen the constraints")
+    return ParameterError(
+        "potentials: every cell of the joint table is impossible; loosen the constraints"
+    )
 
 
 def _not_finite() -> ParameterError:

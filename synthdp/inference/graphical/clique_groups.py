@@ -1,4 +1,5 @@
-"""Grouping many small cliques inside a large one, so that their sums and products share most of the work.
+"""Grouping many small cliques inside a large one, so that their sums and products share most of the
+work.
 
 To sum a table of a million cells to three hundred small marginals takes three hundred passes over
 it. To sum it to ten tables of some thousand cells first, each of which covers thirty of them,
@@ -13,11 +14,15 @@ from synthdp.core.cliques import Clique
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 
 _SMALLER = (4, 16, 64, 256)
-"""How much smaller than the large clique a group's table may be; where the costs cross depends on the cliques."""
+"""How much smaller than the large clique a group's table may be; where the costs cross depends on
+the cliques.
+"""
 
 
 class Group(NamedTuple):
-    """A clique, its attributes in the order of the large one, and the positions of the small cliques inside."""
+    """A clique, its attributes in the order of the large one, and the positions of the small
+    cliques inside.
+    """
 
     clique: Clique
     members: tuple[int, ...]
@@ -47,16 +52,23 @@ def grouped(sets: AttributeSets, home: Clique, cliques: Sequence[Clique]) -> lis
     least = whole * len(cliques)
     for smaller in _SMALLER if len(cliques) > 2 else ():
         groups = _greedy(sets, masks, limit=whole // smaller)
-        cost = whole * len(groups) + sum(sets.n_cells[mask] * len(members) for mask, members in groups)
+        cost = whole * len(groups) + sum(
+            sets.n_cells[mask] * len(members) for mask, members in groups
+        )
         if cost < least:
-            best, least = [Group(sets.names(mask), tuple(sorted(members))) for mask, members in groups], cost
+            best, least = (
+                [Group(sets.names(mask), tuple(sorted(members))) for mask, members in groups],
+                cost,
+            )
     return best
 
 
 def _greedy(
     sets: AttributeSets, cliques: Sequence[AttributeSet], *, limit: int
 ) -> list[tuple[AttributeSet, list[int]]]:
-    """Put each clique, large ones first, into the group that it makes largest within the limit, or open one."""
+    """Put each clique, large ones first, into the group that it makes largest within the limit, or
+    open one.
+    """
     groups: list[AttributeSet] = []
     members: list[list[int]] = []
     for i in sorted(range(len(cliques)), key=lambda i: -sets.n_cells[cliques[i]]):

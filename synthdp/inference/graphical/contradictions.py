@@ -16,7 +16,8 @@ Possible = Mapping[Clique, NDArray[np.bool_]]
 
 
 def blame(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bool_]]) -> str:
-    """The constraints that together rule out all rows whose levels are wanted, none of them needlessly, in words.
+    """The constraints that together rule out all rows whose levels are wanted, none of them
+    needlessly, in words.
 
     Parameters
     ----------
@@ -27,7 +28,10 @@ def blame(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bo
     wanted
         For some attributes the wanted levels, shape ``(n_levels,)``.
     """
-    single = next((clique for clique in possible if not _any_row(domain, {clique: possible[clique]}, wanted)), None)
+    single = next(
+        (clique for clique in possible if not _any_row(domain, {clique: possible[clique]}, wanted)),
+        None,
+    )
     kept = dict(possible) if single is None else {single: possible[single]}
     for clique in list(kept) if single is None else ():
         fewer = {other: allowed for other, allowed in kept.items() if other != clique}
@@ -44,13 +48,22 @@ def log_masks(possible: Possible) -> dict[Clique, Array]:
 
 
 def added(potentials: Mapping[Clique, Array], masks: Mapping[Clique, Array]) -> dict[Clique, Array]:
-    """Logarithms of potentials with masks added, which have cliques of their own where there are no potentials."""
-    return {**potentials, **{clique: potentials.get(clique, 0.0) + mask for clique, mask in masks.items()}}
+    """Logarithms of potentials with masks added, which have cliques of their own where there are no
+    potentials.
+    """
+    return {
+        **potentials,
+        **{clique: potentials.get(clique, 0.0) + mask for clique, mask in masks.items()},
+    }
 
 
 def possible_of(log_potentials: Mapping[Clique, Array]) -> dict[Clique, NDArray[np.bool_]]:
     """What potentials that rule out cells allow."""
-    return {clique: table > -np.inf for clique, table in log_potentials.items() if np.isneginf(table).any()}
+    return {
+        clique: table > -np.inf
+        for clique, table in log_potentials.items()
+        if np.isneginf(table).any()
+    }
 
 
 def _any_row(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bool_]]) -> bool:

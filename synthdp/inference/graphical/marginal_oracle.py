@@ -39,7 +39,9 @@ class MarginalOracle:
         sets = AttributeSets(tree.domain)
         homes = [tree.position_of(clique) for clique in cliques]
         if None in homes:
-            raise ParameterError("cliques: one is in no clique of the junction tree; give a tree that covers them all")
+            raise ParameterError(
+                "cliques: one is in no clique of the junction tree; give a tree that covers them all"
+            )
         self._groups: list[list[_GroupPlan]] = []
         for home, members in enumerate(tree.cliques):
             inside = [i for i, position in enumerate(homes) if position == home]
@@ -49,7 +51,10 @@ class MarginalOracle:
                     _GroupPlan(
                         _inside(tree.domain, group.clique, members),
                         tree.domain.project(group.clique).shape,
-                        [(inside[i], _inside(tree.domain, cliques[inside[i]], group.clique)) for i in group.members],
+                        [
+                            (inside[i], _inside(tree.domain, cliques[inside[i]], group.clique))
+                            for i in group.members
+                        ],
                     )
                     for group in groups
                 ]
@@ -65,7 +70,9 @@ class MarginalOracle:
 
     def _by_home(self, log_potentials: Sequence[Array]) -> list[list[Array]]:
         """For each clique of the tree the potentials of its groups, ready to be spread over it."""
-        return [[_group_potential(group, log_potentials) for group in groups] for groups in self._groups]
+        return [
+            [_group_potential(group, log_potentials) for group in groups] for groups in self._groups
+        ]
 
     def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each given clique, each summing to 1."""
@@ -79,14 +86,18 @@ class MarginalOracle:
 
 
 class _Place(NamedTuple):
-    """Where a clique lies in a larger one: the axes to sum out, and its shape with an axis of 1 for each of them."""
+    """Where a clique lies in a larger one: the axes to sum out, and its shape with an axis of 1 for
+    each of them.
+    """
 
     summed: tuple[int, ...]
     shape: tuple[int, ...]
 
 
 class _GroupPlan(NamedTuple):
-    """A group of cliques: its place in the tree's clique, its shape, and the members with their places in it."""
+    """A group of cliques: its place in the tree's clique, its shape, and the members with their
+    places in it.
+    """
 
     place: _Place
     shape: tuple[int, ...]

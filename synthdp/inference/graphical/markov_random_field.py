@@ -42,7 +42,12 @@ class MarkovRandomField(Model):
     kind: ClassVar[str] = "markov-random-field"
 
     def __init__(
-        self, *, tree: JunctionTree, log_potentials: Mapping[Clique, Array], total: float, status: FitStatus
+        self,
+        *,
+        tree: JunctionTree,
+        log_potentials: Mapping[Clique, Array],
+        total: float,
+        status: FitStatus,
     ) -> None:
         super().__init__(domain=tree.domain, total=total, status=status)
         self._tree = tree
@@ -85,21 +90,29 @@ class MarkovRandomField(Model):
         """Many marginals at once: sums and messages across cliques are shared between them."""
         checked = check_cliques(self.domain, cliques)
         shares = self._queries.marginals(checked)[::-1]
-        return [self._in_counts(names, shares.pop()) for names in checked]  # popped, so that memory holds each once
+        return [
+            self._in_counts(names, shares.pop()) for names in checked
+        ]  # popped, so that memory holds each once
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
         check_rows(self.domain, n_rows)
         generator = seeded(seed)
-        return sample_tree(self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding)
+        return sample_tree(
+            self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding
+        )
 
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
         """Complete partial records exactly, however improbable they are; see `Model.complete`."""
         check_given(self.domain, given)
         drawn = complete_records(self._tree, self._log_potentials, given, generator=seeded(seed))
         return tuple(compact(drawn[name], self.domain[name]) for name in self.domain.attributes)
 
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
         check_rows(self.domain, n_rows)
         generator = seeded(seed)
@@ -107,11 +120,17 @@ class MarkovRandomField(Model):
         for name, weights in checked.items():
             mask = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
             potentials[(name,)] = potentials.get((name,), 0.0) + mask
-        inside = MarkovRandomField(tree=self._tree, log_potentials=potentials, total=self._total, status=self._status)
+        inside = MarkovRandomField(
+            tree=self._tree, log_potentials=potentials, total=self._total, status=self._status
+        )
         try:
             beliefs = inside._beliefs
         except ParameterError:
-            cause = blame(self.domain, possible_of(self._log_potentials), {n: w > 0 for n, w in checked.items()})
+            cause = blame(
+                self.domain,
+                possible_of(self._log_potentials),
+                {n: w > 0 for n, w in checked.items()},
+            )
             raise ParameterError(f"where: the slice contradicts {cause}; widen it") from None
         return sample_tree(self._tree, beliefs, n_rows, generator=generator, rounding=True)
 
@@ -123,10 +142,14 @@ class MarkovRandomField(Model):
             "cliques": [list(clique) for clique in cliques],
             **self._fit_to_state(),
         }
-        return state, {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
+        return state, {
+            f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)
+        }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
         """Rebuild a saved model."""
         tree_cliques = [tuple(clique) for clique in cast("list[list[str]]", state["tree"])]
         cliques = [tuple(clique) for clique in cast("list[list[str]]", state["cliques"])]

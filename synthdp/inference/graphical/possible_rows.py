@@ -16,13 +16,20 @@ from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 MAX_CELLS = 50_000_000
-"""Cells of the junction tree of all constraints, as many as the graphical model takes: 1.6 GB at 32 bytes each."""
+"""Cells of the junction tree of all constraints, as many as the graphical model takes: 1.6 GB at 32
+bytes each.
+"""
 _MIN_SHARE = 1e-12
-"""Weight of a level that a model rules out, beside its heaviest one: constraints may leave no other."""
+"""Weight of a level that a model rules out, beside its heaviest one: constraints may leave no
+other.
+"""
 
 
-def possible_cells(domain: Domain, constraints: Sequence[Constraint]) -> dict[Clique, NDArray[np.bool_]]:
-    """For each constrained clique, axes in the order of the domain, what all constraints on it allow.
+def possible_cells(
+    domain: Domain, constraints: Sequence[Constraint]
+) -> dict[Clique, NDArray[np.bool_]]:
+    """For each constrained clique, axes in the order of the domain, what all constraints on it
+    allow.
 
     Attributes of one level are left out: whatever is allowed of the others is with them.
 
@@ -90,7 +97,9 @@ def possible_rows(
     for name in involved.attributes:
         weights = np.asarray(one_way(name))
         # 1e-300: a model may rule out all of an attribute's levels.
-        potentials[(name,)] = np.log(np.maximum(weights, _MIN_SHARE * max(float(weights.max()), 1e-300)))
+        potentials[(name,)] = np.log(
+            np.maximum(weights, _MIN_SHARE * max(float(weights.max()), 1e-300))
+        )
     potentials = added(potentials, log_masks(allowed))
     status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)

@@ -1,4 +1,5 @@
-"""How to make marginals across the cliques of a junction tree: which edge splits each set of attributes.
+"""How to make marginals across the cliques of a junction tree: which edge splits each set of
+attributes.
 
 With ``S`` the separator of an edge, ``A`` the queried attributes strictly on one side and ``B`` the
 others, ``P(A, B) = sum over S of P(A | S) P(B, S)``. Both parts are marginals of smaller subtrees
@@ -14,9 +15,15 @@ from typing import NamedTuple, final
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Folded
 from synthdp.inference.trees.junction_tree import JunctionTree
 
-_CELL_COST = 30.0  # what writing, ordering and dividing a cell takes, in multiplications of a matrix product
-_MAX_TRIED = 3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
-_MAX_COMPARED = 12  # edges for a split, those with the smallest separators, whose costs are looked at
+_CELL_COST = (
+    30.0  # what writing, ordering and dividing a cell takes, in multiplications of a matrix product
+)
+_MAX_TRIED = (
+    3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
+)
+_MAX_COMPARED = (
+    12  # edges for a split, those with the smallest separators, whose costs are looked at
+)
 _MAX_SEARCHED = 32  # edges that separate a query; beyond, the plan is greedy
 
 
@@ -29,7 +36,8 @@ class _Cut(NamedTuple):
 
 
 class Split(NamedTuple):
-    """How a marginal is made: ``P(given part | separator)`` times the joint part, summed over the separator.
+    """How a marginal is made: ``P(given part | separator)`` times the joint part, summed over the
+    separator.
 
     The given part, which is divided, is the smaller one; both contain the separator.
     """
@@ -68,11 +76,15 @@ class QueryPlan:
         for child in range(len(below) - 1, 0, -1):  # children come after their parents
             below[tree.parents[child]] |= below[child]
         everything = below[0]
-        self._cuts = [_Cut(s, b & ~s, everything & ~b) for s, b in zip(separators[1:], below[1:], strict=True)]
+        self._cuts = [
+            _Cut(s, b & ~s, everything & ~b) for s, b in zip(separators[1:], below[1:], strict=True)
+        ]
 
     def home(self, members: AttributeSet) -> int:
         """Position of the smallest clique that contains a set."""
-        return min(self._positions[self._holders[members]], key=lambda i: self._size[self.cliques[i]])
+        return min(
+            self._positions[self._holders[members]], key=lambda i: self._size[self.cliques[i]]
+        )
 
     def add(self, query: AttributeSet) -> None:
         """Plan one marginal, with all that it is made of."""
@@ -89,7 +101,9 @@ class QueryPlan:
             open_sets += [(split.given, cuts), (split.joint, cuts)]
 
     def _search(self, members: AttributeSet, cuts: Sequence[_Cut]) -> float:
-        """The least cost found of a marginal, with all that it is made of; edges beyond ``cuts`` do not split it."""
+        """The least cost found of a marginal, with all that it is made of; edges beyond ``cuts`` do
+        not split it.
+        """
         if members in self._costs:
             return self._costs[members]
         cuts = [cut for cut in cuts if members & cut.below and members & cut.above]
@@ -103,8 +117,12 @@ class QueryPlan:
         self._costs[members] = least + (_CELL_COST * self._size[members] if cuts else 0.0)
         return self._costs[members]
 
-    def _candidates(self, members: AttributeSet, cuts: Sequence[_Cut]) -> list[tuple[float, int, Split]]:
-        """For promising edges a lower bound of the cost, the multiplications of the last step, and the split."""
+    def _candidates(
+        self, members: AttributeSet, cuts: Sequence[_Cut]
+    ) -> list[tuple[float, int, Split]]:
+        """For promising edges a lower bound of the cost, the multiplications of the last step, and
+        the split.
+        """
         if len(cuts) > _MAX_COMPARED:
             added = [self._size[cut.separator & ~members] for cut in cuts]
             middle = (len(cuts) - 1) / 2  # where edges cost the same, halves make the plan short

@@ -32,7 +32,8 @@ def complete_records(
     *,
     generator: np.random.Generator,
 ) -> dict[str, CodeColumn]:
-    """Draw the attributes that are not given, for each record from its own conditional distribution.
+    """Draw the attributes that are not given, for each record from its own conditional
+    distribution.
 
     Parameters
     ----------
@@ -59,7 +60,9 @@ def complete_records(
     n_rows = len(next(iter(given.values())))
     keys, _ = row_keys(tree.domain, tuple(given), given.values(), n_rows)
     order = np.argsort(keys, kind="stable")
-    drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, dtype=np.intp) for name in tree.domain.attributes}
+    drawn: dict[str, CodeColumn] = {
+        name: np.empty(n_rows, dtype=np.intp) for name in tree.domain.attributes
+    }
     batch = max(1, _BATCH_CELLS // completer.cells_per_row)
     for start in range(0, n_rows, batch):
         rows = order[start : start + batch]
@@ -68,9 +71,14 @@ def complete_records(
         tables = completer.collected(distinct)
         lost = np.flatnonzero(np.isneginf(tables[0].reshape(len(tables[0]), -1).max(axis=1)))
         if lost.size:
-            record = {name: np.arange(tree.domain[name]) == codes[lost[0]] for name, codes in distinct.items()}
+            record = {
+                name: np.arange(tree.domain[name]) == codes[lost[0]]
+                for name, codes in distinct.items()
+            }
             cause = blame(tree.domain, possible_of(log_potentials), record)
-            raise ParameterError(f"given: a record contradicts {cause}; leave out what is impossible")
+            raise ParameterError(
+                f"given: a record contradicts {cause}; leave out what is impossible"
+            )
         for name, codes in completer.drawn(tables, distinct, members, generator).items():
             drawn[name][rows] = codes
     return drawn
@@ -79,24 +87,40 @@ def complete_records(
 class _Completer:
     """Logarithms of the cliques' potentials, with the given attributes as leading axes."""
 
-    def __init__(self, tree: JunctionTree, log_potentials: Mapping[Clique, Array], given: frozenset[str]) -> None:
+    def __init__(
+        self, tree: JunctionTree, log_potentials: Mapping[Clique, Array], given: frozenset[str]
+    ) -> None:
         self._tree = tree
         self._given = [tuple(name for name in clique if name in given) for clique in tree.cliques]
-        self._free = [tuple(name for name in clique if name not in given) for clique in tree.cliques]
-        self._free_separators = [tuple(name for name in part if name not in given) for part in tree.separators]
+        self._free = [
+            tuple(name for name in clique if name not in given) for clique in tree.cliques
+        ]
+        self._free_separators = [
+            tuple(name for name in part if name not in given) for part in tree.separators
+        ]
         self._tables = self._joined(log_potentials)
         self._live = [bool(names) for names in self._given]
         for child in range(len(tree.cliques) - 1, 0, -1):
             if self._live[child]:
                 self._live[tree.parents[child]] = True
             else:  # nothing is given in it or below: its message is the same for all records
-                self._tables[tree.parents[child]] += self._message(self._tables[child][None], child)[0]
-        collected = sum(tree.domain.size(free) for free, live in zip(self._free, self._live, strict=True) if live)
+                self._tables[tree.parents[child]] += self._message(
+                    self._tables[child][None], child
+                )[0]
+        collected = sum(
+            tree.domain.size(free)
+            for free, live in zip(self._free, self._live, strict=True)
+            if live
+        )
         parts = zip(self._free, self._free_separators, strict=True)
-        self.cells_per_row = collected + max(tree.domain.size(set(free) - set(known)) for free, known in parts)
+        self.cells_per_row = collected + max(
+            tree.domain.size(set(free) - set(known)) for free, known in parts
+        )
 
     def collected(self, given: Mapping[str, NDArray[np.intp]]) -> list[Array]:
-        """Each clique's table given what is known in and below it; the first axis is that of the records, or 1."""
+        """Each clique's table given what is known in and below it; the first axis is that of the
+        records, or 1.
+        """
         tables = [
             table[tuple(given[name] for name in names)] if names else table[None]
             for table, names in zip(self._tables, self._given, strict=True)
@@ -114,7 +138,9 @@ class _Completer:
         members: IntArray,
         generator: np.random.Generator,
     ) -> dict[str, CodeColumn]:
-        """Codes of all attributes for some records, each of them equal to one of the distinct ones in what is given."""
+        """Codes of all attributes for some records, each of them equal to one of the distinct ones
+        in what is given.
+        """
         known: dict[str, CodeColumn] = {name: codes[members] for name, codes in given.items()}
         for free, table in zip(self._free, tables, strict=True):
             done = [name for name in free if name in known]
@@ -123,8 +149,12 @@ class _Completer:
                 shape = self._tree.domain.project(new).shape
                 ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
                 records = members if len(table) > 1 else np.zeros_like(members)
-                logs = ordered[(records, *(known[name] for name in done))].reshape(members.size, prod(shape))
-                values = draw_each(np.exp(logs - logs.max(axis=1, keepdims=True)), generator=generator)
+                logs = ordered[(records, *(known[name] for name in done))].reshape(
+                    members.size, prod(shape)
+                )
+                values = draw_each(
+                    np.exp(logs - logs.max(axis=1, keepdims=True)), generator=generator
+                )
                 known.update(zip(new, np.unravel_index(values, shape), strict=True))
         return known
 
@@ -136,12 +166,16 @@ class _Completer:
             home = self._tree.position_of(clique)
             assert home is not None  # the tree covers all cliques
             names = self._tree.cliques[home]
-            tables[home] += potential.reshape([domain[name] if name in clique else 1 for name in names])
+            tables[home] += potential.reshape(
+                [domain[name] if name in clique else 1 for name in names]
+            )
         axes = zip(tables, self._tree.cliques, self._given, self._free, strict=True)
         return [np.transpose(t, [clique.index(name) for name in g + f]) for t, clique, g, f in axes]
 
     def _message(self, table: Array, child: int) -> Array:
-        """Logarithm of what is given in and below a clique, by the values of its separator; axes are its parent's."""
+        """Logarithm of what is given in and below a clique, by the values of its separator; axes
+        are its parent's.
+        """
         kept = self._free_separators[child]
         summed = tuple(axis + 1 for axis, name in enumerate(self._free[child]) if name not in kept)
         above = self._free[self._tree.parents[child]]

@@ -29,21 +29,31 @@ from synthdp.inference.summation import marginal_inside
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _MIN_SHARE = 1e-9
-"""Of a level in the trace: a level that the tables rule out is no more impossible than other cells of 0."""
+"""Of a level in the trace: a level that the tables rule out is no more impossible than other cells
+of 0.
+"""
 _TRACE = 1e-50
-"""Its weight: of 25 attributes, all that a clique of the tree has room for, each cell still is a number."""
+"""Its weight: of 25 attributes, all that a clique of the tree has room for, each cell still is a
+number.
+"""
 _UNSEEN = 1e-4
-"""By what share the model's loss may be above that of the tables found, for the fit to be called optimal."""
+"""By what share the model's loss may be above that of the tables found, for the fit to be called
+optimal.
+"""
 
 
 def is_decomposable(tree: JunctionTree, cliques: Sequence[Clique]) -> bool:
-    """Whether each clique of a tree that covers some measured ones is one of them, or an attribute on its own."""
+    """Whether each clique of a tree that covers some measured ones is one of them, or an attribute
+    on its own.
+    """
     measured = set(cliques)
     return all(clique in measured or len(clique) == 1 for clique in tree.cliques)
 
 
 class Relaxed(NamedTuple):
-    """Tables of the measured cliques and single attributes that agree wherever two overlap, their loss, and steps."""
+    """Tables of the measured cliques and single attributes that agree wherever two overlap, their
+    loss, and steps.
+    """
 
     tables: dict[Clique, Array]
     loss: float
@@ -59,7 +69,8 @@ def relaxed(
     newton: DualNewton,
     progress: Progress | None = None,
 ) -> Relaxed | None:
-    """The tables of least loss among those that agree, which no distribution is below; None if they are not found.
+    """The tables of least loss among those that agree, which no distribution is below; None if they
+    are not found.
 
     Parameters
     ----------
@@ -68,7 +79,8 @@ def relaxed(
     loss
         The loss to minimise.
     possible
-        For each clique that constraints speak of the possible cells; those inside no table are left out.
+        For each clique that constraints speak of the possible cells; those inside no table are left
+        out.
     total
         Number of records.
     newton
@@ -86,8 +98,12 @@ def relaxed(
     graph = RegionGraph.covering(domain, noisy)
     masks = dict(zip(graph.regions, possible_masks(graph, possible), strict=True))
     # An attribute that nobody measured is as good as measured to be even.
-    targets = [np.ravel(noisy.get(region, total / mask.sum() * mask)) for region, mask in masks.items()]
-    variances = [np.where(mask, known.get(region, 1.0), 0.0).ravel() for region, mask in masks.items()]
+    targets = [
+        np.ravel(noisy.get(region, total / mask.sum() * mask)) for region, mask in masks.items()
+    ]
+    variances = [
+        np.where(mask, known.get(region, 1.0), 0.0).ravel() for region, mask in masks.items()
+    ]
     polytope = LocalPolytope(graph)
     solution = newton.project(
         polytope,
@@ -107,7 +123,8 @@ def relaxed(
 def fit_tree(
     tree: JunctionTree, loss: MarginalLoss, found: Relaxed | None, *, total: float
 ) -> tuple[list[Array], FitStatus] | None:
-    """For each clique of a tree its table of least loss, summing to 1, and how the fit ended; None if it failed.
+    """For each clique of a tree its table of least loss, summing to 1, and how the fit ended; None
+    if it failed.
 
     Parameters
     ----------
@@ -130,12 +147,16 @@ def fit_tree(
     return tables, FitStatus(ended="optimal", n_iterations=found.n_iterations, loss=reached)
 
 
-def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possible) -> dict[Clique, Array]:
-    """Logarithms of potentials under which a tree's cliques have given marginals, open to all that constraints allow.
+def potentials_of(
+    tree: JunctionTree, tables: Sequence[Array], possible: Possible
+) -> dict[Clique, Array]:
+    """Logarithms of potentials under which a tree's cliques have given marginals, open to all that
+    constraints allow.
 
-    A cell of 0 is an estimate as any other, and no proof that such records do not occur. Mixed into each
-    table is a trace of independent attributes that keep to the constraints: too little to change what
-    has a probability, and enough that all else is ranked by how many such cells it takes.
+    A cell of 0 is an estimate as any other, and no proof that such records do not occur. Mixed into
+    each table is a trace of independent attributes that keep to the constraints: too little to
+    change what has a probability, and enough that all else is ranked by how many such cells it
+    takes.
 
     Parameters
     ----------
@@ -146,7 +167,9 @@ def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possibl
     possible
         What constraints allow; those that are in no clique of the tree are left out.
     """
-    masks = log_masks({c: allowed for c, allowed in possible.items() if tree.position_of(c) is not None})
+    masks = log_masks(
+        {c: allowed for c, allowed in possible.items() if tree.position_of(c) is not None}
+    )
     shares = {}
     for name in tree.domain.attributes:
         home = tree.position_of((name,))
@@ -155,7 +178,9 @@ def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possibl
         shares[name,] = np.log(np.maximum(known, _MIN_SHARE))
     traces = MarginalOracle(tree, [*shares, *masks]).beliefs([*shares.values(), *masks.values()])
     potentials: dict[Clique, Array] = {}
-    for clique, separator, table, trace in zip(tree.cliques, tree.separators, tables, traces, strict=True):
+    for clique, separator, table, trace in zip(
+        tree.cliques, tree.separators, tables, traces, strict=True
+    ):
         summed = tuple(axis for axis, name in enumerate(clique) if name not in separator)
         mixed = table + _TRACE * trace
         sums = mixed.sum(axis=summed, keepdims=True)
@@ -165,7 +190,9 @@ def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possibl
     return added(potentials, masks)
 
 
-def _residual(tree: JunctionTree, tables: Sequence[Array], loss: MarginalLoss, total: float) -> Array:
+def _residual(
+    tree: JunctionTree, tables: Sequence[Array], loss: MarginalLoss, total: float
+) -> Array:
     """What the tables' marginals have more than what was measured, shape ``(n_cells,)``."""
     found = []
     for clique in loss.cliques:

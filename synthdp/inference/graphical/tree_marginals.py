@@ -1,10 +1,11 @@
-"""Marginals of a calibrated junction tree, inside one clique or across several, answered as one batch.
+"""Marginals of a calibrated junction tree, inside one clique or across several, answered as one
+batch.
 
-Within a clique a marginal is a sum, taken one attribute at a time (the one with most levels
-first) so that sums to related marginals share their first, expensive steps. Across cliques, a
-marginal is a matrix product of two parts, as `QueryPlan` splits it. A query that is another query of
-the batch less one attribute is summed from that. What questions have in common is kept for later
-ones while there is room for it; beyond, tables are dropped after their last use in the batch.
+Within a clique a marginal is a sum, taken one attribute at a time (the one with most levels first)
+so that sums to related marginals share their first, expensive steps. Across cliques, a marginal is
+a matrix product of two parts, as `QueryPlan` splits it. A query that is another query of the batch
+less one attribute is summed from that. What questions have in common is kept for later ones while
+there is room for it; beyond, tables are dropped after their last use in the batch.
 """
 
 from collections import Counter
@@ -25,7 +26,9 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _MAX_KEPT_BYTES = 1 << 26
-"""Of the tables that are kept between questions: 64 MB, twice what all triples of a small model of Adult need."""
+"""Of the tables that are kept between questions: 64 MB, twice what all triples of a small model of
+Adult need.
+"""
 _MAX_KEPT_SETS = 1 << 16
 """Sets of attributes that a plan remembers between questions, at about 1 kB each."""
 
@@ -43,7 +46,9 @@ class _Operand(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """How a step uses a table; ``conditional``: divided by its sums over what is neither batch nor summed."""
+    """How a step uses a table; ``conditional``: divided by its sums over what is neither batch nor
+    summed.
+    """
 
     table: AttributeSet
     batch: AttributeSet
@@ -53,7 +58,8 @@ class _Use(NamedTuple):
 
 @final
 class TreeMarginals:
-    """Answers marginals of one calibrated tree, and keeps plans and parts of them for later questions.
+    """Answers marginals of one calibrated tree, and keeps plans and parts of them for later
+    questions.
 
     What is kept is at most 64 MB between questions. Several threads may ask at once: what is kept
     serves one of them at a time, and the others start anew.
@@ -84,7 +90,8 @@ class TreeMarginals:
         Raises
         ------
         ModelTooLargeError
-            If a part of a marginal would have more than `MAX_CELLS` cells; nothing is computed then.
+            If a part of a marginal would have more than `MAX_CELLS` cells; nothing is computed
+            then.
         """
         try:
             contraction = self._idle.pop()
@@ -98,7 +105,9 @@ class TreeMarginals:
 
 @final
 class _Contraction:
-    """What answers the questions of one thread: a plan, sums within cliques, and parts across cliques."""
+    """What answers the questions of one thread: a plan, sums within cliques, and parts across
+    cliques.
+    """
 
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Array]) -> None:
         self._tree = tree
@@ -122,7 +131,10 @@ class _Contraction:
             axis = (larger[query] ^ query).bit_length() - 1
             answers[query] = _without(answers[larger[query]], axis)
         index = self._tree.domain.index
-        return [_ordered(answers[q], [index(name) for name in c]) for q, c in zip(queries, cliques, strict=True)]
+        return [
+            _ordered(answers[q], [index(name) for name in c])
+            for q, c in zip(queries, cliques, strict=True)
+        ]
 
     def _larger(self, queries: set[AttributeSet]) -> dict[AttributeSet, AttributeSet]:
         """For queries that are another one less one attribute the smallest such other one."""
@@ -134,13 +146,18 @@ class _Contraction:
         return larger
 
     def _contract(self, queries: Sequence[AttributeSet]) -> dict[AttributeSet, _Table]:
-        """The marginals of some sets, from the parts up; a part is dropped when all that need it are made."""
+        """The marginals of some sets, from the parts up; a part is dropped when all that need it
+        are made.
+        """
         for query in queries:
             self._plan.add(query)
         splits = self._plan.splits
         steps = _in_order(splits, [query for query in queries if query in splits], self._parts)
         for step in steps:
-            check_cells(max(map(self._sets.n_cells.__getitem__, (step, *splits[step]))), "a table on the way")
+            check_cells(
+                max(map(self._sets.n_cells.__getitem__, (step, *splits[step]))),
+                "a table on the way",
+            )
         tables = {query: self._sum(query) for query in queries if query not in splits}
         n_uses = Counter(use for step in steps for use in _uses(step, splits[step]))
         n_waiting = Counter(use.table for use in n_uses) + Counter(queries)
@@ -165,8 +182,12 @@ class _Contraction:
         batch, summed = self._sets.positions[use.batch], self._sets.positions[use.summed]
         rest = tuple(axis for axis in table.axes if axis not in batch and axis not in summed)
         n_batch, n_summed = self._sets.n_cells[use.batch], self._sets.n_cells[use.summed]
-        if table.axes and table.axes[-1] in summed:  # copies are fast, or not needed, if the last axis stays last
-            values = _ordered(table, batch + rest + summed).reshape(n_batch, -1, n_summed).swapaxes(1, 2)
+        if (
+            table.axes and table.axes[-1] in summed
+        ):  # copies are fast, or not needed, if the last axis stays last
+            values = (
+                _ordered(table, batch + rest + summed).reshape(n_batch, -1, n_summed).swapaxes(1, 2)
+            )
         else:
             values = _ordered(table, batch + summed + rest).reshape(n_batch, n_summed, -1)
         if use.conditional:
@@ -175,7 +196,9 @@ class _Contraction:
         return _Operand(values, rest)
 
     def _product(self, members: AttributeSet, one: _Operand, other: _Operand) -> _Table:
-        """The sum of products; the order of the axes is that of the domain where this costs nothing."""
+        """The sum of products; the order of the axes is that of the domain where this costs
+        nothing.
+        """
         first, second = sorted((one, other), key=lambda operand: operand.rest)
         shared = members
         for axis in first.rest + second.rest:
@@ -196,7 +219,9 @@ class _Contraction:
             if members == clique:
                 table = _Table(self._beliefs[home], self._sets.positions[clique])
             else:
-                last = min(self._sets.positions[clique & ~members], key=self._tree.domain.shape.__getitem__)
+                last = min(
+                    self._sets.positions[clique & ~members], key=self._tree.domain.shape.__getitem__
+                )
                 table = _without(self._sum(members | 1 << last), last)
                 self._n_bytes += table.values.nbytes
             self._sums[members] = table
@@ -204,18 +229,24 @@ class _Contraction:
 
 
 def _in_order(
-    splits: Mapping[AttributeSet, Split], queries: Iterable[AttributeSet], made: Mapping[AttributeSet, _Table]
+    splits: Mapping[AttributeSet, Split],
+    queries: Iterable[AttributeSet],
+    made: Mapping[AttributeSet, _Table],
 ) -> list[AttributeSet]:
     """The queries and all parts that have parts themselves, parts first, but for those made before.
 
     Queries that share a part come together.
     """
     done: dict[AttributeSet, None] = {}
-    for query in sorted((query for query in queries if query not in made), key=lambda query: splits[query].joint):
+    for query in sorted(
+        (query for query in queries if query not in made), key=lambda query: splits[query].joint
+    ):
         stack = [query]
         while stack:
             split = splits[stack[-1]]
-            parts = (part for part in (split.given, split.joint) if part in splits and part not in made)
+            parts = (
+                part for part in (split.given, split.joint) if part in splits and part not in made
+            )
             missing = [part for part in parts if part not in done]
             if missing:
                 stack += missing

@@ -11,7 +11,12 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 
 
 def sample_tree(
-    tree: JunctionTree, beliefs: Sequence[Array], n_rows: int, *, generator: np.random.Generator, rounding: bool
+    tree: JunctionTree,
+    beliefs: Sequence[Array],
+    n_rows: int,
+    *,
+    generator: np.random.Generator,
+    rounding: bool,
 ) -> tuple[Column, ...]:
     """Draw codes for each attribute of the tree's domain, each of shape ``(n_rows,)``."""
     drawn: dict[str, Column] = {}
@@ -23,7 +28,9 @@ def sample_tree(
         table = np.transpose(beliefs[position], order).reshape(-1, prod(shape))
         # The smallest type that holds the groups makes sorting them faster.
         narrow = np.min_scalar_type(tree.domain.size(given))
-        groups = cell_numbers(tree.domain, given, (drawn[name] for name in given), n_rows, dtype=narrow)
+        groups = cell_numbers(
+            tree.domain, given, (drawn[name] for name in given), n_rows, dtype=narrow
+        )
         values = draw_values(table, groups, generator=generator, rounding=rounding)
         # Levels are looked up by value: dividing a million values is slower.
         for name, levels in zip(new, np.unravel_index(np.arange(prod(shape)), shape), strict=True):

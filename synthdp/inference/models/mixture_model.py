@@ -21,7 +21,9 @@ from synthdp.inference.rows.partial_records import Given, complete_possibly, sli
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
 _RULED_OUT = -1e6
-"""In place of the logarithm of 0: beside it the logarithm of any probability above 0, at least -745, is nothing."""
+"""In place of the logarithm of 0: beside it the logarithm of any probability above 0, at least
+-745, is nothing.
+"""
 _CHUNK_CELLS = 1 << 21
 """Scores of records by components held at once: 16 MB."""
 
@@ -89,7 +91,9 @@ class MixtureModel(Model):
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
         (names,) = check_cliques(self._domain, [clique])
         products = ProductComponents(self._domain, [names], ArrayBackend("numpy"))
-        shares = products.marginals(self._levels, self._weights).reshape(self._domain.project(names).shape)
+        shares = products.marginals(self._levels, self._weights).reshape(
+            self._domain.project(names).shape
+        )
         return self._in_counts(names, shares)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
@@ -101,7 +105,9 @@ class MixtureModel(Model):
         check_rows(self._domain, n_rows)
         generator = seeded(seed)
         no_groups = np.zeros(n_rows, dtype=np.int64)
-        members = draw_values(self._weights[None], no_groups, generator=generator, rounding=rounding)
+        members = draw_values(
+            self._weights[None], no_groups, generator=generator, rounding=rounding
+        )
         columns = self._draw(members, generator, rounding=rounding)
         if not self._constraints:
             return columns
@@ -114,7 +120,9 @@ class MixtureModel(Model):
             generator=generator,
         )
 
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
         """Complete partial records exactly: a component given what is known, then its other levels.
 
         What all components rule out is completed by those that rule out the fewest of its given
@@ -124,7 +132,9 @@ class MixtureModel(Model):
 
         def draw(part: Given) -> Mapping[str, Column]:
             missing = [name for name in self._domain.attributes if name not in part]
-            return self._drawn(self._components_of(part, generator), missing, generator, rounding=False)
+            return self._drawn(
+                self._components_of(part, generator), missing, generator, rounding=False
+            )
 
         return complete_possibly(
             draw,
@@ -151,10 +161,13 @@ class MixtureModel(Model):
             members[here] = draw_each(np.exp(scores), generator=generator)
         return members
 
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
 
-        What all components rule out is drawn by those that rule out the fewest of the restricted attributes.
+        What all components rule out is drawn by those that rule out the fewest of the restricted
+        attributes.
         """
         checked = check_slice(self._domain, wanted)
         constraints = slice_constraints(self._domain, self._constraints, checked)
@@ -180,10 +193,17 @@ class MixtureModel(Model):
         self, members: NDArray[np.integer], generator: np.random.Generator, *, rounding: bool
     ) -> tuple[Column, ...]:
         """Rows of given components."""
-        return tuple(self._drawn(members, self._domain.attributes, generator, rounding=rounding).values())
+        return tuple(
+            self._drawn(members, self._domain.attributes, generator, rounding=rounding).values()
+        )
 
     def _drawn(
-        self, members: NDArray[np.integer], names: Iterable[str], generator: np.random.Generator, *, rounding: bool
+        self,
+        members: NDArray[np.integer],
+        names: Iterable[str],
+        generator: np.random.Generator,
+        *,
+        rounding: bool,
     ) -> dict[str, Column]:
         """Codes of some attributes for rows of given components."""
         columns = {}
@@ -203,7 +223,9 @@ class MixtureModel(Model):
         return state, arrays | {"levels": self._levels, "weights": self._weights}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
         """Rebuild a saved model."""
         return cls(
             domain=domain,
@@ -220,10 +242,14 @@ def _check_proper(levels: Array, weights: Array, domain: Domain) -> None:
             f"levels have shape {levels.shape}; give one row a level ({sum(domain.shape)}), "
             f"one column a component ({len(weights)})"
         )
-    sums = [levels[rows].sum(axis=0) for rows in attribute_rows(domain).values()] + [weights.sum(keepdims=True)]
+    sums = [levels[rows].sum(axis=0) for rows in attribute_rows(domain).values()] + [
+        weights.sum(keepdims=True)
+    ]
     proper = all(np.allclose(total, 1.0, rtol=0, atol=1e-9) for total in sums)
     if not proper or (levels < 0).any() or (weights < 0).any():
-        raise ParameterError("levels and weights: give probabilities that sum to 1 in each attribute and component")
+        raise ParameterError(
+            "levels and weights: give probabilities that sum to 1 in each attribute and component"
+        )
 
 
 def _log(shares: Array, of_zero: float) -> Array:

@@ -1,4 +1,5 @@
-"""Pseudo-marginals: tables of overlapping regions that agree where they overlap, and rows that match them.
+"""Pseudo-marginals: tables of overlapping regions that agree where they overlap, and rows that
+match them.
 
 They need not be the marginals of any distribution, so answers beyond the regions are estimates.
 """
@@ -38,15 +39,23 @@ Messages = Mapping[tuple[Clique, Clique], Array]
 _RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
 """Consistent marginals are met to 1e-7 within few rounds; those that no table has never are."""
 _POOL_ROWS = (10_000, 200_000)
-"""Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more take long to move."""
+"""Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more
+take long to move.
+"""
 _FEWEST_MOVED = 500
-"""Fewer rows are some of so many: moved by themselves they would all take the levels that are likeliest."""
+"""Fewer rows are some of so many: moved by themselves they would all take the levels that are
+likeliest.
+"""
 _MIN_LEARNT, _LEARNT_PER_CELL = 50_000, 20
-"""Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a fifth each."""
+"""Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a
+fifth each.
+"""
 _MAX_MOVED = 4
 """Up to so many times these rows, moving all of them is quicker than learning from some first."""
 _LAST_MOVES = RecordMoves(share=0.015)
-"""A tenth of the usual share: what is left to mend is little, and large batches of moves would overshoot."""
+"""A tenth of the usual share: what is left to mend is little, and large batches of moves would
+overshoot.
+"""
 
 
 @final
@@ -56,8 +65,8 @@ class PseudoMarginalModel(Model):
     Inside a region, marginals are sums of its table. Beyond, they are estimated: the region tree's
     distribution (`region_tree`), fitted by iterative proportional fitting to all that regions say
     about the clique. Rows are drawn from the region tree, and then moved until they match the
-    tables of all regions (`RecordMoves`). Where many rows are asked for, most of that work is done on
-    some rows, and then all are drawn like those (`RowNetwork`) and moved a little.
+    tables of all regions (`RecordMoves`). Where many rows are asked for, most of that work is done
+    on some rows, and then all are drawn like those (`RowNetwork`) and moved a little.
 
     Parameters
     ----------
@@ -161,18 +170,26 @@ class PseudoMarginalModel(Model):
         records = self.records(n_rows, generator=generator) if rounding else self._pool
         if not rounding:
             records = records[:, generator.integers(records.shape[1], size=n_rows)]
-        return tuple(compact(column, size) for column, size in zip(records, self.domain.shape, strict=True))
+        return tuple(
+            compact(column, size) for column, size in zip(records, self.domain.shape, strict=True)
+        )
 
     @cached_property
     def _pool(self) -> Records:
         n_rows = int(np.clip(self._total, *_POOL_ROWS))
         return self.records(n_rows, generator=np.random.default_rng(0))
 
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
-        """Complete partial records: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
+        """Complete partial records: exactly if the regions make a tree, else nearly
+        (`pseudo_slices`).
+        """
         generator = seeded(seed)
         return complete_possibly(
-            lambda part: drawn_given(self._field, None if self._is_tree else self._pool, part, generator),
+            lambda part: drawn_given(
+                self._field, None if self._is_tree else self._pool, part, generator
+            ),
             given,
             domain=self.domain,
             constraints=self._constraints,
@@ -180,18 +197,29 @@ class PseudoMarginalModel(Model):
             generator=generator,
         )
 
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
-        """Draw records of a slice: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
+        """Draw records of a slice: exactly if the regions make a tree, else nearly
+        (`pseudo_slices`).
+        """
         check_rows(self.domain, n_rows)
         checked = check_slice(self.domain, wanted)
         generator = seeded(seed)
         if not self._is_tree:
             draw = partial(self.records, generator=generator)
-            moved = moved_inside(draw, self._pool, checked, n_rows, domain=self.domain, generator=generator)
+            moved = moved_inside(
+                draw, self._pool, checked, n_rows, domain=self.domain, generator=generator
+            )
             if moved is not None:
-                return tuple(compact(column, size) for column, size in zip(moved, self.domain.shape, strict=True))
+                return tuple(
+                    compact(column, size)
+                    for column, size in zip(moved, self.domain.shape, strict=True)
+                )
         return drawn_inside(
-            lambda count: self._field.sample_where(checked, count, seed=int(generator.integers(1 << 62))),
+            lambda count: self._field.sample_where(
+                checked, count, seed=int(generator.integers(1 << 62))
+            ),
             checked,
             n_rows,
             domain=self.domain,
@@ -223,13 +251,21 @@ class PseudoMarginalModel(Model):
         else:
             drawn = self._network.draw(n_rows, generator=generator)
             start, moves = self.possible_records(drawn, generator=generator), _LAST_MOVES
-        moves.move(start, self.targets(), domain=self.domain, constraints=self._constraints, generator=generator)
+        moves.move(
+            start,
+            self.targets(),
+            domain=self.domain,
+            constraints=self._constraints,
+            generator=generator,
+        )
         return start
 
     @property
     def _n_learnt(self) -> int:
         """Number of rows that many rows are modelled on, more than the largest table has cells."""
-        return max(_MIN_LEARNT, _LEARNT_PER_CELL * max(table.size for table in self.targets().values()))
+        return max(
+            _MIN_LEARNT, _LEARNT_PER_CELL * max(table.size for table in self.targets().values())
+        )
 
     @cached_property
     def _network(self) -> RowNetwork:
@@ -241,7 +277,9 @@ class PseudoMarginalModel(Model):
         return self.possible_records(self._drawn(n_rows, generator), generator=generator)
 
     def possible_records(self, columns: Codes, *, generator: np.random.Generator) -> Records:
-        """The rows given, but for impossible ones, which are replaced; shape ``(n_attributes, n_rows)``."""
+        """The rows given, but for impossible ones, which are replaced; shape ``(n_attributes,
+        n_rows)``.
+        """
         fixed = repaired(
             columns,
             constraints=self._constraints,
@@ -264,7 +302,9 @@ class PseudoMarginalModel(Model):
         return {region: self._regions.tables[region] for region in maximal_cliques(self.cliques)}
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
-        """Regions, joints, constraints, total and status; tables, messages and constraints as arrays."""
+        """Regions, joints, constraints, total and status; tables, messages and constraints as
+        arrays.
+        """
         constrained, arrays = constraints_to_state(self._constraints)
         state: State = {
             "regions": [list(region) for region in self.cliques],
@@ -277,14 +317,20 @@ class PseudoMarginalModel(Model):
         return state, arrays
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
         """Rebuild a saved model."""
         regions = cast("list[list[str]]", state["regions"])
         messages = cast("list[list[list[str]]]", state["messages"])
         return cls(
             domain=domain,
-            tables=tables_from_state(domain, [tuple(region) for region in regions], arrays, "region"),
-            messages={(tuple(j), tuple(r)): arrays[f"message-{i}"] for i, (j, r) in enumerate(messages)},
+            tables=tables_from_state(
+                domain, [tuple(region) for region in regions], arrays, "region"
+            ),
+            messages={
+                (tuple(j), tuple(r)): arrays[f"message-{i}"] for i, (j, r) in enumerate(messages)
+            },
             constraints=constraints_from_state(state, arrays, domain),
             **cls._fit_from_state(state),
         )

@@ -1,4 +1,5 @@
-"""Conditional draws from pseudo-marginals: from rows that match all regions, or else from the region tree.
+"""Conditional draws from pseudo-marginals: from rows that match all regions, or else from the
+region tree.
 
 Only rows that were moved until they match all regions' tables tell how the regions act together.
 Where enough of them agree with what is given, they are drawn from. For what is rarer the region
@@ -22,7 +23,9 @@ from synthdp.inference.rows.record_moves import Records
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _MIN_ALIKE = 20
-"""Rows that must agree with what is given: fewer would be drawn again and again as if nothing else occurred."""
+"""Rows that must agree with what is given: fewer would be drawn again and again as if nothing else
+occurred.
+"""
 _MAX_ROWS = 1_000_000
 """Rows that are drawn to find those of a slice; they take seconds."""
 
@@ -37,7 +40,9 @@ def field_of(tree: JunctionTree, beliefs: Sequence[Array], possible: Possible) -
 def drawn_given(
     field: MarkovRandomField, pool: Records | None, given: Given, generator: np.random.Generator
 ) -> Mapping[str, IntArray]:
-    """Partial records completed by rows of the pool if at least 20 agree with them, else by the field."""
+    """Partial records completed by rows of the pool if at least 20 agree with them, else by the
+    field.
+    """
     domain, n_records = field.domain, len(next(iter(given.values())))
     whole = np.empty((len(domain), n_records), dtype=np.int64)
     rest = np.arange(n_records)
@@ -48,7 +53,9 @@ def drawn_given(
         rest = np.flatnonzero(agreeing.n_agreeing < _MIN_ALIKE)
     if rest.size:
         seed = int(generator.integers(1 << 62))
-        whole[:, rest] = field.complete({name: codes[rest] for name, codes in given.items()}, seed=seed)
+        whole[:, rest] = field.complete(
+            {name: codes[rest] for name, codes in given.items()}, seed=seed
+        )
     return dict(zip(domain.attributes, whole, strict=True))
 
 
@@ -61,7 +68,8 @@ def moved_inside(
     domain: Domain,
     generator: np.random.Generator,
 ) -> Records | None:
-    """The rows of a slice out of a table that matches all regions; None if too few of its rows would be inside.
+    """The rows of a slice out of a table that matches all regions; None if too few of its rows
+    would be inside.
 
     Parameters
     ----------
@@ -81,7 +89,8 @@ def moved_inside(
     n_inside = float(_wanted(pool, wanted, domain).sum())
     if n_inside < _MIN_ALIKE:
         return None
-    # A fifth and 100 rows more than expected: the share inside is itself an estimate, from 20 rows or more.
+    # A fifth and 100 rows more than expected: the share inside is itself an estimate, from 20 rows
+    # or more.
     n_drawn = int(1.2 * (n_rows + 100) * pool.shape[1] / n_inside)
     if n_drawn > _MAX_ROWS:
         return None
@@ -93,7 +102,9 @@ def moved_inside(
 
 
 def some_of(records: Records, n_rows: int, generator: np.random.Generator) -> Records:
-    """Some rows of a table, no more than it has, in random order: each by the same chance, and much like all of it."""
+    """Some rows of a table, no more than it has, in random order: each by the same chance, and much
+    like all of it.
+    """
     alike = order_of_alike(tuple(records), np.ones(records.shape[1]))
     kept = round_counts(np.ones((1, alike.size)), np.array([n_rows]), generator=generator)[0] > 0
     return records[:, generator.permutation(alike[kept])]

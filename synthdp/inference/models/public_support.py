@@ -66,7 +66,10 @@ class SupportReport:
     @property
     def verdict(self) -> Literal["fits", "strained"]:
         """``strained`` if the misfit is more than noise; a worse one than is tolerated was refused."""
-        if max(self.missed_share, self.uncovered_share) > 0 or self.chi_squared > self.chi_squared_limit:
+        if (
+            max(self.missed_share, self.uncovered_share) > 0
+            or self.chi_squared > self.chi_squared_limit
+        ):
             return "strained"
         return "fits"
 
@@ -112,7 +115,10 @@ def judge_support(
         max(_in_sums(table, noise, z), _in_many_cells(table, noise, z))
         for table, noise in zip(loss.split(residual), loss.split(variance), strict=True)
     ]
-    outside, noises = loss.split(np.where(covered, 0.0, noisy)), loss.split(np.where(covered, 0.0, variance))
+    outside, noises = (
+        loss.split(np.where(covered, 0.0, noisy)),
+        loss.split(np.where(covered, 0.0, variance)),
+    )
     uncovered = [_in_sums(table, noise, z) for table, noise in zip(outside, noises, strict=True)]
     worst = int(np.argmax(np.maximum(missed, uncovered)))
     report = SupportReport(
@@ -126,17 +132,23 @@ def judge_support(
 
 
 def _in_sums(misfit: Array, variance: Array, z: float) -> float:
-    """Records beyond ``z`` times the noise, in sums of cells along the set of axes that shows most of them."""
+    """Records beyond ``z`` times the noise, in sums of cells along the set of axes that shows most
+    of them.
+    """
     axes = range(misfit.ndim)
     largest = 0.0
-    for summed in chain.from_iterable(combinations(axes, count) for count in range(misfit.ndim + 1)):
+    for summed in chain.from_iterable(
+        combinations(axes, count) for count in range(misfit.ndim + 1)
+    ):
         beyond = misfit.sum(axis=summed) - z * np.sqrt(variance.sum(axis=summed))
         largest = max(largest, float(np.maximum(beyond, 0.0).sum()))
     return largest
 
 
 def _in_many_cells(misfit: Array, variance: Array, z: float) -> float:
-    """Sum of the positive residuals beyond what noise gives; that is concentrated like a Gaussian of its variance."""
+    """Sum of the positive residuals beyond what noise gives; that is concentrated like a Gaussian
+    of its variance.
+    """
     expected = float(np.sqrt(variance).sum()) / sqrt(2.0 * pi)
     return float(np.maximum(misfit, 0.0).sum()) - expected - z * sqrt(float(variance.sum()))
 

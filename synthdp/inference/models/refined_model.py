@@ -22,7 +22,8 @@ _LEAST_SHARE = 1e-50
 
 @final
 class RefinedModel(Model):
-    """A model over merged levels; inside a merged level, shares that do not depend on other attributes.
+    """A model over merged levels; inside a merged level, shares that do not depend on other
+    attributes.
 
     Parameters
     ----------
@@ -38,7 +39,9 @@ class RefinedModel(Model):
 
     kind: ClassVar[str] = "refined"
 
-    def __init__(self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]) -> None:
+    def __init__(
+        self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]
+    ) -> None:
         super().__init__(domain=domain, total=coarse.total, status=coarse.status)
         self._coarse = coarse
         self._coarsening = coarsening
@@ -48,7 +51,10 @@ class RefinedModel(Model):
     @property
     def working_bytes(self) -> float:
         """Memory of the coarse model's tables, or of the largest table of merged levels by levels."""
-        levels = (float(groups.size) * (float(groups.max()) + 1.0) for groups in self._coarsening.groups.values())
+        levels = (
+            float(groups.size) * (float(groups.max()) + 1.0)
+            for groups in self._coarsening.groups.values()
+        )
         return max(self._coarse.working_bytes, 8.0 * max(levels, default=0.0))
 
     @property
@@ -59,7 +65,9 @@ class RefinedModel(Model):
     def rough(self) -> Model:
         """The same over a model of merged levels that is quick."""
         coarse = self._coarse.rough()
-        return type(self)(coarse=coarse, domain=self._domain, coarsening=self._coarsening, shares=self._shares)
+        return type(self)(
+            coarse=coarse, domain=self._domain, coarsening=self._coarsening, shares=self._shares
+        )
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -73,46 +81,64 @@ class RefinedModel(Model):
         for axis, name in enumerate(names):
             if name in self._shares:
                 shape = [-1 if other == axis else 1 for other in range(len(names))]
-                values = np.take(values, self._coarsening.groups[name], axis=axis) * self._shares[name].reshape(shape)
+                values = np.take(values, self._coarsening.groups[name], axis=axis) * self._shares[
+                    name
+                ].reshape(shape)
         return Factor(self._domain.project(names), values)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
         generator = seeded(seed)
-        coarse = self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding)
+        coarse = self._coarse.sample(
+            n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding
+        )
         return self._refined(coarse, self._shares, generator, rounding=rounding)
 
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
-        """Complete partial records by their merged levels, as exactly as the coarse model does; see `Model.complete`.
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
+        """Complete partial records by their merged levels, as exactly as the coarse model does; see
+        `Model.complete`.
 
         A given level counts as its group, even if its own share is 0.
         """
         check_given(self._domain, given)
         generator = seeded(seed)
         groups = self._coarsening.groups
-        coarse = {name: groups[name][codes] if name in groups else codes for name, codes in given.items()}
+        coarse = {
+            name: groups[name][codes] if name in groups else codes for name, codes in given.items()
+        }
         drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
         columns = list(self._refined(drawn, self._shares, generator, rounding=False))
         for name, codes in given.items():
             columns[self._domain.index(name)] = compact(codes, self._domain[name])
         return tuple(columns)
 
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
         """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
 
-        A merged level is wanted as much as its levels are on average, by their shares; a level whose noisy
-        count left it none is taken where no other will do.
+        A merged level is wanted as much as its levels are on average, by their shares; a level
+        whose noisy count left it none is taken where no other will do.
         """
         generator = seeded(seed)
         coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
         for name in coarse.keys() & shares.keys():
             shares[name] = np.maximum(shares[name], _LEAST_SHARE) * coarse[name]
-            coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(np.float64)
+            coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(
+                np.float64
+            )
         drawn = self._coarse.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
         return self._refined(drawn, shares, generator, rounding=True)
 
     def _refined(
-        self, coarse: Codes, shares: Mapping[str, Array], generator: np.random.Generator, *, rounding: bool
+        self,
+        coarse: Codes,
+        shares: Mapping[str, Array],
+        generator: np.random.Generator,
+        *,
+        rounding: bool,
     ) -> Codes:
         """Give the rows of each merged level back to its levels, in proportion to some shares."""
         columns = list(coarse)
@@ -120,7 +146,9 @@ class RefinedModel(Model):
             groups, position = self._coarsening.groups[name], self._domain.index(name)
             table = np.zeros((int(groups.max()) + 1, groups.size))
             table[groups, np.arange(groups.size)] = weights
-            values = draw_values(table, columns[position].astype(np.int64), generator=generator, rounding=rounding)
+            values = draw_values(
+                table, columns[position].astype(np.int64), generator=generator, rounding=rounding
+            )
             columns[position] = compact(values, self._domain[name])
         return tuple(columns)
 
@@ -134,7 +162,9 @@ class RefinedModel(Model):
         return {"coarse": inner, "merged": list(self._shares)}, arrays
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
         """Rebuild a saved model."""
         groups: dict[str, NDArray[np.int64]] = {}
         shares: dict[str, Array] = {}

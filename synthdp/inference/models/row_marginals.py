@@ -28,16 +28,24 @@ class RowMarginals:
     """
 
     def __init__(
-        self, domain: Domain, columns: Sequence[NDArray[np.integer]], base: Array, cliques: Sequence[Clique]
+        self,
+        domain: Domain,
+        columns: Sequence[NDArray[np.integer]],
+        base: Array,
+        cliques: Sequence[Clique],
     ) -> None:
         homes = maximal_cliques(cliques)
         self._log_base = np.log(base)
         self._shapes = [domain.project(home).shape for home in homes]
         self._cells = [
-            cell_numbers(domain, home, (columns[domain.index(name)] for name in home), base.size) for home in homes
+            cell_numbers(domain, home, (columns[domain.index(name)] for name in home), base.size)
+            for home in homes
         ]
         # A clique inside a larger one is a sum of its table; one pass over the rows serves both.
-        self._homes = [next(i for i, home in enumerate(homes) if set(clique) <= set(home)) for clique in cliques]
+        self._homes = [
+            next(i for i, home in enumerate(homes) if set(clique) <= set(home))
+            for clique in cliques
+        ]
         self._summed: list[tuple[int, ...]] = []
         self._spread: list[tuple[int, ...]] = []
         for clique, position in zip(cliques, self._homes, strict=True):
@@ -46,7 +54,9 @@ class RowMarginals:
             self._spread.append(tuple(domain[name] if name in clique else 1 for name in home))
 
     def by_row(self, tables: Sequence[Array]) -> Array:
-        """For each row the sum over all cliques of the table's entry in its cell, shape ``(n_rows,)``."""
+        """For each row the sum over all cliques of the table's entry in its cell, shape
+        ``(n_rows,)``.
+        """
         joined = [np.zeros(shape) for shape in self._shapes]
         for position, shape, table in zip(self._homes, self._spread, tables, strict=True):
             joined[position] += table.reshape(shape)
@@ -67,4 +77,7 @@ class RowMarginals:
             np.bincount(cells, weights, minlength=int(np.prod(shape))).reshape(shape)
             for cells, shape in zip(self._cells, self._shapes, strict=True)
         ]
-        return [tables[home].sum(axis=summed) for home, summed in zip(self._homes, self._summed, strict=True)]
+        return [
+            tables[home].sum(axis=summed)
+            for home, summed in zip(self._homes, self._summed, strict=True)
+        ]

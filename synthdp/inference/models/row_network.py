@@ -1,4 +1,5 @@
-"""Many rows like those of a smaller table: a network of conditionals, learnt from it and drawn from in turn.
+"""Many rows like those of a smaller table: a network of conditionals, learnt from it and drawn from
+in turn.
 
 Each attribute is drawn given the earlier ones that it shares a clique with. Its distribution is
 log-linear, one factor a clique, and is fitted by iterative proportional fitting: averaged over the
@@ -14,16 +15,28 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.domain import Domain
-from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_counts, cell_numbers, row_keys
+from synthdp.inference.arrays import (
+    Array,
+    CodeColumn,
+    Column,
+    IntArray,
+    cell_counts,
+    cell_numbers,
+    row_keys,
+)
 from synthdp.inference.drawing import draw_by_group, round_counts
 from synthdp.inference.regions.region_tables import ROUNDING, RegionTables
 
 _ROUNDS = 5
-"""Rounds of proportional fitting of a conditional: its rows are moved afterwards to what is left to mend."""
+"""Rounds of proportional fitting of a conditional: its rows are moved afterwards to what is left to
+mend.
+"""
 
 
 class _Conditional(NamedTuple):
-    """An attribute's own shares, and for sets of earlier attributes by what factor each value changes them."""
+    """An attribute's own shares, and for sets of earlier attributes by what factor each value
+    changes them.
+    """
 
     name: str
     shares: Array
@@ -58,30 +71,47 @@ class RowNetwork:
         self._domain = domain
         columns = tuple(records)
         scopes = _ordered_scopes(regions)
-        self._conditionals = [_fitted(domain, columns, name, given) for name, given in scopes.items()]
+        self._conditionals = [
+            _fitted(domain, columns, name, given) for name, given in scopes.items()
+        ]
 
     def draw(self, n_rows: int, *, generator: np.random.Generator) -> tuple[Column, ...]:
-        """Codes of each attribute, each of shape ``(n_rows,)``; groups of equal given values are rounded."""
+        """Codes of each attribute, each of shape ``(n_rows,)``; groups of equal given values are
+        rounded.
+        """
         drawn: dict[str, Column] = {}
         for conditional in self._conditionals:
-            given = self._domain.canonical({name for scope in conditional.factors for name in scope})
-            groups, n_groups = row_keys(self._domain, given, (drawn[name] for name in given), n_rows)
+            given = self._domain.canonical(
+                {name for scope in conditional.factors for name in scope}
+            )
+            groups, n_groups = row_keys(
+                self._domain, given, (drawn[name] for name in given), n_rows
+            )
 
             def weights(rows: IntArray, conditional: _Conditional = conditional) -> Array:
                 cells = (
-                    cell_numbers(self._domain, scope, (drawn[name][rows] for name in scope), rows.size)
+                    cell_numbers(
+                        self._domain, scope, (drawn[name][rows] for name in scope), rows.size
+                    )
                     for scope in conditional.factors
                 )
                 return conditional.weights(cells, rows.size)
 
             drawn[conditional.name] = draw_by_group(
-                weights, groups, n_groups, self._domain[conditional.name], generator=generator, draw=round_counts
+                weights,
+                groups,
+                n_groups,
+                self._domain[conditional.name],
+                generator=generator,
+                draw=round_counts,
             )
         return tuple(drawn[name] for name in self._domain.attributes)
 
 
 def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
-    """The attributes in order, and for each the largest sets of earlier ones that it shares a region with."""
+    """The attributes in order, and for each the largest sets of earlier ones that it shares a
+    region with.
+    """
     domain = regions.domain
     scopes: dict[str, list[Clique]] = {}
     while len(scopes) < len(domain):
@@ -98,7 +128,9 @@ def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
     return scopes
 
 
-def _fitted(domain: Domain, columns: Sequence[CodeColumn], name: str, given: Sequence[Clique]) -> _Conditional:
+def _fitted(
+    domain: Domain, columns: Sequence[CodeColumn], name: str, given: Sequence[Clique]
+) -> _Conditional:
     """The conditional of one attribute that has the columns' marginals with each set of given ones."""
     n_rows, size = len(columns[0]), domain[name]
     by_name = dict(zip(domain.attributes, columns, strict=True))
@@ -106,9 +138,17 @@ def _fitted(domain: Domain, columns: Sequence[CodeColumn], name: str, given: Seq
     attributes = domain.canonical({other for scope in given for other in scope})
     groups, _ = row_keys(domain, attributes, (by_name[other] for other in attributes), n_rows)
     _, first, counts = np.unique(groups, return_index=True, return_counts=True)
-    cells = [cell_numbers(domain, scope, (by_name[other][first] for other in scope), first.size) for scope in given]
-    sums = [_GroupSums(position, domain.size(scope)) for position, scope in zip(cells, given, strict=True)]
-    wanted = [cell_counts(domain, (*scope, name), columns).reshape(-1, size) / n_rows for scope in given]
+    cells = [
+        cell_numbers(domain, scope, (by_name[other][first] for other in scope), first.size)
+        for scope in given
+    ]
+    sums = [
+        _GroupSums(position, domain.size(scope))
+        for position, scope in zip(cells, given, strict=True)
+    ]
+    wanted = [
+        cell_counts(domain, (*scope, name), columns).reshape(-1, size) / n_rows for scope in given
+    ]
     factors = [_ratio(table, table.sum(axis=1, keepdims=True) * shares) for table in wanted]
     conditional = _Conditional(name, shares, dict(zip(given, factors, strict=True)))
     for _ in range(_ROUNDS if len(given) > 1 else 0):

@@ -16,7 +16,9 @@ KINDS = {
     "refined": "synthdp.inference.models.refined_model:RefinedModel",
     "weighted-rows": "synthdp.inference.models.weighted_rows:WeightedRowsModel",
 }
-"""Where the class of each kind of model is; loaded when a model of it is. Files of earlier versions hold "records"."""
+"""Where the class of each kind of model is; loaded when a model of it is. Files of earlier versions
+hold "records".
+"""
 
 
 def model_to_state(model: Model) -> tuple[State, dict[str, Array]]:
@@ -25,7 +27,9 @@ def model_to_state(model: Model) -> tuple[State, dict[str, Array]]:
     return {"kind": model.kind, **state}, arrays
 
 
-def model_from_state(state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Model:
+def model_from_state(
+    state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+) -> Model:
     """Rebuild a saved model.
 
     Raises
@@ -35,7 +39,9 @@ def model_from_state(state: Mapping[str, object], arrays: Mapping[str, Array], d
     """
     kind = str(state.get("kind"))
     if kind not in KINDS:
-        raise DataFileError(f"model: kind {kind!r} is unknown; update synthdp or save the model again")
+        raise DataFileError(
+            f"model: kind {kind!r} is unknown; update synthdp or save the model again"
+        )
     module, _, name = KINDS[kind].partition(":")
     found: type[Model] = getattr(import_module(module), name)
     return found.from_state(state, arrays, domain)

@@ -18,13 +18,19 @@ from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_co
 from synthdp.inference.drawing import draw_counts, order_of_alike, round_counts
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
-from synthdp.inference.rows.partial_records import complete_from_rows, drawn_inside, weights_nearest, with_wanted_levels
+from synthdp.inference.rows.partial_records import (
+    complete_from_rows,
+    drawn_inside,
+    weights_nearest,
+    with_wanted_levels,
+)
 from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 
 
 @final
 class WeightedRowsModel(Model):
-    """Weights on rows; every row that it samples is one of them, every one it completes or finds for a slice nearly.
+    """Weights on rows; every row that it samples is one of them, every one it completes or finds
+    for a slice nearly.
 
     Parameters
     ----------
@@ -68,9 +74,15 @@ class WeightedRowsModel(Model):
     ) -> None:
         super().__init__(domain=domain, total=total, status=status)
         check_columns(domain, columns)
-        if weights.shape != columns[0].shape or not (weights >= 0).all() or not abs(weights.sum() - 1.0) < 1e-9:
+        if (
+            weights.shape != columns[0].shape
+            or not (weights >= 0).all()
+            or not abs(weights.sum() - 1.0) < 1e-9
+        ):
             raise ParameterError("weights: give one for each row, at least 0, adding up to 1")
-        self._columns = tuple(compact(column, size) for column, size in zip(columns, domain.shape, strict=True))
+        self._columns = tuple(
+            compact(column, size) for column, size in zip(columns, domain.shape, strict=True)
+        )
         self._weights = weights
         self._constraints = tuple(constraints)
         self._support = support
@@ -99,14 +111,20 @@ class WeightedRowsModel(Model):
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
         (names,) = check_cliques(self._domain, [clique])
-        return self._in_counts(names, cell_counts(self._domain, names, self._columns, self._weights))
+        return self._in_counts(
+            names, cell_counts(self._domain, names, self._columns, self._weights)
+        )
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
-        """Draw records; see `Model.sample`. With ``rounding`` each row is within one of its expectation."""
+        """Draw records; see `Model.sample`. With ``rounding`` each row is within one of its
+        expectation.
+        """
         check_rows(self._domain, n_rows)
         return self._drawn(self._weights, n_rows, seeded(seed), rounding=rounding)
 
-    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+    def complete(
+        self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
+    ) -> Codes:
         """Complete partial records by rows that agree with them, drawn in proportion to weight.
 
         A record that no row of any weight agrees with is completed by one that differs from it in
@@ -122,11 +140,14 @@ class WeightedRowsModel(Model):
             seed=seed,
         )
 
-    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(
+        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+    ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
 
-        If no row lies in it, those that do in most attributes get wanted levels in the others, drawn by
-        the levels' own shares, and are drawn again should that break a constraint (`repaired`).
+        If no row lies in it, those that do in most attributes get wanted levels in the others,
+        drawn by the levels' own shares, and are drawn again should that break a constraint
+        (`repaired`).
         """
         checked = check_slice(self._domain, wanted)
         check_rows(self._domain, n_rows)
@@ -137,7 +158,9 @@ class WeightedRowsModel(Model):
 
         def draw(count: int) -> Codes:
             nearest = self._drawn(weights, count, generator, rounding=True)
-            return with_wanted_levels(nearest, checked, domain=self._domain, one_way=self._one_way, generator=generator)
+            return with_wanted_levels(
+                nearest, checked, domain=self._domain, one_way=self._one_way, generator=generator
+            )
 
         return drawn_inside(
             draw,
@@ -156,15 +179,21 @@ class WeightedRowsModel(Model):
     def _order(self) -> IntArray:
         return order_of_alike(self._columns, self._weights)
 
-    def _drawn(self, weights: Array, n_rows: int, generator: np.random.Generator, *, rounding: bool) -> Codes:
-        """Rows by their weights; rounding goes through them in order, so that it also keeps close what many share."""
+    def _drawn(
+        self, weights: Array, n_rows: int, generator: np.random.Generator, *, rounding: bool
+    ) -> Codes:
+        """Rows by their weights; rounding goes through them in order, so that it also keeps close
+        what many share.
+        """
         draw = round_counts if rounding else draw_counts
         counts = draw(weights[None, self._order], np.array([n_rows]), generator=generator)[0]
         positions = generator.permutation(np.repeat(self._order, counts))
         return tuple(column[positions] for column in self._columns)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
-        """Cliques of potentials and constraints, total, status and support; rows, weights and tables as arrays."""
+        """Cliques of potentials and constraints, total, status and support; rows, weights and
+        tables as arrays.
+        """
         cliques = list(self._log_potentials)
         constrained, arrays = constraints_to_state(self._constraints)
         state: State = {
@@ -173,14 +202,20 @@ class WeightedRowsModel(Model):
             "support": asdict(self._support) if self._support else None,
             "constraints": constrained,
         }
-        arrays |= {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
+        arrays |= {
+            f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)
+        }
         arrays["rows"] = np.stack(self._columns).astype(np.float64)
         arrays["weights"] = self._weights
         return state, arrays
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
-        """Rebuild a saved model; those of kind "records" have no potentials, and their rows another name."""
+    def from_state(
+        cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+    ) -> Self:
+        """Rebuild a saved model; those of kind "records" have no potentials, and their rows another
+        name.
+        """
         cliques = [tuple(clique) for clique in cast("list[list[str]]", state.get("cliques", []))]
         rows = arrays["rows"] if "rows" in arrays else arrays["records"]
         support = cast("dict[str, float] | None", state.get("support"))

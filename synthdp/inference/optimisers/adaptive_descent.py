@@ -1,4 +1,5 @@
-"""The driver of the mixture engines: Adam with projection, a falling learning rate and an honest end.
+"""The driver of the mixture engines: Adam with projection, a falling learning rate and an honest
+end.
 
 The problem is not convex, and components of small weight have small derivatives; Adam's step for
 each parameter does not depend on their size [Kingma & Ba 2015]. (L-BFGS needed several times as
@@ -20,9 +21,13 @@ Objective = Callable[[DeviceArray], tuple[float, DeviceArray]]
 Projection = Callable[[DeviceArray], DeviceArray]
 
 _MEMORY_OF_SLOPE, _MEMORY_OF_SIZE = 0.9, 0.99
-"""Adam's decay rates; the second, 0.999 in the paper for random gradients, is shorter: these are exact."""
+"""Adam's decay rates; the second, 0.999 in the paper for random gradients, is shorter: these are
+exact.
+"""
 _SLOW = 0.1
-"""A fit below the noise goes on while a window lowers the loss by more than this share (``stop_at_noise``)."""
+"""A fit below the noise goes on while a window lowers the loss by more than this share
+(``stop_at_noise``).
+"""
 
 
 @final
@@ -46,10 +51,10 @@ class AdaptiveDescent:
         Stop here in any case; the status then says "stopped".
     stop_at_noise
         Stop early where the loss is below what noise alone would leave of it at the truth (half a
-        unit a cell, less three standard deviations of that), as soon as ``window`` iterations
-        lower it by less than a tenth. What fits closer fits noise: on discretised Adult at epsilon
-        0.1 the error against the truth grows by a fifth to two fifths when the fit goes on to its
-        end. (At epsilon 10 it shrinks by a tenth: where noise is small, False can be worth its time.)
+        unit a cell, less three standard deviations of that), as soon as ``window`` iterations lower
+        it by less than a tenth. What fits closer fits noise: on discretised Adult at epsilon 0.1
+        the error against the truth grows by a fifth to two fifths when the fit goes on to its end.
+        (At epsilon 10 it shrinks by a tenth: where noise is small, False can be worth its time.)
 
     Raises
     ------
@@ -85,7 +90,8 @@ class AdaptiveDescent:
         backend: ArrayBackend,
         progress: Progress | None = None,
     ) -> tuple[DeviceArray, FitStatus]:
-        """The best parameters met, and how the fit ended (with the value of the objective as its loss).
+        """The best parameters met, and how the fit ended (with the value of the objective as its
+        loss).
 
         Parameters
         ----------
@@ -105,7 +111,10 @@ class AdaptiveDescent:
         search = _Search(objective, start, self.learning_rate, backend)
         values = deque([search.best_value], maxlen=self.window + 1)
         # A loss this far below the noise's own size is zero for every purpose.
-        negligible, noise = 1e-9 * n_cells, self.noise_level(n_cells) if self.stop_at_noise else -inf
+        negligible, noise = (
+            1e-9 * n_cells,
+            self.noise_level(n_cells) if self.stop_at_noise else -inf,
+        )
         n_iterations, halved, converged = 0, 0, search.best_value <= negligible
         while not converged and n_iterations < self.max_iterations:
             search.step(project)
@@ -121,13 +130,17 @@ class AdaptiveDescent:
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
         ended: Ending = "stalled" if converged else "stopped"
-        return search.best, FitStatus(ended=ended, n_iterations=n_iterations, loss=search.best_value)
+        return search.best, FitStatus(
+            ended=ended, n_iterations=n_iterations, loss=search.best_value
+        )
 
 
 class _Search:
     """The current point, the best so far, and Adam's running means of slopes and of their squares."""
 
-    def __init__(self, objective: Objective, start: DeviceArray, learning_rate: float, backend: ArrayBackend) -> None:
+    def __init__(
+        self, objective: Objective, start: DeviceArray, learning_rate: float, backend: ArrayBackend
+    ) -> None:
         self._objective = objective
         self._backend = backend
         self._rate = learning_rate
@@ -137,7 +150,8 @@ class _Search:
         self._best_slope = self._slope
         self._mean = self._slope * 0
         self._square = self._slope * 0
-        # Where slopes are nothing but rounding errors, a step must not blow them up to its own size.
+        # Where slopes are nothing but rounding errors, a step must not blow them up to its own
+        # size.
         self._least_size = 1e-12 * float(abs(self._slope).max()) + 1e-300
 
     def step(self, project: Projection) -> None:
@@ -145,7 +159,10 @@ class _Search:
         self._mean += (1 - _MEMORY_OF_SLOPE) * (self._slope - self._mean)
         self._square += (1 - _MEMORY_OF_SIZE) * (self._slope * self._slope - self._square)
         grown = 1 - _MEMORY_OF_SLOPE**self._n_steps
-        size = self._backend.xp.sqrt(self._square / (1 - _MEMORY_OF_SIZE**self._n_steps)) + self._least_size
+        size = (
+            self._backend.xp.sqrt(self._square / (1 - _MEMORY_OF_SIZE**self._n_steps))
+            + self._least_size
+        )
         self._point = project(self._point - self._rate / grown * self._mean / size)
         value, self._slope = self._objective(self._point)
         if value < self.best_value:

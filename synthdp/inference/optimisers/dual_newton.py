@@ -24,32 +24,46 @@ from synthdp.inference.model import Ending
 from synthdp.inference.regions.local_polytope import LocalPolytope
 
 _ARMIJO = 1e-4
-"""Share of the decrease that the slope promises which a step must reach [Nocedal & Wright 2006, sec. 3.1]."""
+"""Share of the decrease that the slope promises which a step must reach [Nocedal & Wright 2006,
+sec. 3.1].
+"""
 _MAX_HALVINGS = 40
 """A step of 2^-40 of Newton's, 1e-12, changes nothing beyond the tolerance."""
 _ROUNDING = 1e-14
-"""An increase by less than this share of the dual is the rounding error of its sum, and no reason to halve."""
+"""An increase by less than this share of the dual is the rounding error of its sum, and no reason
+to halve.
+"""
 _MAX_CAUTION, _MIN_CAUTION = 0.1, 1e-5
-"""Relative accuracy of the linear systems: that of the solution so far (inexact Newton), within these bounds."""
+"""Relative accuracy of the linear systems: that of the solution so far (inexact Newton), within
+these bounds.
+"""
 _LOST = 0.1
 """Share of the gradient that conjugate gradients may leave over; a line search makes up for it."""
 _QUICKLY_SOLVED, _MAX_SOLVED = 700, 2000
-"""Messages up to which linear systems are solved by elimination: in hundredths of a second, and in a second.
+"""Messages up to which linear systems are solved by elimination: in hundredths of a second, and in
+a second.
 
 Between the two, conjugate gradients are quicker, and elimination is for where they get lost.
 """
 _UNSEEN, _MIN_TOLERANCE = 1e-2, 1e-13
-"""Share of the noise of all cells that disagreements may be, and the share of the total that rounding is above."""
+"""Share of the noise of all cells that disagreements may be, and the share of the total that
+rounding is above.
+"""
 _REDUNDANT = 1e-14
 """Added to the diagonal of the scaled system, which may be singular; a few units in the last place."""
 _RIDGE, _MIN_RIDGE = 1e-2, 1e-7
-"""Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small that it is lost."""
+"""Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small
+that it is lost.
+"""
 _FLAT = 1e-13
-"""Curvature along a direction, as a share of what its messages have one by one, that is rounding error."""
+"""Curvature along a direction, as a share of what its messages have one by one, that is rounding
+error.
+"""
 
 
 class Solution(NamedTuple):
-    """Region tables end to end, the messages, Newton steps taken, and how it ended; "optimal" tables are consistent.
+    """Region tables end to end, the messages, Newton steps taken, and how it ended; "optimal"
+    tables are consistent.
 
     ``gap`` is what disagrees at all joints together, as a share of the total.
     """
@@ -72,7 +86,8 @@ class DualNewton:
         Stop when all disagreements at the joints add up to less than this share of the total, or
         of what the noise would leave if that is less.
     max_iterations
-        Stop after this many Newton steps in any case; the solution then says that it is not consistent.
+        Stop after this many Newton steps in any case; the solution then says that it is not
+        consistent.
     max_inner
         Most conjugate-gradient steps for one Newton step.
     """
@@ -110,7 +125,8 @@ class DualNewton:
         # In units of a typical stddev, so that rounding error has a known size.
         unit = float(np.sqrt(np.median(variance[variance > 0])))
         dual = _Dual(polytope, target / unit, variance / unit**2, total / unit, start * unit)
-        # What disagrees costs half its square over the least variance, and must not show beside the loss of all cells.
+        # What disagrees costs half its square over the least variance, and must not show beside the
+        # loss of all cells.
         noise = float(np.sqrt(np.min(variance[variance > 0]) * variance.size)) / total
         tolerance = max(min(self.tolerance, _UNSEEN * noise), _MIN_TOLERANCE)
         n_iterations, moved = 0, True
@@ -126,7 +142,9 @@ class DualNewton:
 class _Dual:
     """The dual problem at the current messages."""
 
-    def __init__(self, polytope: LocalPolytope, target: Array, variance: Array, total: float, start: Array) -> None:
+    def __init__(
+        self, polytope: LocalPolytope, target: Array, variance: Array, total: float, start: Array
+    ) -> None:
         self._polytope = polytope
         self._target = np.where(variance > 0, target, 0.0)
         self._variance = variance
@@ -154,7 +172,8 @@ class _Dual:
         """One Newton step with a line search; False if it does not lower the dual."""
         caution = min(_MAX_CAUTION, self.gap)
         # An element of the generalised Hessian: the variance where a cell is above 0, nothing at 0.
-        # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them back.
+        # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them
+        # back.
         ridge = max(_RIDGE * caution, _MIN_RIDGE)
         curvature = self._variance * np.where(self.cells > 0, 1.0, ridge)
         accuracy = max(caution, _MIN_CAUTION)
@@ -162,7 +181,8 @@ class _Dual:
         slope = float(np.dot(self._gradient, direction))
         step = 1.0
         for _ in range(_MAX_HALVINGS):
-            # Balancing again keeps rounding error from adding up outside of the space of balanced messages.
+            # Balancing again keeps rounding error from adding up outside of the space of balanced
+            # messages.
             candidate = self._polytope.balanced(self.messages + step * direction)
             _, value = self._evaluate(candidate)
             if value <= self._value + _ARMIJO * step * slope + _ROUNDING * abs(self._value):
@@ -174,14 +194,17 @@ class _Dual:
     def _direction(self, curvature: Array, accuracy: float, max_inner: int) -> Array:
         """Newton's direction, by the quicker way that finds it."""
         if self._polytope.n_messages > _QUICKLY_SOLVED:
-            direction, left = _searched_direction(self._polytope, curvature, self._gradient, accuracy, max_inner)
+            direction, left = _searched_direction(
+                self._polytope, curvature, self._gradient, accuracy, max_inner
+            )
             if left <= _LOST or self._polytope.n_messages > _MAX_SOLVED:
                 return direction
         return _solved_direction(self._polytope, curvature, self._gradient)
 
 
 def _solved_direction(polytope: LocalPolytope, curvature: Array, gradient: Array) -> Array:
-    """The solution of ``sums(curvature * field(direction)) = -gradient`` among balanced messages, by elimination.
+    """The solution of ``sums(curvature * field(direction)) = -gradient`` among balanced messages,
+    by elimination.
 
     It is exact where scales of noise are so far apart that conjugate gradients get lost.
     """
@@ -218,8 +241,12 @@ def _searched_direction(
     for _ in range(most):
         image = polytope.balanced(polytope.sums(curvature * polytope.field(direction)))
         bend = float(np.dot(direction, image))
-        # What agrees to rounding leaves directions that move no cell: a step along one would have no end.
-        if bend <= _FLAT * float(np.dot(direction * diagonal, direction)) or product <= accuracy**2 * first:
+        # What agrees to rounding leaves directions that move no cell: a step along one would have
+        # no end.
+        if (
+            bend <= _FLAT * float(np.dot(direction * diagonal, direction))
+            or product <= accuracy**2 * first
+        ):
             break
         solution += product / bend * direction
         residual -= product / bend * image

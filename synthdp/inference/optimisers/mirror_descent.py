@@ -16,9 +16,10 @@ The stopping rule asks what a long stretch of iterations gained. It cannot see a
 still at the wrong place: cells that the noisy counts ask for, but whose probability went to 0. So
 where it would stop, the records are searched for the one whose cells' slopes of the loss have the
 least sum, and the gain of moving probability to that record is computed [Frank & Wolfe 1956]. While
-this alone would gain more than the tolerance, the fit has certainly not converged. Where no step lowers the loss
-then, for cells at 1e-15 move it by less than rounding, all potentials are shrunk, and it goes on. The duality gap
-``<slope, mu> - total * least`` itself is some hundred times the true gap, too much for a rule.
+this alone would gain more than the tolerance, the fit has certainly not converged. Where no step
+lowers the loss then, for cells at 1e-15 move it by less than rounding, all potentials are shrunk,
+and it goes on. The duality gap ``<slope, mu> - total * least`` itself is some hundred times the
+true gap, too much for a rule.
 """
 
 from collections import deque
@@ -37,19 +38,33 @@ Marginals = Callable[[Array], Array]
 Least = Callable[[Array], float]
 
 _MAX_HALVINGS = 60
-"""A step that is still too long at 2^-60 of its length is below the rounding error of any potential."""
+"""A step that is still too long at 2^-60 of its length is below the rounding error of any
+potential.
+"""
 _ROUNDING = 1e-15
-"""A few units in the last place of a float: decreases below this share of the loss are rounding error."""
+"""A few units in the last place of a float: decreases below this share of the loss are rounding
+error.
+"""
 _MAX_JUMP = 5.0
-"""How far, in nats, an accelerated step may move a potential: a cell's odds then change at most 150-fold."""
+"""How far, in nats, an accelerated step may move a potential: a cell's odds then change at most
+150-fold.
+"""
 _ACCELERATED_GROWTH, _PLAIN_GROWTH = 1.1, 2.0
-"""Factors of the step size after a success: gently where acceleration does the work, else as halving shrinks it."""
+"""Factors of the step size after a success: gently where acceleration does the work, else as
+halving shrinks it.
+"""
 _RIDGE = 1e-7
-"""Added to the diagonal of the scaled Gram matrix, whose steps may depend on each other; far above rounding error."""
+"""Added to the diagonal of the scaled Gram matrix, whose steps may depend on each other; far above
+rounding error.
+"""
 _MIN_SHARE = 1e-9
-"""An accelerated step may not shrink cells that hold less of the total than this: it could not bring them back."""
+"""An accelerated step may not shrink cells that hold less of the total than this: it could not
+bring them back.
+"""
 _SHRUNK, _MAX_SHRUNK = 0.25, 5
-"""To what share potentials are shrunk (35 nats, which nothing comes back from, to 9), and how often at most."""
+"""To what share potentials are shrunk (35 nats, which nothing comes back from, to 9), and how often
+at most.
+"""
 _LONG_SHARE, _LONG_TOLERANCE = 0.25, 10.0
 """Over this share of all iterations the loss may have fallen by this many times the tolerance."""
 
@@ -77,7 +92,8 @@ class MirrorDescent:
     max_iterations
         Stop here in any case; the status then says "stopped".
     memory
-        Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror descent.
+        Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror
+        descent.
     """
 
     tolerance: float = 1e-5
@@ -123,9 +139,12 @@ class MirrorDescent:
             losses.append(state.current.loss)
             converged = losses[-1] <= loss.negligible
             if not converged and (
-                not moved or (n_iterations >= checked + window and self._stands_still(losses, window))
+                not moved
+                or (n_iterations >= checked + window and self._stands_still(losses, window))
             ):
-                converged = least is None or state.certain_gain(least) <= self.tolerance * losses[-1]
+                converged = (
+                    least is None or state.certain_gain(least) <= self.tolerance * losses[-1]
+                )
                 if not converged:
                     state.restart()
                 if not converged and not moved and n_shrunk < _MAX_SHRUNK:
@@ -137,19 +156,28 @@ class MirrorDescent:
                 progress(n_iterations, self.max_iterations)
         ended: Ending = "optimal" if converged else "stopped" if moved else "stalled"
         best = min(best, state.current, key=lambda iterate: iterate.loss)
-        return best.theta, FitStatus(ended=ended, n_iterations=n_iterations, loss=best.loss + loss.of_repeats)
+        return best.theta, FitStatus(
+            ended=ended, n_iterations=n_iterations, loss=best.loss + loss.of_repeats
+        )
 
     def _stands_still(self, losses: Sequence[float], window: int) -> bool:
-        """Little was gained lately, and not much more over a share of all iterations: slow fits need longer looks."""
+        """Little was gained lately, and not much more over a share of all iterations: slow fits
+        need longer looks.
+        """
         long = max(window, int(_LONG_SHARE * len(losses)))
         if len(losses) <= long:
             return False
         lately, longer = losses[-1 - window] - losses[-1], losses[-1 - long] - losses[-1]
-        return lately <= self.tolerance * losses[-1] and longer <= _LONG_TOLERANCE * self.tolerance * losses[-1]
+        return (
+            lately <= self.tolerance * losses[-1]
+            and longer <= _LONG_TOLERANCE * self.tolerance * losses[-1]
+        )
 
 
 def _patience(loss: MarginalLoss) -> float:
-    """How much longer to look for progress where noise scales differ: the noisier cells learn slowly."""
+    """How much longer to look for progress where noise scales differ: the noisier cells learn
+    slowly.
+    """
     weights = [table for table in loss.split(loss.weights) if table.size > 1]
     if not weights:
         return 1.0
@@ -159,19 +187,25 @@ def _patience(loss: MarginalLoss) -> float:
 class _State:
     """The current iterate, the differences between the last ones, and the step size."""
 
-    def __init__(self, marginals: Marginals, loss: MarginalLoss, theta: Array, *, total: float, memory: int) -> None:
+    def __init__(
+        self, marginals: Marginals, loss: MarginalLoss, theta: Array, *, total: float, memory: int
+    ) -> None:
         self._marginals = marginals
         self._loss = loss
         self._total = total
         self._scales = np.sqrt(loss.weights)
         # A clique of one cell always holds the total: its weight says nothing about steps.
-        self._heaviest = [float(table.max()) for table in loss.split(loss.weights) if table.size > 1]
+        self._heaviest = [
+            float(table.max()) for table in loss.split(loss.weights) if table.size > 1
+        ]
         self._first_step = self._step = 1.0 / (total * max(self._heaviest, default=1.0))
         self._past = _Differences(memory, theta.size)
         self.current = self._evaluate(theta)
 
     def certain_gain(self, least: Least) -> float:
-        """By how much the loss would fall, at least, if probability moved to the best single record."""
+        """By how much the loss would fall, at least, if probability moved to the best single
+        record.
+        """
         slope = self._loss.weights * self.current.residual
         gap = float(np.dot(slope, self.current.marginals)) - self._total * least(slope)
         if gap <= 0.0 or not self._heaviest:
@@ -184,8 +218,14 @@ class _State:
         return share * (gap - 0.5 * share * spread)
 
     def _spread_of_marginals(self) -> float:
-        tables = zip(self._loss.split(self._loss.weights), self._loss.split(self.current.marginals), strict=True)
-        return sum(float(np.sum(weights * np.square(table))) for weights, table in tables if table.size > 1)
+        tables = zip(
+            self._loss.split(self._loss.weights),
+            self._loss.split(self.current.marginals),
+            strict=True,
+        )
+        return sum(
+            float(np.sum(weights * np.square(table))) for weights, table in tables if table.size > 1
+        )
 
     def restart(self) -> None:
         """Start the acceleration over."""
@@ -196,9 +236,13 @@ class _State:
         self.current, self._step = self._evaluate(_SHRUNK * self.current.theta), self._first_step
 
     def advance(self) -> bool:
-        """Take one accelerated step, or a plain one if that fails; False if neither lowers the loss."""
+        """Take one accelerated step, or a plain one if that fails; False if neither lowers the
+        loss.
+        """
         if self._past.size:
-            change = self._past.best_change(self._scales * self.current.residual, self._step * self._scales)
+            change = self._past.best_change(
+                self._scales * self.current.residual, self._step * self._scales
+            )
             # A longer jump may land where cells that are needed vanish, and would never come back.
             change *= min(1.0, _MAX_JUMP / max(float(np.abs(change).max()), _MAX_JUMP))
             change[(self.current.marginals < _MIN_SHARE * self._total) & (change < 0)] = 0.0
@@ -215,7 +259,10 @@ class _State:
         for halvings in range(_MAX_HALVINGS):
             candidate = self._evaluate(self.current.theta - self._step * gradient)
             decrease = float(np.dot(gradient, self.current.residual - candidate.residual))
-            if candidate.loss <= self.current.loss - 0.5 * decrease and candidate.loss < self.current.loss:
+            if (
+                candidate.loss <= self.current.loss - 0.5 * decrease
+                and candidate.loss < self.current.loss
+            ):
                 self._move(candidate)
                 # Where accelerated steps keep failing, nothing else would let the step grow.
                 self._step *= _PLAIN_GROWTH if halvings == 0 else 1.0
@@ -237,7 +284,9 @@ class _State:
 
 
 class _Differences:
-    """The last steps in the potentials, and in the residual scaled to noise of size 1, as rows of two tables."""
+    """The last steps in the potentials, and in the residual scaled to noise of size 1, as rows of
+    two tables.
+    """
 
     def __init__(self, memory: int, n_cells: int) -> None:
         # Rows are taken in turn; those of the steps in use are `_slots`, oldest first.
@@ -262,7 +311,8 @@ class _Differences:
         self._slots.append(slot)
 
     def best_change(self, scaled_residual: Array, step: Array) -> Array:
-        """The multiples of the steps that make the residual smallest, then a mirror step from there.
+        """The multiples of the steps that make the residual smallest, then a mirror step from
+        there.
 
         The loss is quadratic in the marginals, so the least-squares problem in residuals is exact;
         that potentials follow their marginals linearly is what acceleration bets on.
@@ -270,7 +320,9 @@ class _Differences:
         slots = list(self._slots)
         norms = np.sqrt(np.diag(self._gram)[slots])
         norms[norms == 0] = 1.0
-        regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + _RIDGE * np.eye(len(slots))
+        regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + _RIDGE * np.eye(
+            len(slots)
+        )
         target = (self._scaled @ scaled_residual)[slots]
         weights = np.zeros(len(self._theta))
         weights[slots] = -np.linalg.solve(regularised, target / norms) / norms

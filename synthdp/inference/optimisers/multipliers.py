@@ -3,10 +3,11 @@
 Mirror descent takes steps as short as the most exact measurement asks for, and the noisiest learn
 next to nothing. So exact ones are followed loosely at first, as if their noise were a tenth of the
 largest: ``sigma'^2 = max(sigma^2, (largest sigma / 10)^2)``. What pulls at them then, ``p = (target
-- mu) / sigma'^2``, shifts their targets, ``y + (sigma'^2 - sigma^2) p``, and the fit goes on. This is
-the proximal point method on the dual [Rockafellar 1976], and ends at the optimum whatever the
-scales: there ``p = (y - mu) / sigma^2``. After each round it is known how far the loss can be above
-the least one: by half the sum of ``sigma^2 ((y - mu) / sigma^2 - p)^2``, for it bends by ``1 / sigma^2``.
+- mu) / sigma'^2``, shifts their targets, ``y + (sigma'^2 - sigma^2) p``, and the fit goes on. This
+  is the proximal point method on the dual [Rockafellar 1976], and ends at the optimum whatever the
+  scales: there ``p = (y - mu) / sigma^2``. After each round it is known how far the loss can be
+  above the least one: by half the sum of ``sigma^2 ((y - mu) / sigma^2 - p)^2``, for it bends by
+  ``1 / sigma^2``.
 """
 
 from dataclasses import replace
@@ -24,11 +25,15 @@ _MAX_RATIO = 10.0
 _MAX_ROUNDS = 50
 """Most took fewer than 20, on random problems with scales up to a million apart."""
 _SLOW = 0.3
-"""Where a round leaves more than this share of the bound, the next ones have to be closer and less loose."""
+"""Where a round leaves more than this share of the bound, the next ones have to be closer and less
+loose.
+"""
 _TIGHTER, _MIN_TOLERANCE, _CLOSER = 0.5, 1e-13, 0.1
-"""By what factors, and the end of what floats can tell. A round costs the more the closer it is: with 0.01 and 1/3
-iterations were twice as many on small random circles, and ten times on 100 columns. Exact measurements that contradict
-each other, as where noise made counts of 0 negative, are told apart by their own noise only."""
+"""By what factors, and the end of what floats can tell. A round costs the more the closer it is:
+with 0.01 and 1/3 iterations were twice as many on small random circles, and ten times on 100
+columns. Exact measurements that contradict each other, as where noise made counts of 0 negative,
+are told apart by their own noise only.
+"""
 _PROVEN = 10.0
 """The loss is at most this many tolerances above the least, by what the multipliers say."""
 
@@ -43,7 +48,8 @@ def minimise(
     least: Least | None = None,
     progress: Progress | None = None,
 ) -> tuple[Array, FitStatus]:
-    """The fitted potentials and how the fit ended; parameters are those of `MirrorDescent.minimise`.
+    """The fitted potentials and how the fit ended; parameters are those of
+    `MirrorDescent.minimise`.
 
     ``driver`` is the optimiser of each round; its limit of iterations is one for all rounds.
     """
@@ -77,7 +83,9 @@ class _Rounds:
         self._total = total
         self._least = least
         self._progress = progress
-        self._noisy = loss.flatten([np.ravel(table) for table in projected(loss.measurements, total).values()])
+        self._noisy = loss.flatten(
+            [np.ravel(table) for table in projected(loss.measurements, total).values()]
+        )
         self._certain = loss.of_residual(loss.residual(self._noisy))
         self._variance = 1.0 / loss.weights
         self._used = np.maximum(self._variance, self._variance.max() / _MAX_RATIO**2)
@@ -88,7 +96,9 @@ class _Rounds:
         ended: Ending = "stalled"
         for _ in range(_MAX_ROUNDS):
             target = self._noisy + (self._used - self._variance) * pull
-            stage = replace(self._driver, tolerance=tolerance, max_iterations=self._driver.max_iterations - done)
+            stage = replace(
+                self._driver, tolerance=tolerance, max_iterations=self._driver.max_iterations - done
+            )
             theta, status = stage.minimise(
                 self._marginals,
                 self._loss.towards(target, self._used, rest=self._certain),
@@ -106,14 +116,17 @@ class _Rounds:
             bound = 0.5 * float(excess.sum())
             is_proven = bound <= _PROVEN * self._driver.tolerance * reached
             if is_proven or done >= self._driver.max_iterations:
-                # The bound supposes that the round came to its end: one that stalled may be anywhere.
+                # The bound supposes that the round came to its end: one that stalled may be
+                # anywhere.
                 ended = status.ended if is_proven else "stopped"
                 break
             if bound > _SLOW * before:
                 tolerance = max(_TIGHTER * tolerance, _MIN_TOLERANCE)
                 self._used = np.maximum(self._variance, _CLOSER * self._used.min())
             before = bound
-        return theta, FitStatus(ended=ended, n_iterations=done, loss=reached + self._loss.of_repeats)
+        return theta, FitStatus(
+            ended=ended, n_iterations=done, loss=reached + self._loss.of_repeats
+        )
 
     def _after(self, before: int) -> Progress | None:
         """Progress of one round as that of all."""

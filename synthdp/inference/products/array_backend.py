@@ -40,7 +40,9 @@ class ArrayBackend:
         self.xp: Any = np if device == "numpy" else _torch()
         self._place = {"torch": "cpu"}.get(device, device)
         if device == "cuda" and not self.xp.cuda.is_available():
-            raise ParameterError("device is 'cuda', but torch finds no such device; use 'numpy' or 'torch'")
+            raise ParameterError(
+                "device is 'cuda', but torch finds no such device; use 'numpy' or 'torch'"
+            )
 
     def array(self, table: NDArray[Any]) -> DeviceArray:
         """The numbers of a numpy array on the device, of the same type; may share memory."""

@@ -7,7 +7,9 @@ from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 from synthdp.inference.products.product_components import attribute_rows
 
 Components = tuple[DeviceArray, DeviceArray]
-"""Levels of shape ``(n_levels of all attributes, n_components)`` and weights of shape ``(n_components,)``."""
+"""Levels of shape ``(n_levels of all attributes, n_components)`` and weights of shape
+``(n_components,)``.
+"""
 
 
 class ComponentForm(Protocol):
@@ -151,6 +153,7 @@ class TableForm:
         from_here_on = running[-1] - running + ascending
         counts = self._backend.zeros((len(table), 1)) + 1
         counts = counts.sum(0) - counts.cumsum(0) + counts
-        # If the j largest stay positive they share the surplus; the right j gives the largest threshold.
+        # If the j largest stay positive they share the surplus; the right j gives the largest
+        # threshold.
         threshold = self._backend.xp.amax((from_here_on - 1) / counts, 0)
         return self._backend.xp.clip(table - threshold, 0.0, 1.0)

@@ -91,14 +91,18 @@ class NetworkForm:
         return levels, weights / weights.sum()
 
     def pullback(self, components: Components, slopes: Components) -> DeviceArray:
-        """See `ComponentForm.pullback`; of the components that were asked for last (backpropagation)."""
+        """See `ComponentForm.pullback`; of the components that were asked for last
+        (backpropagation).
+        """
         levels, _ = components
         products = levels * slopes[0]
         by_output = self._backend.zeros(tuple(levels.shape))
         for block in self._blocks:
             by_output[block] = products[block] - levels[block] * products[block].sum(0)
         gradient = self._backend.zeros(tuple(self._parameters.shape))
-        for (start, middle, end), inputs in zip(reversed(self._layers()), reversed(self._activations), strict=True):
+        for (start, middle, end), inputs in zip(
+            reversed(self._layers()), reversed(self._activations), strict=True
+        ):
             gradient[start:middle] = (by_output @ inputs.T).reshape(-1)
             gradient[middle:end] = by_output.sum(1)
             matrix = self._parameters[start:middle].reshape(by_output.shape[0], -1)
@@ -114,7 +118,9 @@ class NetworkForm:
         return components
 
     def _layers(self) -> list[tuple[int, int, int]]:
-        """For each layer where its matrix starts in the vector of parameters, its biases start, and both end."""
+        """For each layer where its matrix starts in the vector of parameters, its biases start, and
+        both end.
+        """
         layers, start = [], 0
         for before, after in pairwise(self._widths):
             middle = start + before * after
@@ -132,7 +138,9 @@ class NetworkForm:
         return values
 
     def _initial_weights(self, levels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Matrices that keep the size of what passes through them [He et al. 2015], and biases of 0."""
+        """Matrices that keep the size of what passes through them [He et al. 2015], and biases of
+        0.
+        """
         parts = []
         for before, after in pairwise(self._widths):
             gain = 1.0 if after == self._widths[-1] else 2.0

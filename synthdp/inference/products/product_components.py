@@ -26,7 +26,9 @@ _Member = tuple[Clique, Clique]
 
 
 class _Product(NamedTuple):
-    """The cliques ``left + right`` for several ``rights``, and where their cells are in the flat vector."""
+    """The cliques ``left + right`` for several ``rights``, and where their cells are in the flat
+    vector.
+    """
 
     left: Clique
     rights: tuple[Clique, ...]
@@ -53,9 +55,15 @@ class ProductComponents:
         self._domain = domain
         self._backend = backend
         self._n_cells = sum(domain.size(clique) for clique in cliques)
-        starts = dict(zip(cliques, np.cumsum([0, *map(domain.size, cliques)]).tolist(), strict=False))
-        self._products = [self._product(left, members, starts) for left, members in _shared_splits(cliques)]
-        self._chunk = max(1, _MAX_NUMBERS // max((2 * product.n_rows for product in self._products), default=1))
+        starts = dict(
+            zip(cliques, np.cumsum([0, *map(domain.size, cliques)]).tolist(), strict=False)
+        )
+        self._products = [
+            self._product(left, members, starts) for left, members in _shared_splits(cliques)
+        ]
+        self._chunk = max(
+            1, _MAX_NUMBERS // max((2 * product.n_rows for product in self._products), default=1)
+        )
 
     def marginals(self, levels: DeviceArray, weights: DeviceArray) -> DeviceArray:
         """All cells of all cliques, shape ``(n_cells,)``.
@@ -79,7 +87,9 @@ class ProductComponents:
     def gradient(
         self, levels: DeviceArray, weights: DeviceArray, by_cell: DeviceArray
     ) -> tuple[DeviceArray, DeviceArray]:
-        """Derivatives by ``levels`` and by ``weights`` of a function whose derivative by the marginals is given."""
+        """Derivatives by ``levels`` and by ``weights`` of a function whose derivative by the
+        marginals is given.
+        """
         by_levels = self._backend.zeros(tuple(levels.shape))
         by_weights = self._backend.zeros(tuple(weights.shape))
         for start in range(0, len(weights), self._chunk):
@@ -94,7 +104,9 @@ class ProductComponents:
                 self._unstack(by_levels[:, here], part, product.rights, table.T @ (left * shares))
         return by_levels, by_weights
 
-    def _product(self, left: Clique, members: Sequence[_Member], starts: dict[Clique, int]) -> _Product:
+    def _product(
+        self, left: Clique, members: Sequence[_Member], starts: dict[Clique, int]
+    ) -> _Product:
         tables = []
         for clique, right in members:
             shape = self._domain.project(clique).shape
@@ -102,7 +114,9 @@ class ProductComponents:
             order = [clique.index(name) for name in left + right]
             tables.append(np.transpose(positions, order).reshape(self._domain.size(left), -1))
         cells: NDArray[np.int64] = np.concatenate(tables, axis=1).astype(np.int64)
-        return _Product(left, tuple(right for _, right in members), self._backend.array(cells), sum(cells.shape))
+        return _Product(
+            left, tuple(right for _, right in members), self._backend.array(cells), sum(cells.shape)
+        )
 
     def _joined(self, part: DeviceArray, group: Clique) -> DeviceArray:
         """Rows for all combinations of levels of a group; a row of ones for the empty one."""
@@ -117,15 +131,21 @@ class ProductComponents:
         tables = [self._joined(part, group) for group in groups]
         return self._backend.xp.concatenate(tables, 0) if len(tables) > 1 else tables[0]
 
-    def _unstack(self, target: DeviceArray, part: DeviceArray, groups: Sequence[Clique], by_row: DeviceArray) -> None:
+    def _unstack(
+        self, target: DeviceArray, part: DeviceArray, groups: Sequence[Clique], by_row: DeviceArray
+    ) -> None:
         start = 0
         for group in groups:
             end = start + self._domain.size(group)
             self._spread(target, part, group, by_row[start:end])
             start = end
 
-    def _spread(self, target: DeviceArray, part: DeviceArray, group: Clique, by_row: DeviceArray) -> None:
-        """Add to ``target`` the derivatives by each attribute of a group, given those by its joined rows."""
+    def _spread(
+        self, target: DeviceArray, part: DeviceArray, group: Clique, by_row: DeviceArray
+    ) -> None:
+        """Add to ``target`` the derivatives by each attribute of a group, given those by its joined
+        rows.
+        """
         while group:
             name, group = group[0], group[1:]
             if not group:
@@ -140,22 +160,37 @@ class ProductComponents:
 def attribute_rows(domain: Domain) -> dict[str, slice]:
     """Which rows of ``levels`` belong to each attribute."""
     ends = np.cumsum([0, *domain.shape]).tolist()
-    return {name: slice(start, end) for name, start, end in zip(domain.attributes, ends[:-1], ends[1:], strict=True)}
+    return {
+        name: slice(start, end)
+        for name, start, end in zip(domain.attributes, ends[:-1], ends[1:], strict=True)
+    }
 
 
 def _shared_splits(cliques: Sequence[Clique]) -> list[tuple[Clique, list[_Member]]]:
-    """Groups of attributes, and for each the cliques of which it is a larger half, with their other half.
+    """Groups of attributes, and for each the cliques of which it is a larger half, with their other
+    half.
 
     Greedily, the half that most of the remaining cliques contain goes first.
     """
-    halves = {clique: [frozenset(half) for half in combinations(clique, (len(clique) + 1) // 2)] for clique in cliques}
+    halves = {
+        clique: [frozenset(half) for half in combinations(clique, (len(clique) + 1) // 2)]
+        for clique in cliques
+    }
     counts = Counter(half for candidates in halves.values() for half in candidates)
     splits = []
     while halves:
         shared, _ = counts.most_common(1)[0]
         members = [clique for clique, candidates in halves.items() if shared in candidates]
         left = tuple(name for name in members[0] if name in shared)
-        splits.append((left, [(clique, tuple(name for name in clique if name not in shared)) for clique in members]))
+        splits.append(
+            (
+                left,
+                [
+                    (clique, tuple(name for name in clique if name not in shared))
+                    for clique in members
+                ],
+            )
+        )
         for clique in members:
             counts.subtract(halves.pop(clique))
     return splits

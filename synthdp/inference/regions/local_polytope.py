@@ -19,7 +19,9 @@ from synthdp.inference.summation import summed
 
 
 class _Port(NamedTuple):
-    """Where a region meets a joint: the slice of its message, the message's shape in the region, axes to sum."""
+    """Where a region meets a joint: the slice of its message, the message's shape in the region,
+    axes to sum.
+    """
 
     start: int
     end: int
@@ -29,7 +31,8 @@ class _Port(NamedTuple):
 
 @final
 class LocalPolytope:
-    """The consistency conditions of a region graph as a linear map between messages and region cells.
+    """The consistency conditions of a region graph as a linear map between messages and region
+    cells.
 
     Parameters
     ----------
@@ -40,7 +43,9 @@ class LocalPolytope:
 
     def __init__(self, graph: RegionGraph) -> None:
         self.shapes = [graph.domain.project(region).shape for region in graph.regions]
-        self._bounds = np.concatenate([[0], np.cumsum([prod(shape) for shape in self.shapes])]).astype(int)
+        self._bounds = np.concatenate(
+            [[0], np.cumsum([prod(shape) for shape in self.shapes])]
+        ).astype(int)
         self._ports: list[list[_Port]] = [[] for _ in self.shapes]
         self.keys: list[tuple[Clique, Clique]] = []
         joint_cells: list[NDArray[np.int64]] = []
@@ -53,7 +58,8 @@ class LocalPolytope:
                 self.keys.append((joint.clique, region))
                 joint_cells.append(np.arange(first_cell, first_cell + size))
                 start += size
-                # The total is known, so that its messages, one a connected part, are free: they share no cell.
+                # The total is known, so that its messages, one a connected part, are free: they
+                # share no cell.
                 first_cell += 0 if joint.clique else size
             first_cell += size if joint.clique else 0
         self._joint_cells = np.concatenate(joint_cells)
@@ -94,19 +100,25 @@ class LocalPolytope:
         return out
 
     def balanced(self, messages: Array, curvature: Array | None = None) -> Array:
-        """The balanced messages closest to ``messages / curvature``, in the metric of the curvature.
+        """The balanced messages closest to ``messages / curvature``, in the metric of the
+        curvature.
 
         Balanced are messages that sum to 0 over the regions of each joint cell; those of the
         total are free.
         """
         weights = np.ones_like(messages) if curvature is None else 1.0 / curvature
-        sums = np.bincount(self._joint_cells, weights=messages * weights, minlength=self._n_joint_cells)
-        means = sums / np.bincount(self._joint_cells, weights=weights, minlength=self._n_joint_cells)
+        sums = np.bincount(
+            self._joint_cells, weights=messages * weights, minlength=self._n_joint_cells
+        )
+        means = sums / np.bincount(
+            self._joint_cells, weights=weights, minlength=self._n_joint_cells
+        )
         means[self._joint_cells[self.totals]] = 0.0
         return np.asarray((messages - means[self._joint_cells]) * weights)
 
     def system(self, curvature: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
-        """The map from messages to ``sums(curvature * field(messages))`` as a matrix, among free messages.
+        """The map from messages to ``sums(curvature * field(messages))`` as a matrix, among free
+        messages.
 
         The first message of each joint cell is minus the sum of the others, which are free, as
         those of the total are.
@@ -145,7 +157,9 @@ class LocalPolytope:
 
 
 def _add_block(whole: Array, table: Array, port: _Port, other: _Port) -> None:
-    """Add what two messages of one region have to do with each other: the region's marginal on both."""
+    """Add what two messages of one region have to do with each other: the region's marginal on
+    both.
+    """
     summed = tuple(axis for axis in port.summed if axis in other.summed)
     marginal = table.sum(axis=summed, keepdims=True)
     rows, columns = (np.arange(p.start, p.end).reshape(p.shape) for p in (port, other))

@@ -87,7 +87,9 @@ def _joints(domain: Domain, regions: Sequence[Clique]) -> list[Joint]:
     return [*joints, total]
 
 
-def _parts(clique: frozenset[str], members: Sequence[frozenset[str]], joints: Sequence[Joint]) -> list[list[int]]:
+def _parts(
+    clique: frozenset[str], members: Sequence[frozenset[str]], joints: Sequence[Joint]
+) -> list[list[int]]:
     """The regions that contain a clique, in parts that agree on it because of joints already made."""
     part = {i: [i] for i, names in enumerate(members) if clique <= names}
     for joint in joints:
@@ -101,7 +103,9 @@ def _parts(clique: frozenset[str], members: Sequence[frozenset[str]], joints: Se
     return list({id(group): group for group in part.values()}.values())
 
 
-def _smallest(domain: Domain, regions: Sequence[Clique], parts: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def _smallest(
+    domain: Domain, regions: Sequence[Clique], parts: Iterable[Sequence[int]]
+) -> tuple[int, ...]:
     """For each part its region with the fewest cells, the smallest ones first."""
     chosen = [min(part, key=lambda i: domain.size(regions[i])) for part in parts]
     return tuple(sorted(chosen, key=lambda i: domain.size(regions[i])))

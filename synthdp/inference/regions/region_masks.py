@@ -10,7 +10,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.inference.regions.region_graph import RegionGraph
 
 
-def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+def possible_masks(
+    graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool_]]
+) -> list[NDArray[np.bool_]]:
     """For each region the cells that constraints allow, in it and in regions that it meets.
 
     Raises
@@ -23,7 +25,9 @@ def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool
         mask = np.ones(graph.domain.project(region).shape, dtype=np.bool_)
         for clique, allowed in possible.items():
             if set(clique) <= set(region):
-                mask &= allowed.reshape([graph.domain[name] if name in clique else 1 for name in region])
+                mask &= allowed.reshape(
+                    [graph.domain[name] if name in clique else 1 for name in region]
+                )
         masks.append(mask)
     changed = bool(possible)
     while changed:
@@ -32,7 +36,9 @@ def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool
             supports = [_support(masks[i], graph.regions[i], joint.clique) for i in joint.regions]
             shared = np.logical_and.reduce([np.ravel(support) for support in supports])
             if not shared.any():
-                raise ParameterError("constraints: together they leave no possible row; loosen them")
+                raise ParameterError(
+                    "constraints: together they leave no possible row; loosen them"
+                )
             for i, support in zip(joint.regions, supports, strict=True):
                 if shared.sum() < support.sum():
                     masks[i] &= shared.reshape(support.shape)

@@ -1,4 +1,5 @@
-"""A junction tree made of some regions of a region graph: what a full model of the rows can start from.
+"""A junction tree made of some regions of a region graph: what a full model of the rows can start
+from.
 
 Of all trees that can be grown region by region, each new one hanging by what it shares with a
 clique of the tree, the greedy choice takes most information first. For pairs of attributes that
@@ -20,7 +21,9 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 _Members = frozenset[str]
 
 ROUNDING = 1e-12
-"""In nats: gains that differ by less are equal, and the first one is taken, whatever the order of sums."""
+"""In nats: gains that differ by less are equal, and the first one is taken, whatever the order of
+sums.
+"""
 
 
 @final
@@ -40,7 +43,10 @@ class RegionTables:
         self.tables = tables
         self._members = {region: frozenset(region) for region in tables}
         self._by_size = sorted(tables, key=domain.size)
-        self._with_name = {name: [region for region in self._by_size if name in region] for name in domain.attributes}
+        self._with_name = {
+            name: [region for region in self._by_size if name in region]
+            for name in domain.attributes
+        }
         self._entropies: dict[_Members, float] = {frozenset(): 0.0}
 
     def home(self, clique: Iterable[str]) -> Clique | None:
@@ -50,7 +56,8 @@ class RegionTables:
         return next((region for region in regions if wanted <= self._members[region]), None)
 
     def parts(self, clique: Clique) -> dict[Clique, Clique]:
-        """The largest parts of a clique that are inside some region, small ones first, and the home of each.
+        """The largest parts of a clique that are inside some region, small ones first, and the home
+        of each.
 
         Attributes keep their order in the clique.
         """
@@ -61,7 +68,10 @@ class RegionTables:
         homes: dict[Clique, Clique] = {}
         for region, part in shared.items():
             homes[part] = min(homes.get(part, region), region, key=self.domain.size)
-        inside = sorted(maximal_cliques(homes), key=lambda part: (self.domain.size(part), self.domain.canonical(part)))
+        inside = sorted(
+            maximal_cliques(homes),
+            key=lambda part: (self.domain.size(part), self.domain.canonical(part)),
+        )
         return {part: homes[part] for part in inside}
 
     def marginal(self, home: Clique, clique: Clique) -> Array:
@@ -85,7 +95,9 @@ class RegionTables:
 
 
 class _Joint(NamedTuple):
-    """What a new clique of the tree shares with one that is there, what it adds, and how much that tells."""
+    """What a new clique of the tree shares with one that is there, what it adds, and how much that
+    tells.
+    """
 
     gain: float
     known: _Members
@@ -97,7 +109,9 @@ def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
     domain = tables.domain
     cliques: list[_Members] = []
     missing = frozenset(domain.attributes)
-    joints = {region: _best_joint(tables, region, cliques, missing) for region in tables.tables if region}
+    joints = {
+        region: _best_joint(tables, region, cliques, missing) for region in tables.tables if region
+    }
     while missing:
         best = _first_best(joints.values())
         cliques.append(best.known | best.new)
@@ -111,15 +125,21 @@ def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
     kept = maximal_cliques(domain.canonical(clique) for clique in cliques)
     tree = JunctionTree.from_cliques(domain, kept)
     homes = {clique: tables.home(clique) for clique in tree.cliques}
-    return tree, [tables.marginal(home, clique) for clique, home in homes.items() if home is not None]
+    return tree, [
+        tables.marginal(home, clique) for clique, home in homes.items() if home is not None
+    ]
 
 
-def _best_joint(tables: RegionTables, region: Clique, cliques: Sequence[_Members], missing: _Members) -> _Joint:
+def _best_joint(
+    tables: RegionTables, region: Clique, cliques: Sequence[_Members], missing: _Members
+) -> _Joint:
     """How a region with missing attributes is best joined to the tree."""
     new = missing.intersection(region)
     rest = frozenset(region) - new
     shared = dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)])
-    return _first_best(_Joint(tables.information(known, new, region), known, new) for known in shared)
+    return _first_best(
+        _Joint(tables.information(known, new, region), known, new) for known in shared
+    )
 
 
 def _first_best(joints: Iterable[_Joint]) -> _Joint:

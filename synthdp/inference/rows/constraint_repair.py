@@ -64,14 +64,22 @@ def repaired(
     if rows.size:
         fallback = possible_rows(domain, constraints, one_way)
         seed = int(generator.integers(1 << 62))
-        known = {name: fixed[domain.index(name)][rows] for name in fallback.domain.attributes if name in given}
-        drawn = fallback.complete(known, seed=seed) if known else fallback.sample(rows.size, seed=seed)
+        known = {
+            name: fixed[domain.index(name)][rows]
+            for name in fallback.domain.attributes
+            if name in given
+        }
+        drawn = (
+            fallback.complete(known, seed=seed) if known else fallback.sample(rows.size, seed=seed)
+        )
         for name, values in zip(fallback.domain.attributes, drawn, strict=True):
             fixed[domain.index(name)][rows] = values
     return fixed
 
 
-def _impossible_rows(columns: Sequence[Column], constraints: Sequence[Constraint], domain: Domain) -> IntArray:
+def _impossible_rows(
+    columns: Sequence[Column], constraints: Sequence[Constraint], domain: Domain
+) -> IntArray:
     possible = np.ones(len(columns[0]), dtype=np.bool_)
     for constraint in constraints:
         possible &= constraint.holds(domain, columns)

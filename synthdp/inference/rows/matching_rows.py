@@ -1,4 +1,6 @@
-"""Rows that agree with partial records: the rows of a table, grouped by what they have in the given attributes."""
+"""Rows that agree with partial records: the rows of a table, grouped by what they have in the given
+attributes.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import final
@@ -10,7 +12,9 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray, compact, row_keys
 
 _MAX_COMPARED = 1 << 15
-"""Distinct rows that a record is compared with: nearest rows of so many are near enough, at 32 kB a record."""
+"""Distinct rows that a record is compared with: nearest rows of so many are near enough, at 32 kB a
+record.
+"""
 _CHUNK_CELLS = 1 << 22
 """Distances held at once, one byte each: 4 MB."""
 
@@ -42,7 +46,10 @@ class AgreeingRows:
         self._kept = np.flatnonzero(weights > 0)
         self._weights = weights[self._kept]
         joined = [
-            compact(np.concatenate([columns[domain.index(name)][self._kept], codes.astype(np.int64)]), part[name])
+            compact(
+                np.concatenate([columns[domain.index(name)][self._kept], codes.astype(np.int64)]),
+                part[name],
+            )
             for name, codes in given.items()
         ]
         keys, _ = row_keys(part, part.attributes, joined, len(joined[0]))
@@ -74,7 +81,9 @@ class AgreeingRows:
         return np.asarray(self._kept[order[np.searchsorted(running, target, side="right") - 1]])
 
     def _nearest(self, groups: IntArray, generator: np.random.Generator) -> IntArray:
-        """For groups without rows, one with rows that differs from it in fewest attributes, drawn by weight."""
+        """For groups without rows, one with rows that differs from it in fewest attributes, drawn
+        by weight.
+        """
         filled = np.flatnonzero(self._sums)
         if filled.size > _MAX_COMPARED:
             shares = self._sums[filled] / self._sums[filled].sum()
@@ -85,7 +94,9 @@ class AgreeingRows:
         chosen = np.empty_like(groups)
         for start in range(0, lost.size, max(1, _CHUNK_CELLS // filled.size)):
             some = lost[start : start + max(1, _CHUNK_CELLS // filled.size)]
-            distances = np.zeros((some.size, filled.size), dtype=np.min_scalar_type(len(self._codes)))
+            distances = np.zeros(
+                (some.size, filled.size), dtype=np.min_scalar_type(len(self._codes))
+            )
             for codes in self._codes:
                 distances += codes[some, None] != codes[None, filled]
             for number, row in enumerate(distances, start):
@@ -93,5 +104,7 @@ class AgreeingRows:
                 running = np.cumsum(self._sums[near])
                 here = order[ends[number - 1] if number else 0 : ends[number]]
                 targets = generator.random(here.size) * running[-1]
-                chosen[here] = near[np.minimum(np.searchsorted(running, targets, side="right"), near.size - 1)]
+                chosen[here] = near[
+                    np.minimum(np.searchsorted(running, targets, side="right"), near.size - 1)
+                ]
         return chosen

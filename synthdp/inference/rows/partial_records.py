@@ -42,14 +42,18 @@ def complete_possibly(
     Raises
     ------
     ParameterError
-        If ``given`` has no columns or does not fit the domain, or a record contradicts the constraints.
+        If ``given`` has no columns or does not fit the domain, or a record contradicts the
+        constraints.
     """
     check_given(domain, given)
 
     def drawn(rows: IntArray) -> Codes:
         part = {name: codes[rows] for name, codes in given.items()}
         whole = {**draw(part), **part}
-        return tuple(compact(whole[name], size) for name, size in zip(domain.attributes, domain.shape, strict=True))
+        return tuple(
+            compact(whole[name], size)
+            for name, size in zip(domain.attributes, domain.shape, strict=True)
+        )
 
     return repaired(
         drawn(np.arange(len(next(iter(given.values()))))),
@@ -72,15 +76,23 @@ def complete_from_rows(
     one_way: Callable[[str], Array],
     seed: int | None,
 ) -> Codes:
-    """Partial records completed by rows of a weighted table that agree with them, or nearly; see `AgreeingRows`."""
+    """Partial records completed by rows of a weighted table that agree with them, or nearly; see
+    `AgreeingRows`.
+    """
     generator = seeded(seed)
 
     def draw(part: Given) -> Mapping[str, NDArray[np.integer]]:
         n_records = len(next(iter(part.values())))
-        positions = AgreeingRows(domain, columns, weights, part).drawn(np.arange(n_records), generator)
-        return {name: column[positions] for name, column in zip(domain.attributes, columns, strict=True)}
+        positions = AgreeingRows(domain, columns, weights, part).drawn(
+            np.arange(n_records), generator
+        )
+        return {
+            name: column[positions] for name, column in zip(domain.attributes, columns, strict=True)
+        }
 
-    return complete_possibly(draw, given, domain=domain, constraints=constraints, one_way=one_way, generator=generator)
+    return complete_possibly(
+        draw, given, domain=domain, constraints=constraints, one_way=one_way, generator=generator
+    )
 
 
 def drawn_inside(
@@ -122,13 +134,16 @@ def drawn_inside(
 
 
 def weights_nearest(
-    domain: Domain, columns: Sequence[NDArray[np.integer]], weights: Array, wanted: Mapping[str, Array]
+    domain: Domain,
+    columns: Sequence[NDArray[np.integer]],
+    weights: Array,
+    wanted: Mapping[str, Array],
 ) -> tuple[Array, int]:
-    """The weights of the rows that lie in a slice in most attributes, times how much their levels are wanted there.
+    """The weights of the rows that lie in a slice in most attributes, times how much their levels
+    are wanted there.
 
-    Returns
-    -------
-    The weights, adding up to 1, and in how many attributes these rows lie outside: 0 if any row lies in the slice.
+    Returns ------- The weights, adding up to 1, and in how many attributes these rows lie outside:
+    0 if any row lies in the slice.
     """
     logs = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
     outside = np.zeros(weights.shape, dtype=np.int64)
@@ -177,6 +192,10 @@ def slice_constraints(
     try:
         check_possible(domain, joined)
     except ParameterError:
-        cause = blame(domain, possible_cells(domain, constraints), {name: scale > 0 for name, scale in wanted.items()})
+        cause = blame(
+            domain,
+            possible_cells(domain, constraints),
+            {name: scale > 0 for name, scale in wanted.items()},
+        )
         raise ParameterError(f"where: the slice contradicts {cause}; widen it") from None
     return joined

@@ -11,11 +11,15 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import IntArray
 
 _MAX_VALUES = 2048
-"""Combinations of a block: records are judged by all of them. Attributes of a larger one move one by one."""
+"""Combinations of a block: records are judged by all of them. Attributes of a larger one move one
+by one.
+"""
 
 
 class Block(NamedTuple):
-    """Attributes that move together, the values they may take (one a row), and the number of each combination."""
+    """Attributes that move together, the values they may take (one a row), and the number of each
+    combination.
+    """
 
     names: Clique
     values: IntArray

@@ -32,11 +32,17 @@ Records = NDArray[np.int32]
 _CHUNK_CELLS = 1 << 20
 """Gains held at once: 8 MB, which stay in a processor's cache."""
 _CROWDING = 0.5
-"""Mean surplus, in records, of the cells that a record must be in to be looked at; others would gain little."""
+"""Mean surplus, in records, of the cells that a record must be in to be looked at; others would
+gain little.
+"""
 _FEW, _MANY = 0.12, 0.3
-"""Shares of the moves found in a block that collisions leave: if few, half as many records would have done."""
+"""Shares of the moves found in a block that collisions leave: if few, half as many records would
+have done.
+"""
 _MANY_MOVES, _SINGLE_MOVES = 256, 128
-"""Up to so many moves found in a block are not made at once; of the best ones up to so many are made one by one."""
+"""Up to so many moves found in a block are not made at once; of the best ones up to so many are
+made one by one.
+"""
 _MIN_ROWS = 20
 """Records of a block to look at, however often their moves collide."""
 
@@ -55,7 +61,8 @@ class RecordMoves:
     window
         Number of rounds over which progress is judged.
     share
-        Most of the records that a round looks at for each attribute, as a share above 0 and at most 1.
+        Most of the records that a round looks at for each attribute, as a share above 0 and at most
+        1.
     """
 
     max_sweeps: int = 200
@@ -108,7 +115,9 @@ class RecordMoves:
 
 
 class _Seen(NamedTuple):
-    """Records as a block sees them: where they are, their values, and their rows in the tables of each view."""
+    """Records as a block sees them: where they are, their values, and their rows in the tables of
+    each view.
+    """
 
     block: Block
     views: Sequence[StackedViews]
@@ -127,7 +136,9 @@ class _Seen(NamedTuple):
         return self._replace(positions=self.positions[kept], present=self.present[kept], rows=rows)
 
     def relief(self, tables: Sequence[Array]) -> Array:
-        """By how much half the squared distance falls where each record leaves, less what its arrival costs."""
+        """By how much half the squared distance falls where each record leaves, less what its
+        arrival costs.
+        """
         # It falls by the surplus left behind less that arrived at, less 1 a marginal.
         relief = np.full(self.present.size, -float(self.n_wanted))
         for view, table, rows in zip(self.views, tables, self.rows, strict=True):
@@ -159,14 +170,19 @@ class _Table:
         self._generator = generator
         self._n_rows = records.shape[1]
         columns = tuple(records)
-        surplus = [cell_counts(domain, clique, columns) - self._n_rows * target for clique, target in targets.items()]
+        surplus = [
+            cell_counts(domain, clique, columns) - self._n_rows * target
+            for clique, target in targets.items()
+        ]
         # Impossible cells are infinitely crowded; they follow the wanted marginals.
         possible = possible_cells(domain, constraints)
         surplus += [np.where(allowed, 0.0, np.inf) for allowed in possible.values()]
         self._surplus = np.concatenate([np.empty(0), *(table.ravel() for table in surplus)])
         self._n_cells = sum(target.size for target in targets.values())
         cliques = [*targets, *possible]
-        blocks = [block for block in blocks_of(domain, possible) if not {*fixed}.intersection(block.names)]
+        blocks = [
+            block for block in blocks_of(domain, possible) if not {*fixed}.intersection(block.names)
+        ]
         views = views_of(domain, blocks, cliques, n_wanted=len(targets))
         self.blocks = [(block, seen) for block, seen in zip(blocks, views, strict=True) if seen]
         self._scales = [1.0] * len(self.blocks)
@@ -188,8 +204,12 @@ class _Table:
             elif n_made >= _MANY * n_found:
                 self._scales[i] = min(2.0 * self._scales[i], 1.0)
 
-    def _step(self, block: Block, views: Sequence[StackedViews], stretch: Sequence[slice]) -> tuple[int, int]:
-        """Move some of the records of a stretch to better values of one block: how many would, and how many may."""
+    def _step(
+        self, block: Block, views: Sequence[StackedViews], stretch: Sequence[slice]
+    ) -> tuple[int, int]:
+        """Move some of the records of a stretch to better values of one block: how many would, and
+        how many may.
+        """
         positions = np.concatenate([np.arange(part.start, part.stop) for part in stretch])
         rows = [view.rows_of(self._records, stretch) for view in views]
         seen = _Seen(block, views, positions, block.number[self._cells(block.names, stretch)], rows)
@@ -207,7 +227,9 @@ class _Table:
         return found.size, n_made
 
     def _move_many(self, moving: "_Seen", values: IntArray, gains: Array) -> NDArray[np.bool_]:
-        """Move records at once, each with a chance that is lower the more its move collides; which ones."""
+        """Move records at once, each with a chance that is lower the more its move collides; which
+        ones.
+        """
         moves = moving.moves([view.table(self._surplus) for view in moving.views], values)
         collisions = np.sum([move.collisions() for move in moves], axis=0)
         kept: NDArray[np.bool_] = self._generator.random(values.size) * collisions <= gains
@@ -220,14 +242,19 @@ class _Table:
         gains = np.repeat(moving.relief(tables)[None, :], len(moving.block.values), axis=0)
         for view, table, rows in zip(moving.views, tables, moving.rows, strict=True):
             gains -= view.seen_everywhere(table, rows).T
-        shared = [(view.inner, view.together(rows)) for view, rows in zip(moving.views, moving.rows, strict=True)]
+        shared = [
+            (view.inner, view.together(rows))
+            for view, rows in zip(moving.views, moving.rows, strict=True)
+        ]
         values = best_moves(gains, moving.present, shared)
         changed = np.flatnonzero(values != moving.present)
         moving, values = moving.only(changed), values[changed]
         self._carry_out(moving, moving.moves(tables, values), values)
 
     def _choices(self, seen: "_Seen") -> tuple[IntArray, Array]:
-        """For each record a value of the block, the present one if no other is better, and what it gains."""
+        """For each record a value of the block, the present one if no other is better, and what it
+        gains.
+        """
         tables = [view.table(self._surplus) for view in seen.views]
         relief = seen.relief(tables)
         crowded = np.flatnonzero(relief > -_CROWDING * seen.n_wanted)
@@ -255,7 +282,8 @@ class _Table:
         """Make a batch of moves if it brings the table closer to what is wanted."""
         changes = [move.change() for move in moves]
         gain = sum(
-            float(np.dot(change, 2.0 * move.surplus + change)) for move, change in zip(moves, changes, strict=True)
+            float(np.dot(change, 2.0 * move.surplus + change))
+            for move, change in zip(moves, changes, strict=True)
         )
         if gain >= 0:
             return
@@ -266,13 +294,21 @@ class _Table:
             view.add(self._surplus, change)
 
     def _stretch(self, size: int) -> list[slice]:
-        """Rows that follow each other, the first one after the last; rows are in random order, so any will do."""
+        """Rows that follow each other, the first one after the last; rows are in random order, so
+        any will do.
+        """
         start = int(self._generator.integers(self._n_rows))
         over = start + size - self._n_rows
-        return [slice(start, start + size)] if over <= 0 else [slice(start, self._n_rows), slice(0, over)]
+        return (
+            [slice(start, start + size)]
+            if over <= 0
+            else [slice(start, self._n_rows), slice(0, over)]
+        )
 
     def _cells(self, names: Clique, stretch: Sequence[slice]) -> IntArray:
-        """For the records of a stretch the number of their cell in the flat marginal of some attributes."""
+        """For the records of a stretch the number of their cell in the flat marginal of some
+        attributes.
+        """
         positions = [self._domain.index(name) for name in names]
         columns = np.concatenate([self._records[positions, part] for part in stretch], axis=1)
         return cell_numbers(self._domain, names, columns, columns.shape[1])

@@ -98,7 +98,8 @@ class _Positions(dict[AttributeSet, tuple[int, ...]]):
 
 @final
 class Folded(dict[AttributeSet, int]):
-    """A number that each member has, joined over the members of a set: the sum of weights, the product of sizes.
+    """A number that each member has, joined over the members of a set: the sum of weights, the
+    product of sizes.
 
     Parameters
     ----------
@@ -110,7 +111,9 @@ class Folded(dict[AttributeSet, int]):
         The number of the empty set.
     """
 
-    def __init__(self, values: Mapping[AttributeSet, int], fold: Callable[[int, int], int], start: int) -> None:
+    def __init__(
+        self, values: Mapping[AttributeSet, int], fold: Callable[[int, int], int], start: int
+    ) -> None:
         super().__init__()
         self._values, self._fold, self._start = values, fold, start
 

@@ -12,7 +12,9 @@ from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.triangulation import triangulate
 
 BYTES_A_CELL = 32
-"""What a fit keeps for each cell of the tree: potentials, beliefs, gradient and a copy, 8 bytes each."""
+"""What a fit keeps for each cell of the tree: potentials, beliefs, gradient and a copy, 8 bytes
+each.
+"""
 
 
 @final
@@ -52,7 +54,8 @@ class JunctionTree:
 
     @classmethod
     def from_cliques(cls, domain: Domain, cliques: Sequence[Clique]) -> Self:
-        """The tree of cliques that are the maximal cliques of a tree already; their order is kept if it can be.
+        """The tree of cliques that are the maximal cliques of a tree already; their order is kept
+        if it can be.
 
         Raises
         ------
@@ -62,11 +65,14 @@ class JunctionTree:
         sets = AttributeSets(domain)
         if {name for clique in cliques for name in clique} == set(domain.attributes):
             tree = cls._joining(sets, [sets.of(clique) for clique in cliques])
-            # Each attribute's cliques hang together if and only if it is in one separator less than cliques.
+            # Each attribute's cliques hang together if and only if it is in one separator less than
+            # cliques.
             surplus = sum(map(len, tree.cliques)) - sum(map(len, tree.separators))
             if surplus == len(domain) and len(maximal_cliques(tree.cliques)) == len(cliques):
                 return tree
-        raise ParameterError("cliques: they are not the maximal cliques of a triangulated graph over the domain")
+        raise ParameterError(
+            "cliques: they are not the maximal cliques of a triangulated graph over the domain"
+        )
 
     @classmethod
     def _joining(cls, sets: AttributeSets, members: Sequence[int]) -> Self:
@@ -103,7 +109,8 @@ def fit_bytes(n_cells: float) -> float:
 
 
 def _maximum_spanning_tree(members: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Prim's algorithm on the numbers of shared attributes: the order of joining, and parents in it.
+    """Prim's algorithm on the numbers of shared attributes: the order of joining, and parents in
+    it.
 
     A maximum spanning tree over the maximal cliques of a triangulated graph has the running-
     intersection property [Jensen & Jensen 1994]. scipy's takes as long for a hundred cliques, and

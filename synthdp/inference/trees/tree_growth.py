@@ -12,7 +12,13 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Graph
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.inference.trees.triangulation import Triangulation, connected_parts, eliminate_within, peel, triangulate
+from synthdp.inference.trees.triangulation import (
+    Triangulation,
+    connected_parts,
+    eliminate_within,
+    peel,
+    triangulate,
+)
 
 _Edges: TypeAlias = tuple[tuple[AttributeSet, AttributeSet], ...]
 """Attributes, and for each the set of its new neighbours."""
@@ -25,8 +31,9 @@ _MAX_REMEMBERED_SETS = 1 << 18
 class TreeGrowth:
     """The junction tree of some cliques, ready to say what one more clique would make of it.
 
-    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was grown, without
-    attributes of one level: they depend on no other and stand alone, as in what engines fit.
+    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was
+    grown, without attributes of one level: they depend on no other and stand alone, as in what
+    engines fit.
 
     Parameters
     ----------
@@ -71,7 +78,9 @@ class TreeGrowth:
         return self._triangulation.n_cells
 
     def with_clique(self, clique: Clique) -> "TreeGrowth":
-        """What is there when one more clique is covered; the same object if it adds no pair of attributes."""
+        """What is there when one more clique is covered; the same object if it adds no pair of
+        attributes.
+        """
         members = self._sets.of(clique) & self._sets.varying
         added = self._missing(members)
         if not added:
@@ -85,7 +94,9 @@ class TreeGrowth:
             grown.tree = self.tree
         return grown
 
-    def n_cells_with(self, candidates: Iterable[Clique], *, max_cells: float = inf) -> NDArray[np.float64]:
+    def n_cells_with(
+        self, candidates: Iterable[Clique], *, max_cells: float = inf
+    ) -> NDArray[np.float64]:
         """For each candidate the number of cells of the tree if that clique alone were added.
 
         Parameters
@@ -114,7 +125,11 @@ class TreeGrowth:
     def _missing(self, members: int) -> _Edges:
         """The edges that a clique adds to the graph: attributes and their new neighbours."""
         graph = self._graph
-        return tuple((bit, members & ~graph[bit]) for bit in self._sets.bits[members] if members & ~graph[bit])
+        return tuple(
+            (bit, members & ~graph[bit])
+            for bit in self._sets.bits[members]
+            if members & ~graph[bit]
+        )
 
     def _size_with(self, added: _Edges, max_cells: float) -> float:
         """Number of cells with some edges more: only what they can change is triangulated anew."""
@@ -135,7 +150,9 @@ class TreeGrowth:
         return _as_float(total)
 
     def _reach(self, added: _Edges) -> tuple[int, int]:
-        """Peeled attributes that edges may bring into the core, and these with the parts they may change."""
+        """Peeled attributes that edges may bring into the core, and these with the parts they may
+        change.
+        """
         reached = 0
         for bit, _ in added:
             reached |= self._above[bit]
@@ -145,8 +162,12 @@ class TreeGrowth:
                 inside |= members
         return raised, inside
 
-    def _cliques_inside(self, added: _Edges, raised: int, inside: int, max_cells: float) -> set[int] | None:
-        """Maximal cliques, but for boundaries outside, of the attributes that edges reach; None if too large."""
+    def _cliques_inside(
+        self, added: _Edges, raised: int, inside: int, max_cells: float
+    ) -> set[int] | None:
+        """Maximal cliques, but for boundaries outside, of the attributes that edges reach; None if
+        too large.
+        """
         sets, bits, old_parts = self._sets, self._sets.bits, self._triangulation.parts
         graph = {bit: self._graph[bit] & inside for bit in bits[inside]}
         for bit, others in added:
@@ -159,7 +180,11 @@ class TreeGrowth:
         cliques = {bit | boundary for bit, boundary in peeled.items()}
         for part in connected_parts(sets, graph):
             old = old_parts.get(next(iter(part)))
-            found = old if old and old.graph == part else eliminate_within(sets, part, max_cells=max_cells)
+            found = (
+                old
+                if old and old.graph == part
+                else eliminate_within(sets, part, max_cells=max_cells)
+            )
             if found is None:
                 return None
             cliques.update(found.cliques)
@@ -171,7 +196,9 @@ class TreeGrowth:
 
     @cached_property
     def _above(self) -> dict[int, int]:
-        """For each attribute it and those that follow it into the core: its neighbours when peeled, theirs, …"""
+        """For each attribute it and those that follow it into the core: its neighbours when peeled,
+        theirs, …
+        """
         peeled = self._triangulation.peeled
         above = {bit: bit for bit in self._graph}
         for bit in reversed(peeled):
@@ -181,7 +208,9 @@ class TreeGrowth:
 
     @cached_property
     def _owners(self) -> dict[int, int]:
-        """For each set the peeled attributes whose neighbours it was: as a clique it is not maximal."""
+        """For each set the peeled attributes whose neighbours it was: as a clique it is not
+        maximal.
+        """
         owners: dict[int, int] = {}
         for bit, boundary in self._triangulation.peeled.items():
             owners[boundary] = owners.get(boundary, 0) | bit
@@ -190,7 +219,9 @@ class TreeGrowth:
     @cached_property
     def _peeled_cells(self) -> dict[int, int]:
         """Cells of the maximal clique that each peeled attribute leaves, 0 if it is not maximal."""
-        return {bit: self._counted([bit | around]) for bit, around in self._triangulation.peeled.items()}
+        return {
+            bit: self._counted([bit | around]) for bit, around in self._triangulation.peeled.items()
+        }
 
     @cached_property
     def _part_cells(self) -> list[tuple[int, int]]:
@@ -207,7 +238,9 @@ def _as_float(n_cells: int) -> float:
     return float(n_cells) if n_cells.bit_length() < 1024 else inf
 
 
-def small_growths(growth: TreeGrowth, candidates: Sequence[Clique], *, max_cells: float) -> list[Clique]:
+def small_growths(
+    growth: TreeGrowth, candidates: Sequence[Clique], *, max_cells: float
+) -> list[Clique]:
     """The candidates with which a junction tree stays within a limit, or does not grow.
 
     Parameters

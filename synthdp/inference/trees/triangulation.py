@@ -1,8 +1,8 @@
 """Triangulation by greedy elimination: which cliques a junction tree needs for given marginals.
 
-The triangulation is a function of the graph alone. Attributes whose neighbours all know each other go
-first (nothing is lost by that), then each connected part of what is left, the core, is eliminated by
-itself. So a change in one place leaves the answer elsewhere as it was.
+The triangulation is a function of the graph alone. Attributes whose neighbours all know each other
+go first (nothing is lost by that), then each connected part of what is left, the core, is
+eliminated by itself. So a change in one place leaves the answer elsewhere as it was.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,9 @@ _POSITION_BITS = 20
 """Bits of a rank for the attribute's position: a million columns."""
 _POSITIONS = (1 << _POSITION_BITS) - 1
 _TIES = 24 + _POSITION_BITS
-"""Ranks by fill leave these bits to the clique's weight (below 2^24 up to some thousand levels a column and two
-thousand columns) and the attribute's position, which decide ties."""
+"""Ranks by fill leave these bits to the clique's weight (below 2^24 up to some thousand levels a
+column and two thousand columns) and the attribute's position, which decide ties.
+"""
 
 
 @final
@@ -48,7 +49,8 @@ class Triangulation:
     Parameters
     ----------
     peeled
-        For each attribute that is not in the core, in the order of elimination, its neighbours then.
+        For each attribute that is not in the core, in the order of elimination, its neighbours
+        then.
     parts
         The parts of the core, by their lowest attribute.
     cliques
@@ -63,8 +65,12 @@ class Triangulation:
     n_cells: int
 
 
-def triangulate(sets: AttributeSets, graph: Graph, *, known: Triangulation | None = None) -> Triangulation:
-    """A triangulation of few cells; parts of the core that are as in a ``known`` one are taken from there."""
+def triangulate(
+    sets: AttributeSets, graph: Graph, *, known: Triangulation | None = None
+) -> Triangulation:
+    """A triangulation of few cells; parts of the core that are as in a ``known`` one are taken from
+    there.
+    """
     core = dict(graph)
     peeled = peel(sets, core, graph)
     found = {}
@@ -80,7 +86,8 @@ def triangulate(sets: AttributeSets, graph: Graph, *, known: Triangulation | Non
 
 
 def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int, int]:
-    """Take attributes whose neighbours all know each other out of a graph, as long as there are any.
+    """Take attributes whose neighbours all know each other out of a graph, as long as there are
+    any.
 
     Parameters
     ----------
@@ -189,7 +196,9 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> P
 
 
 def _fill(sets: AttributeSets, graph: Graph, bit: int, clique: int) -> int:
-    """Weight of the edges that eliminating an attribute would add; it is in the clique, if that is not empty."""
+    """Weight of the edges that eliminating an attribute would add; it is in the clique, if that is
+    not empty.
+    """
     weight, members, total = sets.weight, graph[bit], 0
     for other in sets.bits[members & ~clique]:
         unknown = ~graph[other]

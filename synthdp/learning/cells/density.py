@@ -15,7 +15,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BELIEVED = 3.5
-"""A cell, or a difference between two halves, is believed if it is this many standard deviations of its noise."""
+"""A cell, or a difference between two halves, is believed if it is this many standard deviations of
+its noise.
+"""
 
 
 @final
@@ -45,23 +47,33 @@ class Density:
         height = self.mass / self.widths
         same = np.isclose(height[1:], height[:-1], rtol=1e-9, atol=0)
         first = np.flatnonzero(np.append(True, ~same))
-        return Density(np.append(self.starts[first], self.starts[-1]), np.add.reduceat(self.mass, first))
+        return Density(
+            np.append(self.starts[first], self.starts[-1]), np.add.reduceat(self.mass, first)
+        )
 
     def on_coarser_grid(self, factor: int) -> "Density":
         """The same where so many grid points are one."""
         starts = self.starts // factor
         starts[-1] = -(-self.starts[-1] // factor)
-        kept = np.flatnonzero(np.diff(starts, prepend=starts[0] - 1) > 0)  # each piece has a point of its own
+        kept = np.flatnonzero(
+            np.diff(starts, prepend=starts[0] - 1) > 0
+        )  # each piece has a point of its own
         return Density(starts[kept], np.add.reduceat(self.mass, kept[:-1]))
 
     def between(self, first: int, stop: int) -> "Density":
         """The same cut to ``first .. stop - 1``, which must lie in it."""
-        starts = np.unique(np.concatenate([[first, stop], self.starts[(self.starts > first) & (self.starts < stop)]]))
+        starts = np.unique(
+            np.concatenate(
+                [[first, stop], self.starts[(self.starts > first) & (self.starts < stop)]]
+            )
+        )
         piece = np.searchsorted(self.starts, starts[:-1], side="right") - 1
         return Density(starts, self.mass[piece] * np.diff(starts) / self.widths[piece])
 
     def reaching(self, first: int | None, stop: int | None) -> "Density":
-        """The same from ``first``, and up to ``stop - 1``, without records there; None leaves an end where it is."""
+        """The same from ``first``, and up to ``stop - 1``, without records there; None leaves an
+        end where it is.
+        """
         density = self
         if first is not None and first < self.starts[0]:
             density = Density(np.insert(density.starts, 0, first), np.insert(density.mass, 0, 0.0))
@@ -72,11 +84,17 @@ class Density:
     def with_pieces(self, starts: Ints, mass: Floats) -> "Density":
         """The same with pieces next to it, from each start to the next."""
         if starts[0] == self.starts[-1]:
-            return Density(np.concatenate([self.starts, starts[1:]]), np.concatenate([self.mass, mass]))
-        return Density(np.concatenate([starts[:-1], self.starts]), np.concatenate([mass, self.mass]))
+            return Density(
+                np.concatenate([self.starts, starts[1:]]), np.concatenate([self.mass, mass])
+            )
+        return Density(
+            np.concatenate([starts[:-1], self.starts]), np.concatenate([mass, self.mass])
+        )
 
     def without_thin_ends(self, part: float) -> "Density":
-        """The same without the outer pieces that together hold less than a part of the records at either end."""
+        """The same without the outer pieces that together hold less than a part of the records at
+        either end.
+        """
         total = float(self.mass.sum())
         if total <= 0:
             return self
@@ -124,14 +142,18 @@ class _Halving:
         self._sums = np.concatenate([[0.0], np.cumsum(counts)])
         self._spans = np.concatenate([[0.0], np.cumsum(widths)])
         self._stddev = stddev
-        self._is_plain = np.zeros(len(counts), dtype=np.bool_)  # whether a node's own division is believed
+        self._is_plain = np.zeros(
+            len(counts), dtype=np.bool_
+        )  # whether a node's own division is believed
         self._is_uneven = np.zeros(len(counts), dtype=np.bool_)  # or any division in it
         self._outstanding = np.zeros(len(counts))  # what stands out in the first half of each node,
         self._outstanding_after = np.zeros(len(counts))  # and in the second
         self._look(0, len(counts))
 
     def _look(self, i: int, j: int) -> tuple[bool, float]:
-        """Whether any division of the cells ``i .. j - 1`` is believed, and how many records stand out in them."""
+        """Whether any division of the cells ``i .. j - 1`` is believed, and how many records stand
+        out in them.
+        """
         sums, stddev = self._sums, self._stddev
         surely = sums[j] - sums[i] if sums[j] - sums[i] > BELIEVED * stddev * sqrt(j - i) else 0.0
         if j - i < 2:
@@ -176,7 +198,8 @@ class _Halving:
 
 
 def shares_of_cells(mass: Sequence[float], widths: Sequence[int], cells: int) -> list[int]:
-    """How many cells to look at each stretch with: in proportion to the root of its mass, 1 at least, none too fine.
+    """How many cells to look at each stretch with: in proportion to the root of its mass, 1 at
+    least, none too fine.
 
     >>> shares_of_cells([900.0, 100.0], [1000, 2], 40)
     [38, 2]

@@ -15,17 +15,22 @@ ASTRONOMIC = 1e-6
 """The same where it would stretch a range of numbers as far as cells reach."""
 
 SURPRISE = 0.25
-"""Standard deviations that a cell must stand out more for each cell that it is away from a likely one."""
+"""Standard deviations that a cell must stand out more for each cell that it is away from a likely
+one.
+"""
 
 PROBABLE = 2.5
 """Standard deviations by which a tail beside records must stand out."""
 
 CLEAR = 0.9
-"""Of two stretches that begin alike the shorter is taken if it stands out by this part of what the longer does."""
+"""Of two stretches that begin alike the shorter is taken if it stands out by this part of what the
+longer does.
+"""
 
 
 def significance(n_cells: int, false_alarm: float = FALSE_ALARM) -> float:
-    """Standard deviations that none of ``n_cells`` noisy zeros passes, but with a probability of ``false_alarm``.
+    """Standard deviations that none of ``n_cells`` noisy zeros passes, but with a probability of
+    ``false_alarm``.
 
     >>> round(significance(100), 2), round(significance(100, ASTRONOMIC), 2)
     (3.89, 5.61)
@@ -33,8 +38,11 @@ def significance(n_cells: int, false_alarm: float = FALSE_ALARM) -> float:
     return -NormalDist().inv_cdf(false_alarm / n_cells)
 
 
-def standing_out(counts: Floats, stddev: float, *, false_alarm: float = FALSE_ALARM) -> NDArray[np.bool_]:
-    """Which cells hold records beyond doubt, alone or together with their neighbours; shape ``(n_cells,)``.
+def standing_out(
+    counts: Floats, stddev: float, *, false_alarm: float = FALSE_ALARM
+) -> NDArray[np.bool_]:
+    """Which cells hold records beyond doubt, alone or together with their neighbours; shape
+    ``(n_cells,)``.
 
     Cells are looked at alone, in pairs, in fours, and so on: records that are spread thinly show in
     wide windows only. Of the windows that are significant, those without a significant part count;
@@ -77,10 +85,10 @@ def occupied_cells(
 ) -> tuple[int, int]:
     """First and last cell of the stretch that holds records.
 
-    It is the stretch of the cells that stand out, and probable tails beside them, one after the other
-    and each of up to ``reach`` cells. If none stands out, the cell with the largest count is all that is
-    known, or, with a ``likely`` cell, one with a large count not far from it: noise alone would as soon be
-    astronomic as not.
+    It is the stretch of the cells that stand out, and probable tails beside them, one after the
+    other and each of up to ``reach`` cells. If none stands out, the cell with the largest count is
+    all that is known, or, with a ``likely`` cell, one with a large count not far from it: noise
+    alone would as soon be astronomic as not.
 
     Parameters
     ----------
@@ -116,7 +124,9 @@ def occupied_cells(
 
 
 def _tail(counts: Floats, stddev: float, probable: float) -> int:
-    """How many of the cells next to a held stretch belong to it: those that together speak most clearly for it."""
+    """How many of the cells next to a held stretch belong to it: those that together speak most
+    clearly for it.
+    """
     if not counts.size:
         return 0
     evidence = np.cumsum(counts) / (stddev * np.sqrt(np.arange(1, len(counts) + 1)))
@@ -125,7 +135,8 @@ def _tail(counts: Floats, stddev: float, probable: float) -> int:
 
 
 def tails_of(before: Floats, after: Floats, total: float) -> tuple[int, int]:
-    """The most likely numbers of cells on both sides of a held stretch that so many records lie in evenly.
+    """The most likely numbers of cells on both sides of a held stretch that so many records lie in
+    evenly.
 
     >>> tails_of(np.array([0.0]), np.array([30.0, 40.0, 20.0, 5.0, -8.0]), 90.0)
     (0, 3)

@@ -1,1 +1,3 @@
-"""Drawing families: rows of linked tables, turn by turn, each given what is above and beside it; and their keys."""
+"""Drawing families: rows of linked tables, turn by turn, each given what is above and beside it;
+and their keys.
+"""

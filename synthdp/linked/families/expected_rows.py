@@ -11,7 +11,8 @@ from synthdp.linked.package.view import TOO_MANY, View
 
 
 def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
-    """Expected numbers of rows in the cells of some marginals: weights, each by what a row of its class counts.
+    """Expected numbers of rows in the cells of some marginals: weights, each by what a row of its
+    class counts.
 
     Parameters
     ----------
@@ -34,13 +35,17 @@ def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[F
         counts = marginals.pop().values  # popped, so that memory holds each once
         axes = [names.index(name) for name in view.steps]
         shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
-        rows: FloatArray = counts * _rows_a_unit(view, model).transpose(np.argsort(axes)).reshape(shape)
+        rows: FloatArray = counts * _rows_a_unit(view, model).transpose(np.argsort(axes)).reshape(
+            shape
+        )
         found.append(np.asarray(rows.sum(axis=tuple(range(len(clique), len(names))))))
     return found
 
 
 def _rows_a_unit(view: View, model: Model) -> FloatArray:
-    """How many rows a unit of weight is, by the numbers of children on the way up; none where rows count nothing."""
+    """How many rows a unit of weight is, by the numbers of children on the way up; none where rows
+    count nothing.
+    """
     sizes = np.ones((), np.int64)
     for name in view.steps:
         less = int(view.is_later and name == view.table.count)

@@ -1,4 +1,6 @@
-"""Drawing families: roots first, then the rows below them, turn by turn, each given what is above and beside it."""
+"""Drawing families: roots first, then the rows below them, turn by turn, each given what is above
+and beside it.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,23 +94,33 @@ def drawn_children(
 ) -> DrawnRows:
     """Rows of a table below rows that were drawn.
 
-    ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs; there is none if
-    the table has nothing but keys.
+    ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs;
+    there is none if the table has nothing but keys.
     """
     counts = parents.codes[view.table.count].astype(np.intp)
     place = np.repeat(np.arange(parents.n_rows), counts)
     turns = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
     above = {name: parents.codes[name][place] for name in view.above}
     numbers = {name: values[place] for name, values in parents.numbers.items()}
-    settles = any(each.view.schema is not None and each.view.schema.checks is not None for each in fitted)
-    drawing = _Drawing(view, above, numbers, len(place), settles=settles, text=text, checked=checked)
+    settles = any(
+        each.view.schema is not None and each.view.schema.checks is not None for each in fitted
+    )
+    drawing = _Drawing(
+        view, above, numbers, len(place), settles=settles, text=text, checked=checked
+    )
     quotas = Quotas(view.table, counts)
     n_turns = int(counts.max(initial=0))
     steps = turns if view.table.order is not None or view.table.limits else np.minimum(turns, 1)
     for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
         rows = np.flatnonzero(steps == step)
         if len(rows):
-            drawing.draw(fitted[min(step, 1)], rows, turns[rows], quotas.groups(place[rows], step), seed.spawn(1)[0])
+            drawing.draw(
+                fitted[min(step, 1)],
+                rows,
+                turns[rows],
+                quotas.groups(place[rows], step),
+                seed.spawn(1)[0],
+            )
             quotas.add(place[rows], drawing.codes, rows)
     frame = drawing.frame(view, seed.spawn(1)[0])
     return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
@@ -131,16 +143,29 @@ class _Drawing:
     ) -> None:
         self._table, self._above, self._text, self._checked = view.table, above, text, checked
         schema = view.schema
-        self.codes = {} if schema is None else {name: np.zeros(n_rows, schema[name].dtype) for name in view.own}
-        self.numbers = dict(numbers) | {name: np.full(n_rows, np.nan) for name in view.own if name in checked}
+        self.codes = (
+            {}
+            if schema is None
+            else {name: np.zeros(n_rows, schema[name].dtype) for name in view.own}
+        )
+        self.numbers = dict(numbers) | {
+            name: np.full(n_rows, np.nan) for name in view.own if name in checked
+        }
         self._pieces: list[pd.DataFrame] = []
         self._n_rows = n_rows
         self._settles = settles
 
     def draw(
-        self, fitted: FittedView, rows: Ints, turns: Ints, groups: Sequence[Group], seed: np.random.SeedSequence
+        self,
+        fitted: FittedView,
+        rows: Ints,
+        turns: Ints,
+        groups: Sequence[Group],
+        seed: np.random.SeedSequence,
     ) -> None:
-        """Draw some rows, none beside another of them; ``groups`` say which of them may have which levels."""
+        """Draw some rows, none beside another of them; ``groups`` say which of them may have which
+        levels.
+        """
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
         known = {name: codes[rows] for name, codes in self._above.items()}
@@ -158,15 +183,30 @@ class _Drawing:
             self._settle(view, rows, self._table.beside(rows, turns), known, decoding)
 
     def _settle(
-        self, view: View, rows: Ints, other: Ints, known: Mapping[str, Codes], rng: np.random.Generator
+        self,
+        view: View,
+        rows: Ints,
+        other: Ints,
+        known: Mapping[str, Codes],
+        rng: np.random.Generator,
     ) -> None:
         """Values of some rows, such that they keep to checks with what is above and beside them."""
         schema, own = view.schema, {name: codes[rows] for name, codes in self.codes.items()}
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
         given = {name: self.numbers[name][rows] for name in checked if name in self._above}
-        given |= {name: self.numbers[source][other] for name, source in view.beside.items() if name in checked}
-        drawn = decode([{**known, **own}[name] for name in schema.names], schema, rng, text=self._text, given=given)
+        given |= {
+            name: self.numbers[source][other]
+            for name, source in view.beside.items()
+            if name in checked
+        }
+        drawn = decode(
+            [{**known, **own}[name] for name in schema.names],
+            schema,
+            rng,
+            text=self._text,
+            given=given,
+        )
         frame = _own_columns(view, drawn)
         if self._table.schema is not None:
             coded = encode(frame, self._table.schema)
@@ -192,14 +232,26 @@ class _Drawing:
 def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:
     """The table's own columns of rows of its view."""
     columns = () if view.table.schema is None else view.table.schema.table_columns
-    return pd.DataFrame({c.name: drawn[f"{view.name}.{c.name}"] for c in columns}, index=drawn.index)
+    return pd.DataFrame(
+        {c.name: drawn[f"{view.name}.{c.name}"] for c in columns}, index=drawn.index
+    )
 
 
-def _numbers(view: View, frame: pd.DataFrame, checked: Collection[str]) -> dict[str, NDArray[np.float64]]:
+def _numbers(
+    view: View, frame: pd.DataFrame, checked: Collection[str]
+) -> dict[str, NDArray[np.float64]]:
     """Values, as numbers, of the table's columns that checks are on."""
     columns = () if view.table.schema is None else view.table.schema.table_columns
-    named = {f"{view.name}.{column.name}": column for column in columns if isinstance(column, BinnedColumn)}
-    return {name: column.read_numbers(frame[column.name]) for name, column in named.items() if name in checked}
+    named = {
+        f"{view.name}.{column.name}": column
+        for column in columns
+        if isinstance(column, BinnedColumn)
+    }
+    return {
+        name: column.read_numbers(frame[column.name])
+        for name, column in named.items()
+        if name in checked
+    }
 
 
 def completed_children(
@@ -212,7 +264,8 @@ def completed_children(
     text: bool,
     checked: Collection[str],
 ) -> DrawnRows:
-    """Rows of a table that are given: nothing is drawn but their numbers of children, as far as those are not.
+    """Rows of a table that are given: nothing is drawn but their numbers of children, as far as
+    those are not.
 
     ``given`` are rows by their table, all else as in `drawn_children`.
     """
@@ -226,11 +279,15 @@ def completed_children(
         codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
         for turn in range(int(rows.turns.max(initial=-1)) + 1):
             which = np.flatnonzero(rows.turns == turn)
-            drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
+            drawn = _numbers_drawn(
+                fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0]
+            )
             for count in unknown:
                 codes[count][which] = drawn[count]
     numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
-    return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
+    return DrawnRows(
+        frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns
+    )
 
 
 def _numbers_drawn(
@@ -249,4 +306,6 @@ def _numbers_drawn(
         return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:
         problem = str(error).removeprefix("given: ")
-        raise ParameterError(f"given: rows of {view.name!r} contradict the rules: {problem}") from None
+        raise ParameterError(
+            f"given: rows of {view.name!r} contradict the rules: {problem}"
+        ) from None

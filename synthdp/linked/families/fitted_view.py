@@ -1,8 +1,10 @@
-"""Drawing the rows of a view: completed one by one, and then moved until they are together what was released.
+"""Drawing the rows of a view: completed one by one, and then moved until they are together what was
+released.
 
-Completing draws each row by chance, as if it were the only one, and of many overlapping tables uses those that make a
-tree. So rows that are completed are off by chance, and lack what other tables say. Moved together, with what is above
-and beside them as it is, they match all tables that were measured.
+Completing draws each row by chance, as if it were the only one, and of many overlapping tables uses
+those that make a tree. So rows that are completed are off by chance, and lack what other tables
+say. Moved together, with what is above and beside them as it is, they match all tables that were
+measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,8 +38,9 @@ MAX_CELLS = 2**20
 """Larger marginals are not matched."""
 
 _FEWEST_MOVED = 1000
-"""Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they would all take the
-levels that are likeliest."""
+"""Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they
+would all take the levels that are likeliest.
+"""
 
 _MOST_MOVED = 1 << 18
 """More rows are drawn in blocks of so many, which bounds the memory that they take."""
@@ -72,7 +75,9 @@ class FittedView:
         """What it was fitted to."""
         return self._part.measurements
 
-    def drawn(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
+    def drawn(
+        self, given: Given, groups: Sequence[Group], generator: np.random.Generator
+    ) -> dict[str, CodeColumn]:
         """Codes of the view's own attributes for some rows, all of one place.
 
         Parameters
@@ -93,18 +98,27 @@ class FittedView:
         drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, np.int32) for name in self.view.own}
         for start in range(0, n_rows, _MOST_MOVED):
             block = slice(start, min(start + _MOST_MOVED, n_rows))
-            inside = [(places[(places >= block.start) & (places < block.stop)] - start, w) for places, w in groups]
-            some = self._some({name: codes[block] for name, codes in given.items()}, inside, generator)
+            inside = [
+                (places[(places >= block.start) & (places < block.stop)] - start, w)
+                for places, w in groups
+            ]
+            some = self._some(
+                {name: codes[block] for name, codes in given.items()}, inside, generator
+            )
             for name, codes in some.items():
                 drawn[name][block] = codes
         return drawn
 
-    def _some(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
+    def _some(
+        self, given: Given, groups: Sequence[Group], generator: np.random.Generator
+    ) -> dict[str, CodeColumn]:
         """As `drawn`, for rows that are held and moved at once, at least one."""
         domain = self.model.domain
         n_rows = len(next(iter(given.values())))
         n_copies = -(-_FEWEST_MOVED // n_rows)
-        known = {name: np.tile(given[name], n_copies) for name in domain.attributes if name in given}
+        known = {
+            name: np.tile(given[name], n_copies) for name in domain.attributes if name in given
+        }
         records = np.empty((len(domain) + 1, n_rows * n_copies), np.int32)
         for number, (places, wanted) in enumerate(groups):
             which = (places + n_rows * np.arange(n_copies)[:, None]).ravel()
@@ -121,13 +135,21 @@ class FittedView:
         return {name: records[domain.index(name), :n_rows] for name in self.view.own}
 
     def _move(
-        self, records: NDArray[np.int32], known: Clique, groups: Sequence[Group], generator: np.random.Generator
+        self,
+        records: NDArray[np.int32],
+        known: Clique,
+        groups: Sequence[Group],
+        generator: np.random.Generator,
     ) -> None:
         """Move rows in place until they match what was released, given what is known of them."""
         assert self.view.schema is not None
         model = self.model.domain
         domain = Domain((*model.attributes, _GROUP), (*model.shape, len(groups)))
-        allowed = {name: np.ones((len(groups), model[name]), np.bool_) for _, wanted in groups for name in wanted}
+        allowed = {
+            name: np.ones((len(groups), model[name]), np.bool_)
+            for _, wanted in groups
+            for name in wanted
+        }
         for number, (_, wanted) in enumerate(groups):
             for name, levels in wanted.items():
                 allowed[name][number] = levels
@@ -147,8 +169,8 @@ class FittedView:
     def _targets(self, records: NDArray[np.int32], known: Clique) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them.
 
-        What is released of own columns beside known ones says how they are distributed given these; so do one-way
-        tables of own columns, which those of several are brought to agree with.
+        What is released of own columns beside known ones says how they are distributed given these;
+        so do one-way tables of own columns, which those of several are brought to agree with.
         """
         domain, place = self.model.domain, self.view.place
         found: dict[Clique, FloatArray] = {}
@@ -162,17 +184,26 @@ class FittedView:
                 continue
             outer = [name for name in clique if name in known]
             if outer:
-                present = cell_counts(domain, tuple(outer), tuple(records[: len(domain)])) / records.shape[1]
+                present = (
+                    cell_counts(domain, tuple(outer), tuple(records[: len(domain)]))
+                    / records.shape[1]
+                )
                 shares = _given(shares, [clique.index(name) for name in outer], present)
                 for axis, name in enumerate(clique):
                     if name in implied:
                         implied[name].append(_one_way(shares, axis))
             found[clique] = shares / shares.sum()
-        means: dict[str, FloatArray] = {name: np.mean(ways, axis=0) for name, ways in implied.items() if ways}
+        means: dict[str, FloatArray] = {
+            name: np.mean(ways, axis=0) for name, ways in implied.items() if ways
+        }
         for clique in found:
             if set(clique) <= means.keys():
-                ways: dict[tuple[int, ...], FloatArray] = {(axis,): means[name] for axis, name in enumerate(clique)}
-                found[clique] = raked(found[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+                ways: dict[tuple[int, ...], FloatArray] = {
+                    (axis,): means[name] for axis, name in enumerate(clique)
+                }
+                found[clique] = raked(
+                    found[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
+                )
         return found
 
     @cached_property
@@ -181,12 +212,16 @@ class FittedView:
 
     @cached_property
     def _tables(self) -> dict[Clique, FloatArray]:
-        """Expected rows by what was measured of own columns, and by their place if it is told (the last axis)."""
+        """Expected rows by what was measured of own columns, and by their place if it is told (the
+        last axis).
+        """
         model, place = self.model, self.view.place
         domain, own = model.domain, set(self.view.own)
         last = (place,) if place in domain.attributes else ()
         measured = {
-            tuple(name for name in domain.attributes if name in measurement.clique and name != place)
+            tuple(
+                name for name in domain.attributes if name in measurement.clique and name != place
+            )
             for measurement in self.measurements
         }
         wider = [*self.view.steps, *last]
@@ -203,12 +238,18 @@ class FittedView:
 
 
 def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:
-    """Shares with another marginal on some axes, whose order is that of the axes; even where they have none."""
+    """Shares with another marginal on some axes, whose order is that of the axes; even where they
+    have none.
+    """
     inner = tuple(axis for axis in range(shares.ndim) if axis not in axes)
     sums = shares.sum(axis=inner, keepdims=True)
     even = np.full_like(shares, sums.size / shares.size)
-    return np.asarray(np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape))
+    return np.asarray(
+        np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape)
+    )
 
 
 def _one_way(shares: FloatArray, axis: int) -> FloatArray:
-    return np.asarray(shares.sum(axis=tuple(other for other in range(shares.ndim) if other != axis)))
+    return np.asarray(
+        shares.sum(axis=tuple(other for other in range(shares.ndim) if other != axis))
+    )

@@ -15,12 +15,19 @@ Keys = Mapping[str, pd.Series]
 
 
 def fresh_keys(
-    package: Package, table: LinkedTable, rows: DrawnRows, parent: Keys, *, text: bool, given: pd.DataFrame | None
+    package: Package,
+    table: LinkedTable,
+    rows: DrawnRows,
+    parent: Keys,
+    *,
+    text: bool,
+    given: pd.DataFrame | None,
 ) -> dict[str, pd.Series]:
     """Values of the keys of some rows, by column.
 
-    Columns that refer to the parent have its keys. Of the others each numbers the rows from 1, within the parent if the
-    table's key holds that of the parent: as integers where the column is one, else as texts.
+    Columns that refer to the parent have its keys. Of the others each numbers the rows from 1,
+    within the parent if the table's key holds that of the parent: as integers where the column is
+    one, else as texts.
 
     Parameters
     ----------
@@ -62,4 +69,6 @@ def fresh_keys(
 
 def _check_given(keys: pd.DataFrame, table: LinkedTable) -> None:
     if any(empty_cells(keys[name]).any() for name in keys) or keys.duplicated().any():
-        raise ParameterError(f"given: keys of {table.name!r} are missing or repeat; give each row its own, or no keys")
+        raise ParameterError(
+            f"given: keys of {table.name!r} are missing or repeat; give each row its own, or no keys"
+        )

@@ -1,4 +1,6 @@
-"""Families that a caller gives to be completed: rows of the root, and of tables below it, linked by their keys."""
+"""Families that a caller gives to be completed: rows of the root, and of tables below it, linked by
+their keys.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +34,8 @@ class GivenTable:
     frame
         Its rows: of the root some columns, else all but perhaps keys that nothing given refers to.
     parents, turns
-        For each row the place of its parent among the rows given above, and how many rows of that come before it.
+        For each row the place of its parent among the rows given above, and how many rows of that
+        come before it.
     """
 
     table: LinkedTable
@@ -42,30 +45,45 @@ class GivenTable:
 
     @classmethod
     def below(cls, table: LinkedTable, given: Any, above: Self, parent: LinkedTable) -> Self:
-        """Rows of a table below given rows; raises `ParameterError` if one does not belong to one of these."""
+        """Rows of a table below given rows; raises `ParameterError` if one does not belong to one
+        of these.
+        """
         frame = _frame(given, table)
-        needed = [*table.parent_key, *([] if table.schema is None else (c.name for c in table.schema.table_columns))]
+        needed = [
+            *table.parent_key,
+            *([] if table.schema is None else (c.name for c in table.schema.table_columns)),
+        ]
         if lacking := [name for name in needed if name not in frame.columns]:
-            raise ParameterError(f"given: rows of {table.name!r} lack {lacking[0]!r}; give all of {listed(needed)}")
+            raise ParameterError(
+                f"given: rows of {table.name!r} lack {lacking[0]!r}; give all of {listed(needed)}"
+            )
         if lacking := [name for name in parent.key if name not in above.frame.columns]:
             raise ParameterError(
                 f"given: {table.name!r} refers to {parent.name!r}, whose rows lack {lacking[0]!r}; give their keys"
             )
         missing = table.missing_values
-        keys, references = joined_keys(above.frame, parent.key, missing), joined_keys(frame, table.parent_key, missing)
+        keys, references = (
+            joined_keys(above.frame, parent.key, missing),
+            joined_keys(frame, table.parent_key, missing),
+        )
         parents = referred_rows(keys, references, missing)
         if (parents < 0).any():
             row = f"row {int(np.flatnonzero(parents < 0)[0])} (from 0) of {table.name!r}"
-            raise ParameterError(f"given: {row} refers to no given row of {parent.name!r}; give that, or leave it out")
+            raise ParameterError(
+                f"given: {row} refers to no given row of {parent.name!r}; give that, or leave it out"
+            )
         rows = np.lexsort((table.ranks(frame), parents))  # stable: as they are given otherwise
         turns = turns_of(parents[rows])
         if turns.max(initial=0) >= table.max_children:
             problem = f"a row of {parent.name!r} has {turns.max() + 1} rows of {table.name!r}"
-            raise ParameterError(f"given: {problem}, and max_children is {table.max_children}; give it fewer")
+            raise ParameterError(
+                f"given: {problem}, and max_children is {table.max_children}; give it fewer"
+            )
         return cls(table, frame.iloc[rows].reset_index(drop=True), parents[rows], turns)
 
     def values(self, *, text: bool) -> tuple[pd.DataFrame, dict[str, Codes]]:
-        """Its own columns as they are given, typed or as texts, and their codes by the names of views.
+        """Its own columns as they are given, typed or as texts, and their codes by the names of
+        views.
 
         Raises
         ------
@@ -86,7 +104,9 @@ class GivenTable:
                 raise ParameterError(f"given: {problem}; below the root rows are given whole")
         coded = encode(own, schema).columns
         drawn = decode(coded, schema, np.random.default_rng(0), text=text)
-        return with_given(drawn, rows, text=text), dict(zip(self.table.attributes, coded, strict=True))
+        return with_given(drawn, rows, text=text), dict(
+            zip(self.table.attributes, coded, strict=True)
+        )
 
     def counted(self, n_above: int) -> Ints:
         """How many rows each row above has."""
@@ -101,7 +121,8 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
     package
         The tables.
     given
-        Rows of the root: a data frame, a dict of lists or a list of dicts; or a mapping with such rows by table.
+        Rows of the root: a data frame, a dict of lists or a list of dicts; or a mapping with such
+        rows by table.
 
     Raises
     ------
@@ -126,14 +147,20 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
             places = np.arange(len(frame))
             found[table.name] = GivenTable(table, frame, places, np.zeros_like(places))
         elif table.parent not in found:
-            raise ParameterError(f"given: rows of {table.name!r} need those of {table.parent!r} above them; give these")
+            raise ParameterError(
+                f"given: rows of {table.name!r} need those of {table.parent!r} above them; give these"
+            )
         else:
-            found[table.name] = GivenTable.below(table, tables[table.name], found[table.parent], package[table.parent])
+            found[table.name] = GivenTable.below(
+                table, tables[table.name], found[table.parent], package[table.parent]
+            )
     return found
 
 
 def given_roots(package: Package, given: Mapping[str, GivenTable]) -> pd.DataFrame:
-    """Given rows of the root by the names of its view, with the numbers of rows that are given below."""
+    """Given rows of the root by the names of its view, with the numbers of rows that are given
+    below.
+    """
     root, rows = package.root, given[package.root.name].frame
     names = [name for name in rows.columns if name not in root.keys]
     frame = rows[names].rename(columns=lambda name: f"{root.name}.{name}")
@@ -141,7 +168,9 @@ def given_roots(package: Package, given: Mapping[str, GivenTable]) -> pd.DataFra
         if child.name in given:
             frame[child.count] = given[child.name].counted(len(rows))
     if not len(frame.columns):
-        raise ParameterError(f"given: it has no column besides keys; give at least one of {listed(root.fields)}")
+        raise ParameterError(
+            f"given: it has no column besides keys; give at least one of {listed(root.fields)}"
+        )
     return frame
 
 
@@ -167,7 +196,11 @@ def _frame(given: Any, table: LinkedTable) -> pd.DataFrame:
         raise ParameterError(problem) from None
     made_up = () if table.schema is None or table.parent is None else table.schema.generated.names
     if generated := [name for name in made_up if name in frame.columns]:
-        raise ParameterError(f"given: {generated[0]!r} of {table.name!r} is generated; leave it out")
+        raise ParameterError(
+            f"given: {generated[0]!r} of {table.name!r} is generated; leave it out"
+        )
     if unknown := [name for name in frame.columns if name not in table.fields]:
-        raise ParameterError(f"given: {table.name!r} has no column {unknown[0]!r}; it has {listed(table.fields)}")
+        raise ParameterError(
+            f"given: {table.name!r} has no column {unknown[0]!r}; it has {listed(table.fields)}"
+        )
     return frame.reset_index(drop=True)

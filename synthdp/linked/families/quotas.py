@@ -29,12 +29,17 @@ class Quotas:
     def __init__(self, table: LinkedTable, counts: Ints) -> None:
         self._counts = counts
         self._limits = {f"{table.name}.{limits.column}": limits for limits in limits_of(table)}
-        self._found = {name: np.zeros((len(limits.met), len(counts)), np.intp) for name, limits in self._limits.items()}
+        self._found = {
+            name: np.zeros((len(limits.met), len(counts)), np.intp)
+            for name, limits in self._limits.items()
+        }
 
     def groups(self, parents: Ints, turn: int) -> list[Group]:
-        """The rows of one turn, one a parent, in groups: places of rows, and for attributes which levels they may have.
+        """The rows of one turn, one a parent, in groups: places of rows, and for attributes which
+        levels they may have.
 
-        A row may have the levels with which the rows after it can still keep to all limits on that column.
+        A row may have the levels with which the rows after it can still keep to all limits on that
+        column.
         """
         if not self._limits:
             return [(np.arange(len(parents)), {})]
@@ -47,7 +52,11 @@ class Quotas:
         return [
             (
                 np.flatnonzero(group.reshape(-1) == number),
-                {n: w for n, w in zip(self._limits, np.split(kind, ends), strict=True) if not w.all()},
+                {
+                    n: w
+                    for n, w in zip(self._limits, np.split(kind, ends), strict=True)
+                    if not w.all()
+                },
             )
             for number, kind in enumerate(kinds)
         ]

@@ -1,4 +1,6 @@
-"""One table of persons with several rows each, as a package: persons, who have nothing but a key, and their rows."""
+"""One table of persons with several rows each, as a package: persons, who have nothing but a key,
+and their rows.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +29,11 @@ def is_history(package: Package) -> bool:
 
 
 def check_settings(
-    unit: str | None, max_rows: int | None, order: object, *, called: tuple[str, str, str] = IN_PYTHON
+    unit: str | None,
+    max_rows: int | None,
+    order: object,
+    *,
+    called: tuple[str, str, str] = IN_PYTHON,
 ) -> None:
     """Refuse settings that tell no order of a person's rows; ``called`` is what messages call them.
 
@@ -35,15 +41,29 @@ def check_settings(
     """
     of_unit, of_rows, of_order = called
     if not isinstance(order, str) or not order:
-        raise ParameterError(f"{of_order} is {order!r}; name the column by which rows of a person are ordered")
+        raise ParameterError(
+            f"{of_order} is {order!r}; name the column by which rows of a person are ordered"
+        )
     if unit is None:
-        raise ParameterError(f"{of_order} is given without {of_unit}; name the column that tells persons apart")
+        raise ParameterError(
+            f"{of_order} is given without {of_unit}; name the column that tells persons apart"
+        )
     if max_rows is None:
-        raise ParameterError(f"{of_order} is given without {of_rows}; say how many rows of a person may be used")
+        raise ParameterError(
+            f"{of_order} is given without {of_rows}; say how many rows of a person may be used"
+        )
     if order == unit:
-        raise ParameterError(f"{of_order} is {order!r}, which is {of_unit} as well; name the column that orders rows")
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or not 1 <= max_rows <= MAX_CHILDREN:
-        raise ParameterError(f"{of_rows} is {max_rows!r}; with {of_order} give a whole number from 1 to {MAX_CHILDREN}")
+        raise ParameterError(
+            f"{of_order} is {order!r}, which is {of_unit} as well; name the column that orders rows"
+        )
+    if (
+        isinstance(max_rows, bool)
+        or not isinstance(max_rows, int)
+        or not 1 <= max_rows <= MAX_CHILDREN
+    ):
+        raise ParameterError(
+            f"{of_rows} is {max_rows!r}; with {of_order} give a whole number from 1 to {MAX_CHILDREN}"
+        )
 
 
 def history_package(
@@ -69,7 +89,8 @@ def history_package(
     Raises
     ------
     ParameterError
-        If rows cannot be ordered by ``order``: no such column, or it may be missing; or something is still open.
+        If rows cannot be ordered by ``order``: no such column, or it may be missing; or something
+        is still open.
     SchemaError
         If the schema fits no package.
     """
@@ -80,27 +101,47 @@ def history_package(
             f"{of_unit} is {unit!r}, which the schema generates; with {of_order} it is fresh by itself"
         )
     content = schema.to_dict()
-    missing, dialect = content["missingValues"], {key: content[key] for key in ("dialect",) if key in content}
+    missing, dialect = (
+        content["missingValues"],
+        {key: content[key] for key in ("dialect",) if key in content},
+    )
     own = dict(content.get("synthdp", {}))
     if unit in (ignored := own.get("ignore", [])):
         own["ignore"] = [name for name in ignored if name != unit]
     key = {"name": unit, "type": "integer"}
     link = {"fields": unit, "reference": {"resource": PERSONS, "fields": unit}}
-    rows = {"fields": _with_key(content["fields"], key, header), "missingValues": missing, "foreignKeys": [link]}
+    rows = {
+        "fields": _with_key(content["fields"], key, header),
+        "missingValues": missing,
+        "foreignKeys": [link],
+    }
     rows |= {"synthdp": own} if own else {}
     bounds = {"max_children": max_rows, "min_children": 1, "order": order}
     persons = {"fields": [key], "missingValues": missing, "primaryKey": unit}
-    resources = [{"name": PERSONS, "schema": persons}, {"name": ROWS, "schema": rows, "synthdp": bounds, **dialect}]
+    resources = [
+        {"name": PERSONS, "schema": persons},
+        {"name": ROWS, "schema": rows, "synthdp": bounds, **dialect},
+    ]
     try:
         return Package.from_dict({"profile": PROFILE, "resources": resources})
     except SchemaError as error:
-        raise SchemaError(f"schema: {str(error).removeprefix(f'package: table {ROWS!r}: ')}") from None
+        raise SchemaError(
+            f"schema: {str(error).removeprefix(f'package: table {ROWS!r}: ')}"
+        ) from None
 
 
 def _check_order(schema: OpenSchema, order: str, called: str) -> None:
     if order not in schema.names:
-        left_out = "ignores" if order in schema.ignored else "generates" if order in schema.generated.names else "lacks"
-        raise ParameterError(f"{called} is {order!r}, which the schema {left_out}; name one of {listed(schema.names)}")
+        left_out = (
+            "ignores"
+            if order in schema.ignored
+            else "generates"
+            if order in schema.generated.names
+            else "lacks"
+        )
+        raise ParameterError(
+            f"{called} is {order!r}, which the schema {left_out}; name one of {listed(schema.names)}"
+        )
     if schema.is_open:
         raise ParameterError(
             f"{called}: column {schema.open_columns[0].name!r} is open, and with an order nothing is learnt; declare "
@@ -116,6 +157,10 @@ def _check_order(schema: OpenSchema, order: str, called: str) -> None:
 def _with_key(fields: Sequence[Any], key: Any, header: Sequence[str]) -> list[Any]:
     """Fields with the key of persons where the table has it."""
     places = {name: place for place, name in enumerate(header)}
-    before = [n for n, field in enumerate(fields) if places.get(field["name"], len(places)) > places[key["name"]]]
+    before = [
+        n
+        for n, field in enumerate(fields)
+        if places.get(field["name"], len(places)) > places[key["name"]]
+    ]
     place = before[0] if before else len(fields)
     return [*fields[:place], key, *fields[place:]]

@@ -1,4 +1,6 @@
-"""One run over one table of persons with several rows in an order: the release of the package that it stands for."""
+"""One run over one table of persons with several rows in an order: the release of the package that
+it stands for.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +12,12 @@ from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.records.loading import chunks_of
 from synthdp.data.rows import Here
 from synthdp.inference.estimator import Estimator
-from synthdp.linked.histories.history_package import IN_PYTHON, PERSONS, check_settings, history_package
+from synthdp.linked.histories.history_package import (
+    IN_PYTHON,
+    PERSONS,
+    check_settings,
+    history_package,
+)
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
@@ -30,8 +37,9 @@ from synthdp.schema.open_schema import OpenSchema
 class HistoryRelease:
     """A run over one table, with everything public settled before the records are there.
 
-    Parameters are those of `synthesize_histories`; ``header`` are the table's columns, ``called`` is what messages call
-    unit, most rows and order, ``stated`` are further public facts for the certificate, ``randomness`` is for tests.
+    Parameters are those of `synthesize_histories`; ``header`` are the table's columns, ``called``
+    is what messages call unit, most rows and order, ``stated`` are further public facts for the
+    certificate, ``randomness`` is for tests.
     """
 
     def __init__(
@@ -53,7 +61,9 @@ class HistoryRelease:
     ) -> None:
         check_settings(unit, max_rows_per_unit, order, called=called)
         plain = schema.reordered(header, unit=unit)
-        package = history_package(plain, header, unit=unit, order=order, max_rows=max_rows_per_unit, called=called)
+        package = history_package(
+            plain, header, unit=unit, order=order, max_rows=max_rows_per_unit, called=called
+        )
         self._run = LinkedRelease(
             package=package,
             epsilon=epsilon,
@@ -112,10 +122,14 @@ class HistoryRelease:
             rescue(HistorySynthesis(paid))
 
         handed = None if rescue is None else kept  # a budget is told if something is handed out
-        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=handed))
+        return HistorySynthesis(
+            self._run.of(lambda: self._read(table, report), report=report, rescue=handed)
+        )
 
     def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
-        """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
+        """Persons are those who have a row: the first table is read off the second one, and of each
+        key one is used.
+        """
         readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
 
         with finishing(report) as told:

@@ -1,4 +1,6 @@
-"""A fitted release of one table of persons with several rows in an order: what `synthesize_histories` returns."""
+"""A fitted release of one table of persons with several rows in an order: what
+`synthesize_histories` returns.
+"""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -20,7 +22,8 @@ _COUNT = f"number of {ROWS}"
 
 @final
 class HistorySynthesis:
-    """A fitted release of one table whose rows hang together by person, and come in an order. It holds no records.
+    """A fitted release of one table whose rows hang together by person, and come in an order. It
+    holds no records.
 
     All it does is post-processing, and costs no privacy however often.
 
@@ -60,7 +63,9 @@ class HistorySynthesis:
 
     @property
     def knows_persons(self) -> bool:
-        """Whether the number of persons can be told from its noise; if not, `sample` is to be told how many to draw."""
+        """Whether the number of persons can be told from its noise; if not, `sample` is to be told
+        how many to draw.
+        """
         return self._linked.knows_roots
 
     @property
@@ -73,14 +78,17 @@ class HistorySynthesis:
         """How many marginals were measured."""
         return self._linked.n_measured
 
-    def sample(self, n_persons: int | None = None, *, seed: int | None = None, text: bool = False) -> pd.DataFrame:
-        """Draw a synthetic table: persons with all their rows, in the order of the column that orders them.
+    def sample(
+        self, n_persons: int | None = None, *, seed: int | None = None, text: bool = False
+    ) -> pd.DataFrame:
+        """Draw a synthetic table: persons with all their rows, in the order of the column that
+        orders them.
 
         Parameters
         ----------
         n_persons
-            How many; by default the (noisy) estimate of the sensitive table's, unless noise hides it. Each has a row at
-            least, so that the table is longer.
+            How many; by default the (noisy) estimate of the sensitive table's, unless noise hides
+            it. Each has a row at least, so that the table is longer.
         seed
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
@@ -89,17 +97,19 @@ class HistorySynthesis:
         Returns
         -------
         pandas.DataFrame
-            The columns of the sensitive table in its order; persons are numbered from 1, and have nothing to do with
-            those of the data.
+            The columns of the sensitive table in its order; persons are numbered from 1, and have
+            nothing to do with those of the data.
 
         Raises
         ------
         ParameterError
-            If ``n_persons`` is missing and the estimate is hidden by noise, or is no number of persons; or the run was
-            stopped before its end.
+            If ``n_persons`` is missing and the estimate is hidden by noise, or is no number of
+            persons; or the run was stopped before its end.
         """
         check_seed(seed)
-        if n_persons is not None and (not isinstance(n_persons, int) or isinstance(n_persons, bool) or n_persons < 0):
+        if n_persons is not None and (
+            not isinstance(n_persons, int) or isinstance(n_persons, bool) or n_persons < 0
+        ):
             raise ParameterError(f"n_persons is {n_persons!r}; give a whole number of 0 or more")
         if n_persons is None and self.can_sample and not self.knows_persons:
             raise ParameterError(f"n_persons: {UNKNOWN_ROWS}; say how many persons you want")
@@ -111,13 +121,15 @@ class HistorySynthesis:
         Parameters
         ----------
         columns
-            Names, each once. ``other`` before a name stands for the row before of the same person: then rows that are
-            not their person's first are counted. ``number of rows`` is how many its person has.
+            Names, each once. ``other`` before a name stands for the row before of the same person:
+            then rows that are not their person's first are counted. ``number of rows`` is how many
+            its person has.
 
         Returns
         -------
         pandas.Series
-            One float a combination, indexed by the levels' labels. Of ``number of rows`` alone: persons.
+            One float a combination, indexed by the levels' labels. Of ``number of rows`` alone:
+            persons.
 
         Raises
         ------
@@ -129,7 +141,9 @@ class HistorySynthesis:
         names = [columns] if isinstance(columns, str) else list(columns)
         schema = self._linked.package[ROWS].schema
         known = [*(() if schema is None else schema.names), _COUNT]
-        if unknown := [name for name in names if name not in known and name.removeprefix(OTHER) not in known]:
+        if unknown := [
+            name for name in names if name not in known and name.removeprefix(OTHER) not in known
+        ]:
             raise ParameterError(
                 f"columns: there is no {unknown[0]!r}; there are {listed(known)}, and with {OTHER!r} before its name a "
                 "column of the row before"

@@ -1,4 +1,6 @@
-"""Restoring a release of any kind, of one table or of several, from its file or from the journal of its run."""
+"""Restoring a release of any kind, of one table or of several, from its file or from the journal of
+its run.
+"""
 
 from os import PathLike
 
@@ -14,11 +16,14 @@ from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.synthesis import Synthesis
 
 
-def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesis | LinkedSynthesis | HistorySynthesis:
-    """Restore what `Synthesis.save`, or that of another release, of this version or an earlier one, wrote.
+def load(
+    path: str | PathLike[str], *, max_bytes: int | None = None
+) -> Synthesis | LinkedSynthesis | HistorySynthesis:
+    """Restore what `Synthesis.save`, or that of another release, of this version or an earlier one,
+    wrote.
 
-    All is as in `synthdp.release.loading.load`: it opens no private data, runs no code that is in the file, and raises
-    the same errors.
+    All is as in `synthdp.release.loading.load`: it opens no private data, runs no code that is in
+    the file, and raises the same errors.
 
     Parameters
     ----------
@@ -30,7 +35,8 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
     Raises
     ------
     DataFileError
-        If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
+        If the file cannot be read, is not such a file or of a newer format, or is larger than it
+        may be.
     ParameterError
         If ``path`` is no path.
     """
@@ -54,21 +60,24 @@ def from_journal(
     path
         The journal; it stays as it is.
     budget
-        The budget that its run was charged to, where it is not any more where the journal says. It is asked whether
-        another copy of the journal became another release, and notes that this one does.
+        The budget that its run was charged to, where it is not any more where the journal says. It
+        is asked whether another copy of the journal became another release, and notes that this one
+        does.
     unchecked
         Do without asking it. The certificate then says what both releases would mean together.
 
     Returns
     -------
     Synthesis, LinkedSynthesis, HistorySynthesis, or LearntDomain
-        Of linked tables all views of which a marginal was measured. Each is fitted by itself when it is needed, and not
-        told what the views before it say of the rows that its own hang on.
+        Of linked tables all views of which a marginal was measured. Each is fitted by itself when
+        it is needed, and not told what the views before it say of the rows that its own hang on.
     """
     kept = loading.private_answers(path)
     if not kept.is_linked:
         return loading.rescued(kept, loading.release_of, budget=budget, unchecked=unchecked)
-    return _of_its_kind(loading.rescued(kept, linked_release_of, budget=budget, unchecked=unchecked))
+    return _of_its_kind(
+        loading.rescued(kept, linked_release_of, budget=budget, unchecked=unchecked)
+    )
 
 
 def _of_its_kind(release: LinkedSynthesis) -> LinkedSynthesis | HistorySynthesis:

@@ -42,17 +42,21 @@ def synthesize_histories(
     report: Report = silent,
     rescue: Callable[[HistorySynthesis], object] | None = None,
 ) -> HistorySynthesis:
-    """Learn a synthetic version of a table in which persons have several rows, which come in an order.
+    """Learn a synthetic version of a table in which persons have several rows, which come in an
+    order.
 
-    Protected as one is a person with all rows, as by `synthesize` with ``unit``; but here synthetic rows carry a fresh
-    key of their person, and how rows of one person follow each other is kept. See ``docs/persons.md``.
+    Protected as one is a person with all rows, as by `synthesize` with ``unit``; but here synthetic
+    rows carry a fresh key of their person, and how rows of one person follow each other is kept.
+    See ``docs/persons.md``.
 
     Parameters
     ----------
     data
-        The sensitive table, in a file, in memory or in partitions, as in `synthesize`; not in an engine.
+        The sensitive table, in a file, in memory or in partitions, as in `synthesize`; not in an
+        engine.
     schema
-        What is public about it, as in `synthesize`; it declares all columns but ``unit``, and leaves nothing open.
+        What is public about it, as in `synthesize`; it declares all columns but ``unit``, and
+        leaves nothing open.
     unit
         Column that tells persons apart.
     max_rows_per_unit
@@ -64,8 +68,8 @@ def synthesize_histories(
     dialect, mechanism, engine, accounting, about, journal, budget, budget_note, report
         As in `synthesize`.
     rescue
-        Called with what was released so far if the run fails or is interrupted after something was paid for; save it,
-        or the budget is lost.
+        Called with what was released so far if the run fails or is interrupted after something was
+        paid for; save it, or the budget is lost.
 
     Warns
     -----
@@ -75,7 +79,8 @@ def synthesize_histories(
     Raises
     ------
     ParameterError
-        If rows cannot be ordered by ``order``, something is left open, or another argument is out of range.
+        If rows cannot be ordered by ``order``, something is left open, or another argument is out
+        of range.
     BudgetExceededError, PrivacyError, DataFileError, MissingExtraError, SchemaError, SourceError
         As `synthesize`.
 
@@ -91,13 +96,17 @@ def synthesize_histories(
     ...     ]
     ... }
     >>> whose = {"unit": "person", "max_rows_per_unit": 2, "order": "year"}
-    >>> synthesis = synthesize_histories(table, schema, **whose, epsilon=10, delta=1e-6, mechanism="independent")
+    >>> synthesis = synthesize_histories(
+    ...     table, schema, **whose, epsilon=10, delta=1e-6, mechanism="independent"
+    ... )
     >>> synthesis.sample(2, seed=0).to_dict("list")["person"]
     [1, 1, 2, 2]
     """
     said = {} if about is None else {"about": read_about(about)}
     if engine_frame(data) is not None:
-        raise ParameterError("data stays in an engine, which cannot put rows in an order yet; give a file, or a frame")
+        raise ParameterError(
+            "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"
+        )
     declared = as_schema(schema, dialect=dialect)
     with opened_here(data, declared.dialect) as table:
         run = HistoryRelease(

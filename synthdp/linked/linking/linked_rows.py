@@ -46,7 +46,9 @@ class LinkedTableReader(Sensitive):
         )
 
     def add(self, frame: pd.DataFrame) -> None:
-        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the table's."""
+        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the
+        table's.
+        """
         table, schema = self._table, self._table.schema
         check_header(table, frame.columns)
         self._keys.add(joined_keys(frame, table.row_key, table.missing_values))
@@ -59,11 +61,13 @@ class LinkedTableReader(Sensitive):
     def above(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
 
-        Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows with one reference
-        at most ``max_children``, the first ones where the table has an order, else a sample by the keyed hash of the
-        reference; then each of them that refers to a row that is kept, once under each root that has such a row; then
-        under one root one row of each key, the first one. So what is kept of a root is a function of the rows that
-        hang on it and of a random key, whatever the keys of others are: no table is refused, and none may be empty.
+        Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows
+        with one reference at most ``max_children``, the first ones where the table has an order,
+        else a sample by the keyed hash of the reference; then each of them that refers to a row
+        that is kept, once under each root that has such a row; then under one root one row of each
+        key, the first one. So what is kept of a root is a function of the rows that hang on it and
+        of a random key, whatever the keys of others are: no table is refused, and none may be
+        empty.
         """
         table, keys = self._table, self._keys.ids.rows.joined()
         if parent is None:
@@ -78,7 +82,8 @@ class LinkedTableReader(Sensitive):
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents, names)
 
     def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
-        """Rows of a table that is not the root, and their parents' places, those of one parent together and in order.
+        """Rows of a table that is not the root, and their parents' places, those of one parent
+        together and in order.
 
         ``keys`` are the numbers of the rows' own keys, all different where these are not looked at.
         """
@@ -90,9 +95,13 @@ class LinkedTableReader(Sensitive):
         else:
             rows = np.flatnonzero(keys != NO_KEY)
             rows = rows[_firsts(references[rows], keys[rows])]
-            rows = rows[np.lexsort((order[rows], references[rows]))]  # stable: in the order of the file otherwise
+            rows = rows[
+                np.lexsort((order[rows], references[rows]))
+            ]  # stable: in the order of the file otherwise
             rows = np.sort(rows[turns_of(references[rows]) < table.max_children])
-        rows, parents = parent.referred(self._parents, rows)  # only now: there are never more than may be used
+        rows, parents = parent.referred(
+            self._parents, rows
+        )  # only now: there are never more than may be used
         firsts = _firsts(parent.roots[parents], keys[rows])
         rows, parents = rows[firsts], parents[firsts]
         together = np.lexsort((order[rows], parents))
@@ -133,14 +142,18 @@ class FamilyRows(Sensitive):
         self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
-        """Rows of a table below, and the places of what they refer to: a row once for each, none if there is none.
+        """Rows of a table below, and the places of what they refer to: a row once for each, none if
+        there is none.
 
-        ``rows`` are places among ``references``; in what is found each root has them in the same order.
+        ``rows`` are places among ``references``; in what is found each root has them in the same
+        order.
         """
         numbers: dict[str | bytes, int] = {}
         groups = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.intp)
         members, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
-        of_key = np.array([*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp)
+        of_key = np.array(
+            [*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp
+        )
         found = of_key[references.ids.rows.joined()[rows]]
         rows, found = rows[found >= 0], found[found >= 0]
         times, starts = sizes[found], np.cumsum(sizes) - sizes
@@ -159,10 +172,11 @@ class FamilyRows(Sensitive):
 
     @property
     def sizes(self) -> Ints:
-        """For each row the product of the numbers of children on its way up: its siblings, its parent's ...
+        """For each row the product of the numbers of children on its way up: its siblings, its
+        parent's ...
 
-        At each step it is cut at `TOO_MANY`, of which a row counts nothing: it must never grow out of its integers, and
-        wrap around to a small one.
+        At each step it is cut at `TOO_MANY`, of which a row counts nothing: it must never grow out
+        of its integers, and wrap around to a small one.
         """
         if self.parent is None:
             return np.ones(self.n_rows, np.int64)
@@ -177,18 +191,28 @@ class FamilyRows(Sensitive):
         rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
         columns |= view.codes_beside(self.codes, rows, turns[rows])
-        sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
+        sizes = (
+            np.ones(self.n_rows, np.int64)
+            if self.parent is None
+            else self.parent.sizes[self.parents]
+        )
         if view.is_later:
             assert self.parent is not None
             sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
         classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
-        declared = Domain(domain.attributes, (*schema.without_unread_places().domain.shape, len(view.sizes)))
-        return WeightedSource(PlacedSource(coded, declared), view.weights, unit=unit, max_rows=view.grid)
+        declared = Domain(
+            domain.attributes, (*schema.without_unread_places().domain.shape, len(view.sizes))
+        )
+        return WeightedSource(
+            PlacedSource(coded, declared), view.weights, unit=unit, max_rows=view.grid
+        )
 
 
-def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:
+def linked_rows(
+    tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]
+) -> dict[str, FamilyRows]:
     """The rows of tables as they hang together, parents before children."""
     families: dict[str, FamilyRows] = {}
     for table in tables:
@@ -202,20 +226,33 @@ def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTable
 def linked_sources(
     views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
 ) -> dict[str, WeightedSource]:
-    """Exact counts of each view that has something to draw, by what it is called; total, as reading is."""
+    """Exact counts of each view that has something to draw, by what it is called; total, as reading
+    is.
+    """
     families = linked_rows([view.table for view in views.values() if not view.is_later], readers)
-    return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
+    return {
+        label: families[view.name].source(view, unit)
+        for label, view in views.items()
+        if view.schema is not None
+    }
 
 
 def check_header(table: LinkedTable, names: Sequence[str]) -> None:
-    """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
+    """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any
+    order.
+    """
     made_up = () if table.schema is None else table.schema.generated.names
-    known, besides = [name for name in table.fields if name not in made_up], (*made_up, *table.ignored)
+    known, besides = (
+        [name for name in table.fields if name not in made_up],
+        (*made_up, *table.ignored),
+    )
     check_names(tuple(names), known, besides=besides, of=table.name)
 
 
 def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
-    """The keys of rows: the values of one column, or one text for those of several that no others have."""
+    """The keys of rows: the values of one column, or one text for those of several that no others
+    have.
+    """
     if len(names) == 1:
         return frame[names[0]]
     whole: list[str | None] = ["" if names else None] * len(frame)
@@ -224,7 +261,10 @@ def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str
         ids.add(frame[name])
         texts = [*(f"{len(text)}:{text}" for text in map(repr, ids.ids.keys)), None]
         parts = (texts[row] for row in ids.ids.rows.joined())
-        whole = [None if one is None or part is None else one + part for one, part in zip(whole, parts, strict=True)]
+        whole = [
+            None if one is None or part is None else one + part
+            for one, part in zip(whole, parts, strict=True)
+        ]
     return pd.Series(whole, dtype=object)
 
 

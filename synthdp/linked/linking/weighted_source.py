@@ -20,8 +20,8 @@ CLASS = "class of weight"
 class WeightedSource(Sensitive):
     """Exact counts in units of weight. Only the privacy kernel may ask them.
 
-    Each row counts as often as its class says. Sensitivity: the rows of one unit of privacy count ``max_rows`` in all,
-    at most, so they are to the kernel what so many records of one person are.
+    Each row counts as often as its class says. Sensitivity: the rows of one unit of privacy count
+    ``max_rows`` in all, at most, so they are to the kernel what so many records of one person are.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ class WeightedSource(Sensitive):
 
     __slots__ = ("_rows", "_weights", "max_rows", "unit")
 
-    def __init__(self, rows: CodedSource | PlacedSource, weights: Sequence[int], *, unit: str, max_rows: int) -> None:
+    def __init__(
+        self, rows: CodedSource | PlacedSource, weights: Sequence[int], *, unit: str, max_rows: int
+    ) -> None:
         self._rows = rows
         self._weights = np.array(weights, dtype=np.int64)
         self.unit, self.max_rows = unit, max_rows

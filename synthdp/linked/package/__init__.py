@@ -1,1 +1,3 @@
-"""Packages: several tables that are linked by keys, and what each is asked for together with the others."""
+"""Packages: several tables that are linked by keys, and what each is asked for together with the
+others.
+"""

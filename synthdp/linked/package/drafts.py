@@ -1,4 +1,6 @@
-"""Drafts of packages to fill in: all tables of a folder, by names and declared types, never by values."""
+"""Drafts of packages to fill in: all tables of a folder, by names and declared types, never by
+values.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ from synthdp.schema.draft import NOTE
 
 PACKAGE_NOTE = (
     "Name the root under synthdp, each table's primaryKey, and its foreignKeys; say max_children of each table that "
-    "hangs on another, and order if its rows have one; write public into tables that are code lists. " + NOTE
+    "hangs on another, and order if its rows have one; write public into tables that are code lists. "
+    + NOTE
 )
 """Stands in every draft; loading ignores it."""
 
@@ -28,11 +31,19 @@ def drafted_package(folder: Path) -> dict[str, Any]:
     try:
         paths = sorted(path for path in folder.iterdir() if path.is_file() and _is_table(path))
     except OSError as error:
-        raise DataFileError(f"{str(folder)!r}: it cannot be read: {reason(error)}; check the path") from None
+        raise DataFileError(
+            f"{str(folder)!r}: it cannot be read: {reason(error)}; check the path"
+        ) from None
     if not paths:
-        raise DataFileError(f"{str(folder)!r}: it has no table; give a folder with CSV or Parquet files")
+        raise DataFileError(
+            f"{str(folder)!r}: it has no table; give a folder with CSV or Parquet files"
+        )
     resources = [_resource(path) for path in paths]
-    return {"name": folder.resolve().name, "synthdp": {"root": None, "note": PACKAGE_NOTE}, "resources": resources}
+    return {
+        "name": folder.resolve().name,
+        "synthdp": {"root": None, "note": PACKAGE_NOTE},
+        "resources": resources,
+    }
 
 
 def _is_table(path: Path) -> bool:
@@ -49,4 +60,9 @@ def _resource(path: Path) -> dict[str, Any]:
     fields = {key: schema[key] for key in ("fields", "missingValues")}
     keys: dict[str, Any] = {"primaryKey": [], "foreignKeys": []}
     own = {"max_children": None}
-    return {"name": path.name.partition(".")[0], "path": path.name, "schema": fields | keys, "synthdp": own}
+    return {
+        "name": path.name.partition(".")[0],
+        "path": path.name,
+        "schema": fields | keys,
+        "synthdp": own,
+    }

@@ -1,7 +1,7 @@
 """Columns of public tables, joined to the protected rows that refer to them.
 
-They are functions of the column that refers to the public table, and of what is public. So nobody measures them: what a
-release says of them follows from what it says of that column.
+They are functions of the column that refers to the public table, and of what is public. So nobody
+measures them: what a release says of them follows from what it says of that column.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,9 @@ Lookup = Callable[[str], pd.DataFrame]
 """The rows of a look-up table, by its name: texts or other values."""
 
 MAX_CELLS = 2**18
-"""Cells of a public table whose columns are joined: they are in every file of a release, which is to stay small."""
+"""Cells of a public table whose columns are joined: they are in every file of a release, which is
+to stay small.
+"""
 
 
 @final
@@ -57,8 +59,12 @@ class Joined:
 
 
 def looked_up(links: Links, lookup: Lookup | None) -> Lookup | None:
-    """The rows of public tables, each read once: ``data`` of the description, or what a lookup gives."""
-    inline = {name: _inline(links[name]["data"], name) for name in links.public if "data" in links[name]}
+    """The rows of public tables, each read once: ``data`` of the description, or what a lookup
+    gives.
+    """
+    inline = {
+        name: _inline(links[name]["data"], name) for name in links.public if "data" in links[name]
+    }
     if lookup is None and not inline:
         return None
 
@@ -67,7 +73,9 @@ def looked_up(links: Links, lookup: Lookup | None) -> Lookup | None:
         if name in inline:
             return inline[name]
         if lookup is None:
-            raise ParameterError(f"package: the rows of the public table {name!r} are not given; give them")
+            raise ParameterError(
+                f"package: the rows of the public table {name!r} are not given; give them"
+            )
         return lookup(name)
 
     return rows
@@ -77,17 +85,24 @@ def _inline(rows: Any, name: str) -> pd.DataFrame:
     """Rows that stand in a description."""
     plain = (str, int, float, type(None))
     if not isinstance(rows, list) or not all(
-        isinstance(row, Mapping) and all(isinstance(value, plain) for value in row.values()) for row in rows
+        isinstance(row, Mapping) and all(isinstance(value, plain) for value in row.values())
+        for row in rows
     ):
-        refuse_package('data is no list of rows; write [{"code": "A", "name": "Alpha"}, ..], or give a path', name)
+        refuse_package(
+            'data is no list of rows; write [{"code": "A", "name": "Alpha"}, ..], or give a path',
+            name,
+        )
     return pd.DataFrame(rows, dtype=object)
 
 
-def joined_columns(tables: Sequence[LinkedTable], links: Links, rows: Lookup | None) -> dict[str, Joined]:
+def joined_columns(
+    tables: Sequence[LinkedTable], links: Links, rows: Lookup | None
+) -> dict[str, Joined]:
     """The columns of public tables by the names that rules and marginals have for them.
 
-    ``public table.column``; where several columns refer to one table, ``public table.column of table.column``. Tables
-    whose rows are not at hand have none, nor have those of more than `MAX_CELLS`.
+    ``public table.column``; where several columns refer to one table, ``public table.column of
+    table.column``. Tables whose rows are not at hand have none, nor have those of more than
+    `MAX_CELLS`.
 
     Raises
     ------
@@ -111,27 +126,44 @@ def joined_columns(tables: Sequence[LinkedTable], links: Links, rows: Lookup | N
             if field["name"] == there:
                 continue
             name = f"{other}.{field['name']}" + (f" of {table.name}.{own}" if is_named else "")
-            column, codes = _column(field, name, frame[field["name"]], places, links[other]["schema"])
+            column, codes = _column(
+                field, name, frame[field["name"]], places, links[other]["schema"]
+            )
             found[name] = Joined(f"{table.name}.{own}", column, codes)
     return found
 
 
-def with_rows(resources: Mapping[str, Mapping[str, Any]], links: Links, rows: Lookup | None) -> dict[str, Any]:
-    """The resources, those of public tables whose columns are joined with their rows as ``data``: texts."""
+def with_rows(
+    resources: Mapping[str, Mapping[str, Any]], links: Links, rows: Lookup | None
+) -> dict[str, Any]:
+    """The resources, those of public tables whose columns are joined with their rows as ``data``:
+    texts.
+    """
     found = dict(resources)
-    there = {other: key[0] for name in links.order for _, other, key in links.references(name) if other in links.public}
+    there = {
+        other: key[0]
+        for name in links.order
+        for _, other, key in links.references(name)
+        if other in links.public
+    }
     for name, key in there.items():
         frame = None if rows is None else _public_rows(name, key, links, rows)
         if frame is not None:
-            texts = frame.map(lambda value: None if is_missing(value) else plain_text(str(value))).astype(object)
+            texts = frame.map(
+                lambda value: None if is_missing(value) else plain_text(str(value))
+            ).astype(object)
             found[name] = {**resources[name], "data": texts.to_dict("records")}
     return found
 
 
-def rule_on_sources(rule: Mapping[str, Any], joined: Mapping[str, Joined], columns: Mapping[str, Column]) -> Any:
-    """A rule with conditions on the columns that refer to public tables in place of conditions on columns of these.
+def rule_on_sources(
+    rule: Mapping[str, Any], joined: Mapping[str, Joined], columns: Mapping[str, Column]
+) -> Any:
+    """A rule with conditions on the columns that refer to public tables in place of conditions on
+    columns of these.
 
-    ``columns`` are the protected columns by their names. What stands before a name, such as ``other``, stays there.
+    ``columns`` are the protected columns by their names. What stands before a name, such as
+    ``other``, stays there.
 
     Raises
     ------
@@ -143,7 +175,9 @@ def rule_on_sources(rule: Mapping[str, Any], joined: Mapping[str, Joined], colum
         return rule
     if is_check(rule) or "determines" in rule:
         name = next(name for name, parts in named.items() if parts)
-        refuse_package(f"a rule names {name!r}, a column of a public table; such rules are 'forbid' and 'allow'")
+        refuse_package(
+            f"a rule names {name!r}, a column of a public table; such rules are 'forbid' and 'allow'"
+        )
 
     def replaced(conditions: Any) -> dict[str, Any]:
         levels: dict[str, list[Any]] = {}
@@ -157,11 +191,15 @@ def rule_on_sources(rule: Mapping[str, Any], joined: Mapping[str, Joined], colum
             if key in conditions:
                 met &= levels_where(source, conditions[key])
             labels = source.labels.to_list()
-            new = [None if is_missing(labels[code]) else labels[code] for code in np.flatnonzero(met)]
+            new = [
+                None if is_missing(labels[code]) else labels[code] for code in np.flatnonzero(met)
+            ]
             levels[key] = [level for level in new if key not in levels or level in levels[key]]
             del kept[name]
         if empty := [key for key, found in levels.items() if not found]:
-            refuse_package(f"a rule's conditions on public tables leave no level of {empty[0]!r}; correct them")
+            refuse_package(
+                f"a rule's conditions on public tables leave no level of {empty[0]!r}; correct them"
+            )
         return kept | levels
 
     found = dict(rule)
@@ -173,9 +211,13 @@ def rule_on_sources(rule: Mapping[str, Any], joined: Mapping[str, Joined], colum
 
 
 def regrouped(
-    counts: FloatArray, asked: Sequence[str], columns: Mapping[str, Column], joined: Mapping[str, Joined]
+    counts: FloatArray,
+    asked: Sequence[str],
+    columns: Mapping[str, Column],
+    joined: Mapping[str, Joined],
 ) -> FloatArray:
-    """Counts by some columns as counts by others, each of which is one of these or a function of one.
+    """Counts by some columns as counts by others, each of which is one of these or a function of
+    one.
 
     Parameters
     ----------
@@ -201,7 +243,11 @@ def regrouped(
         cells = cells * column.size + codes.astype(np.int64).reshape(along)
     shape = [column.size for column in columns.values()]
     every = np.broadcast_to(cells, counts.shape).ravel()
-    return np.bincount(every, weights=counts.ravel(), minlength=prod(shape)).astype(np.float64).reshape(shape)
+    return (
+        np.bincount(every, weights=counts.ravel(), minlength=prod(shape))
+        .astype(np.float64)
+        .reshape(shape)
+    )
 
 
 def _met(joined: Joined, condition: Any, name: str) -> NDArray[np.bool_]:
@@ -222,14 +268,18 @@ def _parted(name: str, joined: Mapping[str, Joined]) -> tuple[str, Joined] | Non
 
 
 def _public_rows(name: str, key: str, links: Links, rows: Lookup) -> pd.DataFrame | None:
-    """The key of a public table and its other columns; None if they are not at hand, are none, or too many."""
+    """The key of a public table and its other columns; None if they are not at hand, are none, or
+    too many.
+    """
     try:
         frame = rows(name)
     except (ParameterError, DataFileError):
         return None  # levels are declared, or this had been told before
     names = [field["name"] for field in links[name]["schema"]["fields"]]
     if lacking := [each for each in names if each not in frame.columns]:
-        refuse_package(f"it has no column {lacking[0]!r}, which its schema has; correct one of them", name)
+        refuse_package(
+            f"it has no column {lacking[0]!r}, which its schema has; correct one of them", name
+        )
     if names == [key] or frame.shape[0] * len(names) > MAX_CELLS:
         return None
     return frame[names].drop_duplicates(ignore_index=True)
@@ -238,18 +288,29 @@ def _public_rows(name: str, key: str, links: Links, rows: Lookup) -> pd.DataFram
 def _places(keys: pd.Series, source: Column, name: str) -> NDArray[np.intp]:
     """For each code of a column the row of the public table with that key, -1 if there is none."""
     codes = source.encode(keys)
-    known = np.flatnonzero(source.knows(keys) & np.array([not is_missing(key) for key in keys], dtype=np.bool_))
+    known = np.flatnonzero(
+        source.knows(keys) & np.array([not is_missing(key) for key in keys], dtype=np.bool_)
+    )
     if len(np.unique(codes[known])) < len(known):
-        refuse_package(f"its key {keys.name!r}, to which other tables refer, has several rows; give each key one", name)
+        refuse_package(
+            f"its key {keys.name!r}, to which other tables refer, has several rows; give each key one",
+            name,
+        )
     places = np.full(source.size, -1)
     places[codes[known]] = known
     return places
 
 
 def _column(
-    field: Mapping[str, Any], name: str, values: pd.Series, places: NDArray[np.intp], schema: Mapping[str, Any]
+    field: Mapping[str, Any],
+    name: str,
+    values: pd.Series,
+    places: NDArray[np.intp],
+    schema: Mapping[str, Any],
 ) -> tuple[Column, NDArray[np.integer[Any]]]:
-    """A column of a public table, and its code for each code of the column that refers to the table."""
+    """A column of a public table, and its code for each code of the column that refers to the
+    table.
+    """
     missing = [plain_text(text) for text in schema.get("missingValues", [""])]
     texts = [None if is_missing(value) else plain_text(str(value)) for value in values]
     texts = [None if text in missing else text for text in texts]
@@ -260,7 +321,11 @@ def _column(
     }
     if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
         levels = sorted({text for text in texts if text is not None})
-        found = {"name": name, "type": "string", "constraints": {**constraints, "enum": levels or ["none"]}}
+        found = {
+            "name": name,
+            "type": "string",
+            "constraints": {**constraints, "enum": levels or ["none"]},
+        }
     try:
         column = OpenSchema.from_dict({"fields": [found], "missingValues": [""]}).closed({})[name]
     except SchemaError as error:

@@ -1,4 +1,6 @@
-"""Limits on one column: what rows of a parent may still be, such that all limits can be kept to by those after them."""
+"""Limits on one column: what rows of a parent may still be, such that all limits can be kept to by
+those after them.
+"""
 
 from typing import Any, final
 
@@ -16,8 +18,8 @@ Bools = NDArray[np.bool_]
 class ColumnLimits:
     """The limits of a table on one of its columns, of which any two are nested or apart.
 
-    So what rows can be in all follows limit by limit, the inner ones first: how many rows have the levels of one is any
-    number from what it needs at least to what it can have.
+    So what rows can be in all follows limit by limit, the inner ones first: how many rows have the
+    levels of one is any number from what it needs at least to what it can have.
 
     Parameters
     ----------
@@ -37,10 +39,16 @@ class ColumnLimits:
         """For each limit which levels meet it, shape ``(n_limits, n_levels)``, the fewest first."""
         limits = [limits[place] for place in inner_first]
         self._least = np.array([limit.at_least for limit in limits])
-        self._most = np.array([np.iinfo(np.int32).max if limit.at_most is None else limit.at_most for limit in limits])
+        self._most = np.array(
+            [np.iinfo(np.int32).max if limit.at_most is None else limit.at_most for limit in limits]
+        )
         whole = np.vstack([self.met, np.ones(self.met.shape[1], np.bool_)])
-        self._inner: Ints = whole.argmax(axis=0)  # of each level the innermost limit that it meets; last: none
-        self._outer = [int(whole[n + 1 :, self.met[n].argmax()].argmax()) + n + 1 for n in range(len(limits))]
+        self._inner: Ints = whole.argmax(
+            axis=0
+        )  # of each level the innermost limit that it meets; last: none
+        self._outer = [
+            int(whole[n + 1 :, self.met[n].argmax()].argmax()) + n + 1 for n in range(len(limits))
+        ]
 
     @property
     def overlap(self) -> bool:
@@ -54,7 +62,9 @@ class ColumnLimits:
         """Numbers of rows of a parent, up to ``most``, that cannot keep to all limits."""
         counts = np.arange(most + 1)
         found = np.zeros((len(self.met), most + 1), np.intp)
-        return np.flatnonzero(~self._can_end(found, counts, counts, np.ones(self.met.shape[1], np.bool_))).tolist()
+        return np.flatnonzero(
+            ~self._can_end(found, counts, counts, np.ones(self.met.shape[1], np.bool_))
+        ).tolist()
 
     def allowed(self, found: Ints, counts: Ints, turn: int) -> Bools:
         """Which levels the next row of each parent may have, shape ``(n_parents, n_levels)``.
@@ -86,7 +96,9 @@ class ColumnLimits:
             if levels[self._inner == limit].any():
                 most[limit] += left
             if limit < n:
-                low = np.maximum(least[limit], np.minimum(self._least[limit], counts) - found[limit])
+                low = np.maximum(
+                    least[limit], np.minimum(self._least[limit], counts) - found[limit]
+                )
                 high = np.minimum(most[limit], self._most[limit] - found[limit])
                 possible &= low <= high
                 least[self._outer[limit]] += low
@@ -97,4 +109,7 @@ class ColumnLimits:
 
 def limits_of(table: LinkedTable) -> list[ColumnLimits]:
     """The limits of a table by column."""
-    return [ColumnLimits(table, column) for column in dict.fromkeys(limit.column for limit in table.limits)]
+    return [
+        ColumnLimits(table, column)
+        for column in dict.fromkeys(limit.column for limit in table.limits)
+    ]

@@ -1,4 +1,6 @@
-"""One table of a package: its own columns, its keys, and how many of its rows hang on one row of its parent."""
+"""One table of a package: its own columns, its keys, and how many of its rows hang on one row of
+its parent.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +16,16 @@ from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.schema import Schema
 
 MAX_CHILDREN = 1000
-"""Most rows of one parent: each is drawn after the one before it, and nobody's visits in a table are more."""
+"""Most rows of one parent: each is drawn after the one before it, and nobody's visits in a table
+are more.
+"""
 
 
 def refuse_package(problem: str, table: str | None = None) -> NoReturn:
     """Raise `SchemaError` about a package, or one of its tables."""
-    raise SchemaError(f"package: {problem}" if table is None else f"package: table {table!r}: {problem}")
+    raise SchemaError(
+        f"package: {problem}" if table is None else f"package: table {table!r}: {problem}"
+    )
 
 
 @final
@@ -46,7 +52,12 @@ class Limit:
     def of(cls, content: Any, table: str) -> Self:
         """The limit that a JSON object says; raises `SchemaError` if it is none."""
         way_out = 'write {"where": {"role": ["head"]}, "at_most": 1}'
-        if not isinstance(content, Mapping) or not set(content) <= {"where", "at_least", "at_most", "description"}:
+        if not isinstance(content, Mapping) or not set(content) <= {
+            "where",
+            "at_least",
+            "at_most",
+            "description",
+        }:
             refuse_package(f"a limit is {content!r}; {way_out}", table)
         where, least, most = (content.get(key) for key in ("where", "at_least", "at_most"))
         if not isinstance(where, Mapping) or len(where) != 1:
@@ -54,7 +65,9 @@ class Limit:
         if least is None and most is None:
             refuse_package(f"a limit says neither at_least nor at_most; {way_out}", table)
         for key, value in (("at_least", least), ("at_most", most)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int) or value < 0
+            ):
                 refuse_package(f"{key} is {value!r}; give a whole number of 0 or more", table)
         if least is not None and most is not None and least > most:
             refuse_package(f"at_least is {least}, above at_most {most}; correct one of them", table)
@@ -84,14 +97,15 @@ class LinkedTable:
     is_above
         Whether other tables hang on it.
     parent, parent_key
-        The table that it hangs on, and its columns that name a row of that, in the order of the parent's key; None and
-        none of the root.
+        The table that it hangs on, and its columns that name a row of that, in the order of the
+        parent's key; None and none of the root.
     max_children
         Most rows of one parent that are used.
     min_children
         Least rows that each parent has.
     order
-        The column by which rows of one parent are ordered; None if they stay in the order of the file.
+        The column by which rows of one parent are ordered; None if they stay in the order of the
+        file.
     limits
         How many rows of one parent may have some levels.
     missing_values
@@ -123,32 +137,45 @@ class LinkedTable:
 
     @property
     def row_key(self) -> tuple[str, ...]:
-        """The columns by which its rows are told apart; none where neither a root nor rows below need it.
+        """The columns by which its rows are told apart; none where neither a root nor rows below
+        need it.
 
-        Whose a row is says its parent. So where nothing hangs on it its own key is not looked at: a key that somebody
-        else has as well can then neither replace a row nor refuse a run.
+        Whose a row is says its parent. So where nothing hangs on it its own key is not looked at: a
+        key that somebody else has as well can then neither replace a row nor refuse a run.
         """
         return self.key if self.parent is None or self.is_above else ()
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """Its attributes in a view, parts of dates included."""
-        return () if self.schema is None else tuple(f"{self.name}.{name}" for name in self.schema.names)
+        return (
+            ()
+            if self.schema is None
+            else tuple(f"{self.name}.{name}" for name in self.schema.names)
+        )
 
     def beside(self, rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
-        """Places of the rows beside some that are not the first: the row before if rows are ordered, else the first.
+        """Places of the rows beside some that are not the first: the row before if rows are
+        ordered, else the first.
 
-        ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come before each.
+        ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come
+        before each.
         """
         found: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
         return found
 
     def ranks(self, frame: pd.DataFrame) -> NDArray[Any]:
-        """By what rows of one parent are ordered: a number or code each, all the same if there is no order."""
+        """By what rows of one parent are ordered: a number or code each, all the same if there is
+        no order.
+        """
         if self.schema is None or self.order is None:
             return np.zeros(len(frame))
         column, values = self.schema[self.order], frame[self.order]
-        return column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
+        return (
+            column.read_numbers(values)
+            if isinstance(column, BinnedColumn)
+            else column.encode(values)
+        )
 
     @property
     def count(self) -> str:

@@ -11,15 +11,18 @@ from synthdp.schema.columns.reading import canonical_text
 _NUMBERS = ("integer", "number", "year")
 _MOMENTS = ("date", "datetime", "time", "yearmonth")
 
-_BEGINS_WITH_LETTER = re.compile(r"\^?(?:[A-Za-z_]|\[(?:[A-Za-z]-[A-Za-z]|[A-Za-z_])+\])(?![*?]|\{0)")
+_BEGINS_WITH_LETTER = re.compile(
+    r"\^?(?:[A-Za-z_]|\[(?:[A-Za-z]-[A-Za-z]|[A-Za-z_])+\])(?![*?]|\{0)"
+)
 """Patterns of which, if they have no alternatives, all that fits begins with a letter."""
 
 
 def check_matching(package: Package) -> None:
     """Refuse keys that are declared such that none of a table is one of the table above.
 
-    Only types, formats, levels, bounds and patterns that the package declares are compared: keys themselves, and dtypes
-    of frames, which may depend on them, are not looked at. So whether it refuses is public.
+    Only types, formats, levels, bounds and patterns that the package declares are compared: keys
+    themselves, and dtypes of frames, which may depend on them, are not looked at. So whether it
+    refuses is public.
 
     Raises
     ------
@@ -52,7 +55,10 @@ def _can_match(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         return _least(one) <= _most(other) and _least(other) <= _most(one)
     if _type(one) in _MOMENTS and _type(one) == _type(other):
         return _format(one) == _format(other)
-    return not ((_type(one) in _NUMBERS and _is_no_number(other)) or (_type(other) in _NUMBERS and _is_no_number(one)))
+    return not (
+        (_type(one) in _NUMBERS and _is_no_number(other))
+        or (_type(other) in _NUMBERS and _is_no_number(one))
+    )
 
 
 def _is_no_number(field: Mapping[str, Any]) -> bool:
@@ -60,7 +66,11 @@ def _is_no_number(field: Mapping[str, Any]) -> bool:
     if _type(field) in _MOMENTS:
         return _format(field) == "default"
     pattern = _constraints(field).get("pattern")
-    is_text = isinstance(pattern, str) and "|" not in pattern and _BEGINS_WITH_LETTER.match(pattern) is not None
+    is_text = (
+        isinstance(pattern, str)
+        and "|" not in pattern
+        and _BEGINS_WITH_LETTER.match(pattern) is not None
+    )
     levels = _levels(field)
     return is_text or (bool(levels) and not any(re.match(r"[-+.]?\d", level) for level in levels))
 
@@ -81,7 +91,11 @@ def _constraints(field: Mapping[str, Any]) -> Mapping[str, Any]:
 def _levels(field: Mapping[str, Any]) -> frozenset[str]:
     """The keys that are listed, as keys are compared; none if they are not."""
     listed = _constraints(field).get("enum")
-    return frozenset(canonical_text(level) or "" for level in listed) if isinstance(listed, list) else frozenset()
+    return (
+        frozenset(canonical_text(level) or "" for level in listed)
+        if isinstance(listed, list)
+        else frozenset()
+    )
 
 
 def _least(field: Mapping[str, Any]) -> float:
@@ -94,12 +108,20 @@ def _most(field: Mapping[str, Any]) -> float:
 
 def _bound(field: Mapping[str, Any], key: str, default: float) -> float:
     found = _constraints(field).get(key)
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else default
+    return (
+        float(found) if isinstance(found, int | float) and not isinstance(found, bool) else default
+    )
 
 
 def _said(field: Mapping[str, Any]) -> str:
     """What is declared of a key, in a few words."""
-    found = {key: _constraints(field)[key] for key in ("pattern", "minimum", "maximum") if key in _constraints(field)}
+    found = {
+        key: _constraints(field)[key]
+        for key in ("pattern", "minimum", "maximum")
+        if key in _constraints(field)
+    }
     format_ = [] if _format(field) == "default" else [f"format {_format(field)}"]
     listed = ["enum"] if _levels(field) else []
-    return ", ".join([_type(field), *format_, *(f"{key} {value}" for key, value in found.items()), *listed])
+    return ", ".join(
+        [_type(field), *format_, *(f"{key} {value}" for key, value in found.items()), *listed]
+    )

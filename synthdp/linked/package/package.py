@@ -1,7 +1,9 @@
-"""Packages of linked tables, as a Frictionless Data Package describes them, with additions under ``synthdp``.
+"""Packages of linked tables, as a Frictionless Data Package describes them, with additions under
+``synthdp``.
 
-``{"root": "households", "constraints": [..]}`` stands at the top, ``{"max_children": 4, "order": "date", "limits":
-[..]}`` in a resource, and ``{"public": true}`` in one that is a look-up table. See docs/linked.md.
+``{"root": "households", "constraints": [..]}`` stands at the top, ``{"max_children": 4, "order":
+"date", "limits": [..]}`` in a resource, and ``{"public": true}`` in one that is a look-up table.
+See docs/linked.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,14 @@ import pandas as pd
 
 from synthdp.core.files.json_files import load_json
 from synthdp.data.files.tables import open_table
-from synthdp.linked.package.joined import Joined, Lookup, joined_columns, looked_up, rule_on_sources, with_rows
+from synthdp.linked.package.joined import (
+    Joined,
+    Lookup,
+    joined_columns,
+    looked_up,
+    rule_on_sources,
+    with_rows,
+)
 from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.links import Links
 from synthdp.linked.package.resources import linked_table, with_levels_of
@@ -36,7 +45,8 @@ class Package:
     joined
         Columns of public tables, by the names that rules and marginals have for them.
     content
-        The description as JSON values, from which `from_dict` makes the same package without look-up tables.
+        The description as JSON values, from which `from_dict` makes the same package without
+        look-up tables.
     """
 
     tables: tuple[LinkedTable, ...]
@@ -54,16 +64,20 @@ class Package:
         content
             A Data Package as JSON values.
         lookup
-            Gives the rows of public tables; needed where a column that refers to one declares no levels, and where
-            rules or marginals are on columns of public tables. Rows may stand in their resources instead, as ``data``.
+            Gives the rows of public tables; needed where a column that refers to one declares no
+            levels, and where rules or marginals are on columns of public tables. Rows may stand in
+            their resources instead, as ``data``.
 
         Raises
         ------
         SchemaError
-            If it is no such description; links form a circle, there are several roots, or a table has two protected
-            parents; it names the table and what to change.
+            If it is no such description; links form a circle, there are several roots, or a table
+            has two protected parents; it names the table and what to change.
 
-        >>> people = {"fields": [{"name": "id"}, {"name": "sex", "type": "boolean"}], "primaryKey": "id"}
+        >>> people = {
+        ...     "fields": [{"name": "id"}, {"name": "sex", "type": "boolean"}],
+        ...     "primaryKey": "id",
+        ... }
         >>> package = Package.from_dict({"resources": [{"name": "people", "schema": people}]})
         >>> package.root.name, package.root.key, package.root.attributes
         ('people', ('id',), ('people.sex',))
@@ -71,12 +85,18 @@ class Package:
         links = Links.of(content)
         rows = looked_up(links, lookup)
         settled = with_levels_of(links, rows)
-        settled = {name: {**resource, "path": _path(resource, name)} for name, resource in settled.items()}
+        settled = {
+            name: {**resource, "path": _path(resource, name)} for name, resource in settled.items()
+        }
         tables = tuple(linked_table(settled, links, name) for name in links.order)
         lookups = {name: settled[name]["path"] for name in links.public}
         own = content.get("synthdp", {})
         rules = own.get("constraints", [])
-        if not isinstance(rules, Sequence) or isinstance(rules, str) or not all(isinstance(r, Mapping) for r in rules):
+        if (
+            not isinstance(rules, Sequence)
+            or isinstance(rules, str)
+            or not all(isinstance(r, Mapping) for r in rules)
+        ):
             refuse_package("synthdp.constraints is not a list of rules; list them there")
         joined = joined_columns(tables, links, rows)
         columns = {
@@ -96,7 +116,9 @@ class Package:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a ``datapackage.json``, and the public tables beside it; raises as `from_dict`, and `DataFileError`."""
+        """Read a ``datapackage.json``, and the public tables beside it; raises as `from_dict`, and
+        `DataFileError`.
+        """
         content, folder = load_json(path, "package"), Path(path).parent
         links = Links.of(content, folder)
 
@@ -104,7 +126,9 @@ class Package:
             with open_table(folder / _path(links[name], name)) as table:
                 return table.whole()
 
-        return cls.from_dict({**content, "resources": [links[name] for name in links.names]}, lookup)
+        return cls.from_dict(
+            {**content, "resources": [links[name] for name in links.names]}, lookup
+        )
 
     @property
     def root(self) -> LinkedTable:
@@ -139,5 +163,7 @@ def _path(resource: Mapping[str, Any], name: str) -> str:
         refuse_package("path is not the name of one file; put its parts together", name)
     place = PurePosixPath(path)
     if place.is_absolute() or ".." in place.parts or "\\" in path or "://" in path:
-        refuse_package(f"path is {path!r}; give a file in the folder of the package, or below it", name)
+        refuse_package(
+            f"path is {path!r}; give a file in the folder of the package, or below it", name
+        )
     return path

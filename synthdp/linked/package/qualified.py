@@ -17,7 +17,9 @@ _NAME = re.compile(r"(?P<plain>[^\W\d]\w*)|`(?P<quoted>[^`]+)`")
 def qualified_rule(rule: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """A rule with other names of columns.
 
-    >>> qualified_rule({"check": "start <= `end day`"}, {"start": "stays.start", "end day": "stays.end day"})
+    >>> qualified_rule(
+    ...     {"check": "start <= `end day`"}, {"start": "stays.start", "end day": "stays.end day"}
+    ... )
     {'check': '`stays.start` <= `stays.end day`'}
     >>> qualified_rule({"forbid": {"age": {"maximum": 17}}}, {"age": "people.age"})
     {'forbid': {'people.age': {'maximum': 17}}}
@@ -35,7 +37,8 @@ def qualified_rule(rule: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
         found["determines"] = [names.get(name, name) for name in rule["determines"]]
     if "check" in rule:
         found["check"] = _NAME.sub(
-            lambda match: f"`{names.get(match[1] or match[2], match[1] or match[2])}`", rule["check"]
+            lambda match: f"`{names.get(match[1] or match[2], match[1] or match[2])}`",
+            rule["check"],
         )
     return found
 
@@ -49,5 +52,7 @@ def tables_in(rule: Mapping[str, Any]) -> set[str]:
             refuse_package(f"a rule of the package names {name!r}; name columns as table.column")
         found.add(table)
     if not found:
-        refuse_package("a rule of the package names no column; write forbid, allow, check, or determines with map")
+        refuse_package(
+            "a rule of the package names no column; write forbid, allow, check, or determines with map"
+        )
     return found

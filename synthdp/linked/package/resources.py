@@ -22,8 +22,12 @@ KEY_TYPES = ("integer", "string")
 """Types of fresh keys: numbers where the field is of integers, else texts."""
 
 
-def with_levels_of(links: Links, lookup: Callable[[str], pd.DataFrame] | None) -> dict[str, dict[str, Any]]:
-    """All resources, columns that refer to public tables with the keys of these as levels, unless they have levels."""
+def with_levels_of(
+    links: Links, lookup: Callable[[str], pd.DataFrame] | None
+) -> dict[str, dict[str, Any]]:
+    """All resources, columns that refer to public tables with the keys of these as levels, unless
+    they have levels.
+    """
     found = {}
     for name in links.names:
         schema = dict(links[name]["schema"])
@@ -31,21 +35,30 @@ def with_levels_of(links: Links, lookup: Callable[[str], pd.DataFrame] | None) -
             if other not in links.public:
                 continue
             if len(own) > 1:
-                refuse_package(f"the key to the public table {other!r} has several columns; use one", name)
-            schema["fields"] = [_with_levels(field, own[0], other, there[0], lookup) for field in schema["fields"]]
+                refuse_package(
+                    f"the key to the public table {other!r} has several columns; use one", name
+                )
+            schema["fields"] = [
+                _with_levels(field, own[0], other, there[0], lookup) for field in schema["fields"]
+            ]
         found[name] = {**links[name], "schema": schema}
     for name in links.order:
         _check_key_of_parent(links, name)
     return found
 
 
-def _with_levels(field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None) -> Any:
+def _with_levels(
+    field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None
+) -> Any:
     """A field that refers to a public table, with levels."""
     constraints = field.get("constraints") or {} if isinstance(field, Mapping) else {}
     if not isinstance(field, Mapping) or field.get("name") != name or constraints.get("enum"):
         return field
     if lookup is None:
-        refuse_package(f"column {name!r} refers to it, and its rows are not given; give them, or list levels", other)
+        refuse_package(
+            f"column {name!r} refers to it, and its rows are not given; give them, or list levels",
+            other,
+        )
     rows = lookup(other)
     if there not in rows.columns:
         refuse_package(f"it has no column {there!r}, to which {name!r} refers", other)
@@ -53,7 +66,10 @@ def _with_levels(field: Any, name: str, other: str, there: str, lookup: Callable
     try:
         levels: list[Any] = sorted(map(int, texts)) if field.get("type") == "integer" else texts
     except ValueError:
-        refuse_package(f"column {there!r} does not hold integers, and {name!r} refers to it; make that a string", other)
+        refuse_package(
+            f"column {there!r} does not hold integers, and {name!r} refers to it; make that a string",
+            other,
+        )
     return {**field, "constraints": {**constraints, "enum": levels}}
 
 
@@ -63,7 +79,8 @@ def _check_key_of_parent(links: Links, name: str) -> None:
     for own, other, there in links.references(name):
         if other == parent and not _key(links, other):
             refuse_package(
-                "other tables refer to it, but it has no primaryKey; name the columns that tell rows apart", other
+                "other tables refer to it, but it has no primaryKey; name the columns that tell rows apart",
+                other,
             )
         if other == parent and set(there) != set(_key(links, other)):
             problem = f"{listed(own)} refers to {listed(there)} of {other!r}, whose primaryKey is not that"
@@ -79,8 +96,14 @@ def _primary_key(schema: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
-    """What is public of one protected table; raises `SchemaError` if its resource contradicts itself."""
-    resource, schema, own = resources[name], resources[name]["schema"], own_of(resources[name], name)
+    """What is public of one protected table; raises `SchemaError` if its resource contradicts
+    itself.
+    """
+    resource, schema, own = (
+        resources[name],
+        resources[name]["schema"],
+        own_of(resources[name], name),
+    )
     parent, parent_key = links.parent(name), tuple[str, ...]()
     for columns, other, there in links.references(name):
         if other == parent:
@@ -89,11 +112,16 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     key = _primary_key(schema, name)
     types = _types(schema, name)
     if unknown := [column for column in (*key, *parent_key) if column not in types]:
-        refuse_package(f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name)
+        refuse_package(
+            f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name
+        )
     fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
     columns_, ignored = _schema_of(resource, schema, fields, name)
     if parent is None and own.keys() & {"max_children", "min_children", "order", "limits"}:
-        refuse_package("it is the root, which has no parent: bounds, an order and limits are for other tables", name)
+        refuse_package(
+            "it is the root, which has no parent: bounds, an order and limits are for other tables",
+            name,
+        )
     most = 1 if parent is None else _max_children(own, name)
     table = LinkedTable(
         name=name,
@@ -114,7 +142,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     )
     _check_limits(table)
     if parent is None and not key:
-        refuse_package("it is the root, and has no primaryKey; name the column that tells its rows apart", name)
+        refuse_package(
+            "it is the root, and has no primaryKey; name the column that tells its rows apart", name
+        )
     return table
 
 
@@ -124,7 +154,9 @@ def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
     for field in schema["fields"]:
         column = field.get("name") if isinstance(field, Mapping) else None
         if not isinstance(column, str) or not column or "`" in column:
-            refuse_package(f"the name of a column is {column!r}; give each a name, without backticks", name)
+            refuse_package(
+                f"the name of a column is {column!r}; give each a name, without backticks", name
+            )
         if column in found:
             refuse_package(f"column {column!r} appears twice; give every column its own name", name)
         found[column] = str(field.get("type", "any"))
@@ -147,7 +179,8 @@ def _schema_of(
         if found.is_open:
             left = found.open_columns[0].name
             refuse_package(
-                f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages", name
+                f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages",
+                name,
             )
         return found.closed({}), found.ignored
     except SchemaError as error:
@@ -160,8 +193,14 @@ def _schema_of(
 def _max_children(own: Mapping[str, Any], name: str) -> int:
     most = own.get("max_children")
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CHILDREN:
-        problem = f"synthdp.max_children is {most!r}" if "max_children" in own else "synthdp.max_children is not given"
-        refuse_package(f"{problem}; say how many rows of one parent are used, 1 to {MAX_CHILDREN}", name)
+        problem = (
+            f"synthdp.max_children is {most!r}"
+            if "max_children" in own
+            else "synthdp.max_children is not given"
+        )
+        refuse_package(
+            f"{problem}; say how many rows of one parent are used, 1 to {MAX_CHILDREN}", name
+        )
     return most
 
 
@@ -179,9 +218,14 @@ def _order(own: Mapping[str, Any], schema: Schema | None, name: str) -> str | No
         return None
     names = () if schema is None else tuple(column.name for column in schema.table_columns)
     if order not in names:
-        refuse_package(f"synthdp.order is {order!r}, which is no column besides keys; it has {listed(names)}", name)
+        refuse_package(
+            f"synthdp.order is {order!r}, which is no column besides keys; it has {listed(names)}",
+            name,
+        )
     if schema is None or not schema[order].required:
-        refuse_package(f"column {order!r} orders rows, but may be missing; set constraints.required", name)
+        refuse_package(
+            f"column {order!r} orders rows, but may be missing; set constraints.required", name
+        )
     return str(order)
 
 
@@ -198,7 +242,9 @@ def _limits(own: Mapping[str, Any], schema: Schema | None, name: str) -> tuple[L
         except SchemaError as error:
             refuse_package(f"a limit: {str(error).removeprefix('schema: constraints: ')}", name)
         if not met.any() or met.all():
-            refuse_package(f"a limit on {limit.column!r} is met by {'all' if met.any() else 'no'} levels", name)
+            refuse_package(
+                f"a limit on {limit.column!r} is met by {'all' if met.any() else 'no'} levels", name
+            )
     return limits
 
 
@@ -210,4 +256,7 @@ def _check_limits(table: LinkedTable) -> None:
             refuse_package(f"{problem}; give them levels that are nested or apart", table.name)
         numbers = {*range(max(table.min_children, 1), table.max_children + 1)}
         if numbers <= {*limits.impossible(table.max_children)}:
-            refuse_package(f"limits on {limits.column!r} can be kept to by no number of rows; relax one", table.name)
+            refuse_package(
+                f"limits on {limits.column!r} can be kept to by no number of rows; relax one",
+                table.name,
+            )

@@ -1,11 +1,13 @@
-"""Views: rows of one table of a package beside what they hang on, as one table of records that can be counted.
+"""Views: rows of one table of a package beside what they hang on, as one table of records that can
+be counted.
 
-Each table has two, but the root and tables of one child a parent: of the first rows of all parents, and of later rows.
-A view has these columns:
+Each table has two, but the root and tables of one child a parent: of the first rows of all parents,
+and of later rows. A view has these columns:
 
 - *above*: of each table above, the root first, its columns and its numbers of children;
-- *beside*, in a view of later rows: the table's own columns of another row of the same parent: of the row before, if
-  rows are ordered, else of the parent's first one; and of ordered rows, which place they have;
+- *beside*, in a view of later rows: the table's own columns of another row of the same parent: of
+  the row before, if rows are ordered, else of the parent's first one; and of ordered rows, which
+  place they have;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
 So a row is drawn by completing what is above and beside with its own columns.
@@ -31,15 +33,21 @@ from synthdp.schema.schema import Schema
 Codes = NDArray[np.integer[Any]]
 
 MAX_GRID = 2**14
-"""Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
-whole number of them, and with so many what is lost by rounding down is below the noise."""
+"""Units of weight of a family, where the least common multiple of all numbers of children is
+larger: a row counts a whole number of them, and with so many what is lost by rounding down is below
+the noise.
+"""
 
 TOO_MANY = MAX_GRID + 1
-"""Stands for all larger products of numbers of children: one part of so many is less than a unit, and counts nothing.
-Products are cut there at each step, for those of all steps can be beyond any integer of a machine."""
+"""Stands for all larger products of numbers of children: one part of so many is less than a unit,
+and counts nothing. Products are cut there at each step, for those of all steps can be beyond any
+integer of a machine.
+"""
 
 MAX_PLACES = 8
-"""Places of ordered rows that are told apart, the last one together with all after it: chains have settled by then."""
+"""Places of ordered rows that are told apart, the last one together with all after it: chains have
+settled by then.
+"""
 
 LATER = "later "
 """Before the name of a table: the view of all rows of a parent but the first."""
@@ -90,28 +98,36 @@ class View:
         if not self.is_later:
             return {}
         sources = () if self.table.schema is None else self.table.schema.table_columns
-        return {OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources}
+        return {
+            OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources
+        }
 
     @cached_property
     def place(self) -> str | None:
-        """In a view of ordered later rows the attribute that says how many rows come before, if it can be several."""
+        """In a view of ordered later rows the attribute that says how many rows come before, if it
+        can be several.
+        """
         has_places = self.is_later and self.table.order is not None and self._n_places > 1
         return f"place among {self.name}" if has_places else None
 
     def place_of(self, turns: NDArray[np.integer[Any]]) -> Codes:
         """Codes of `place` of rows before which so many come, at least one."""
-        found: Codes = (np.minimum(turns, self._n_places) - 1).astype(np.min_scalar_type(self._n_places - 1))
+        found: Codes = (np.minimum(turns, self._n_places) - 1).astype(
+            np.min_scalar_type(self._n_places - 1)
+        )
         return found
 
     def codes_beside(
         self, codes: Mapping[str, Codes], rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]
     ) -> dict[str, Codes]:
-        """Codes of the places of some rows, and of what is beside them; of first rows there is nothing.
+        """Codes of the places of some rows, and of what is beside them; of first rows there is
+        nothing.
 
         Parameters
         ----------
         codes
-            Of the table's own attributes, those of one parent together, each of shape ``(n_rows,)``.
+            Of the table's own attributes, those of one parent together, each of shape
+            ``(n_rows,)``.
         rows, turns
             Which rows, and how many rows of its parent come before each.
         """
@@ -131,13 +147,17 @@ class View:
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
-        """The numbers of children among which a parent's weight is split, from the root to the table."""
+        """The numbers of children among which a parent's weight is split, from the root to the
+        table.
+        """
         tables = [table for table in self.package.above(self.name) if table.parent]
         return tuple(table.count for table in (*tables, *([self.table] if self.is_later else [])))
 
     @cached_property
     def schema(self) -> Schema | None:
-        """Schema of the view, by whose names rules may be on all of its columns; None if it has nothing to draw."""
+        """Schema of the view, by whose names rules may be on all of its columns; None if it has
+        nothing to draw.
+        """
         if not self.own:
             return None
         tables = (*self.package.above(self.name), self.table)
@@ -147,15 +167,23 @@ class View:
         rest = [field for field in fields if field["name"] not in self.own]
         if self.place is not None:
             rest.append(_number(self.place, 1, self._n_places))
-        rules = {"constraints": list(rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later))}
+        rules = {
+            "constraints": list(
+                rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later)
+            )
+        }
         try:
-            return Schema.from_dict({"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules})
+            return Schema.from_dict(
+                {"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules}
+            )
         except SchemaError as error:
             refuse_package(str(error).removeprefix("schema: "), self.name)
 
     @cached_property
     def reading_schema(self) -> Schema | None:
-        """`schema` with places for unread values in all columns that tables have, by which rows are counted."""
+        """`schema` with places for unread values in all columns that tables have, by which rows are
+        counted.
+        """
         if self.schema is None:
             return None
         tables = (*self.package.above(self.name), self.table)
@@ -163,21 +191,27 @@ class View:
         return self.schema.with_unread_places(read)
 
     def as_released(self, schema: Schema) -> Self:
-        """The same with the schema that a release was made with: those of earlier versions had other columns."""
+        """The same with the schema that a release was made with: those of earlier versions had
+        other columns.
+        """
         view = replace(self)
         vars(view)["schema"] = schema
         return view
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to `grid` at most."""
+        """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to
+        `grid` at most.
+        """
         return tuple(self.grid // size for size in self.sizes)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Products of numbers of children that a row can have on its way up: what each row counts one part of.
+        """Products of numbers of children that a row can have on its way up: what each row counts
+        one part of.
 
-        Those that weigh the same are one class, with the least of them: up to the next one rows are of it.
+        Those that weigh the same are one class, with the least of them: up to the next one rows are
+        of it.
         """
         found = np.ones(1, np.int64)
         for most in self._bounds:
@@ -195,13 +229,17 @@ class View:
 
     @cached_property
     def grid(self) -> int:
-        """Units of weight of a whole family: so many times one record is what it can change in any cell."""
+        """Units of weight of a whole family: so many times one record is what it can change in any
+        cell.
+        """
         exact = prod(lcm(*range(1, most + 1)) for most in self._bounds)
         return exact if exact <= MAX_GRID else MAX_GRID
 
     @property
     def _bounds(self) -> list[int]:
-        """Most rows, among which a parent's weight is split, at each step from the root to the table."""
+        """Most rows, among which a parent's weight is split, at each step from the root to the
+        table.
+        """
         steps = [table.max_children for table in self.package.above(self.name) if table.parent]
         return [*steps, self.table.max_children - 1] if self.is_later else steps
 
@@ -221,11 +259,17 @@ class View:
         """A field of the row beside: the same, but a date has no parts."""
         own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
         found = {**field, "name": OTHER + field["name"]}
-        return {**found, "synthdp": own} if own else {key: found[key] for key in found if key != "synthdp"}
+        return (
+            {**found, "synthdp": own}
+            if own
+            else {key: found[key] for key in found if key != "synthdp"}
+        )
 
     @property
     def ordered_by(self) -> Column | None:
-        """The column by which rows of one parent are ordered, if there is one and they can be several."""
+        """The column by which rows of one parent are ordered, if there is one and they can be
+        several.
+        """
         if self.table.order is None or self.table.schema is None or not self.beside:
             return None
         return self.table.schema[self.table.order]
@@ -234,11 +278,17 @@ class View:
 def _number(name: str, least: int, most: int) -> dict[str, Any]:
     """A field of whole numbers, each a level."""
     bounds = {"minimum": least, "maximum": most, "required": True}
-    return {"name": name, "type": "integer", "constraints": bounds, "synthdp": {"bins": most - least + 1}}
+    return {
+        "name": name,
+        "type": "integer",
+        "constraints": bounds,
+        "synthdp": {"bins": most - least + 1},
+    }
 
 
 def views_of(package: Package) -> dict[str, View]:
-    """The views of all tables by what they are called, parents before children, first rows before later ones.
+    """The views of all tables by what they are called, parents before children, first rows before
+    later ones.
 
     Raises
     ------
@@ -246,12 +296,24 @@ def views_of(package: Package) -> dict[str, View]:
         If a rule names no column, or columns of tables of which none hangs on the others.
     """
     both = [(View(package, table), View(package, table, is_later=True)) for table in package.tables]
-    views = {view.label: view for pair in both for view in pair if not view.is_later or view.table.max_children > 1}
+    views = {
+        view.label: view
+        for pair in both
+        for view in pair
+        if not view.is_later or view.table.max_children > 1
+    }
     for rule in package.rules:
         named = tables_in(rule)
         if unknown := sorted(named - views.keys()):
-            refuse_package(f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column")
-        if not any(named == named & {t.name for t in (*package.above(name), views[name].table)} for name in named):
-            refuse_package(f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it")
+            refuse_package(
+                f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column"
+            )
+        if not any(
+            named == named & {t.name for t in (*package.above(name), views[name].table)}
+            for name in named
+        ):
+            refuse_package(
+                f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it"
+            )
     _ = [view.schema for view in views.values()]
     return views

@@ -1,4 +1,6 @@
-"""Rules of a view: those of the package by the view's names, and what order and numbers of children say."""
+"""Rules of a view: those of the package by the view's names, and what order and numbers of children
+say.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,14 +19,17 @@ from synthdp.schema.rules.rules import names_in
 def rules_of(
     package: Package, table: LinkedTable, order: Column | None, *, is_later: bool
 ) -> Iterator[Mapping[str, Any]]:
-    """Rules of the table itself, those of the package whose lowest table it is, order, least children, and limits.
+    """Rules of the table itself, those of the package whose lowest table it is, order, least
+    children, and limits.
 
-    ``order`` is the column that orders rows of one parent, if they can be several; ``is_later`` says whether the view
-    is of later rows.
+    ``order`` is the column that orders rows of one parent, if they can be several; ``is_later``
+    says whether the view is of later rows.
     """
     if table.schema is not None:
         for own in table.schema.rules:
-            yield qualified_rule(own.text, {name: f"{table.name}.{name}" for name in table.schema.names})
+            yield qualified_rule(
+                own.text, {name: f"{table.name}.{name}" for name in table.schema.names}
+            )
     above = {each.name for each in package.above(table.name)}
     for rule in package.rules:
         named, is_beside = tables_in(rule), any(name.startswith(OTHER) for name in names_in(rule))

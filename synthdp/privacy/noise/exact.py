@@ -49,7 +49,9 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     if x > bits:
         return 0, 1
     squarings = max(0, int(x).bit_length() + 4)
-    width = bits + squarings + 40  # squaring doubles the width of a bracket, of some hundred units at first
+    width = (
+        bits + squarings + 40
+    )  # squaring doubles the width of a bracket, of some hundred units at first
     y = (x.numerator << width) // (x.denominator << squarings)
     term, total, n_terms = 1 << width, 0, 0
     while term:
@@ -63,15 +65,17 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 
 
 def float_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""exp(-x) for ``x >= 0`` in floating point, with a relative error below 2^-42 up to x = 64; shape of ``x``.
+    r"""exp(-x) for ``x >= 0`` in floating point, with a relative error below 2^-42 up to x = 64;
+    shape of ``x``.
 
     Beyond 64 it is the value there.
 
-    exp(-y) for ``y = x / 256 <= 1/4`` by 13 terms of the Taylor series, then squared eight times. What is
-    left out is below ``y^13 / 13! < 2^-58``. The steps of Horner's rule are at most 1; each errs by at
-    most 2^-53, the rounding of its coefficient included, and by a quarter of the former step's error.
-    So the sum, at least 3/4, is right within 2^-52 + 2^-58, or 2^-51.5 of itself. Squaring doubles this
-    and adds 2^-53: after eight times it is below ``2^8 (2^-51.5 + 2^-53) < 2^-42``.
+    exp(-y) for ``y = x / 256 <= 1/4`` by 13 terms of the Taylor series, then squared eight times.
+    What is left out is below ``y^13 / 13! < 2^-58``. The steps of Horner's rule are at most 1; each
+    errs by at most 2^-53, the rounding of its coefficient included, and by a quarter of the former
+    step's error. So the sum, at least 3/4, is right within 2^-52 + 2^-58, or 2^-51.5 of itself.
+    Squaring doubles this and adds 2^-53: after eight times it is below ``2^8 (2^-51.5 + 2^-53) <
+    2^-42``.
 
     >>> float_exp(np.array([0.0, 1.0])).round(6).tolist()
     [1.0, 0.367879]
@@ -97,7 +101,9 @@ def cumulative_bounds(weights: Sequence[tuple[int, int]], bits: int) -> Bounds:
     return lower, upper
 
 
-def invert(bounds: Callable[[int], Bounds], randomness: Randomness, *, prefix: int = 0, bits: int = 0) -> int:
+def invert(
+    bounds: Callable[[int], Bounds], randomness: Randomness, *, prefix: int = 0, bits: int = 0
+) -> int:
     """Draw an index from the distribution that ``bounds(bits)`` describes ever more finely.
 
     ``prefix`` holds the first ``bits`` bits of the uniform number, if some are drawn already.
@@ -122,13 +128,14 @@ def bernoulli_exp(x: Fraction, randomness: Randomness, *, prefix: int = 0, bits:
 
 
 def exponential_mechanism(gaps: Sequence[int], per_unit: Fraction, randomness: Randomness) -> int:
-    """Draw index i with probability proportional to ``exp(-gaps[i] per_unit)``; all gaps are >= 0, one is 0.
+    """Draw index i with probability proportional to ``exp(-gaps[i] per_unit)``; all gaps are >= 0,
+    one is 0.
 
-    The first 64 bits of the uniform number mostly decide in floating point already. `float_exp` gives
-    each of the n weights, at most 1, within 2^-42, rounding of its argument moves it by less than
-    2^-50, and adding up moves a sum, at most n, by less than n^2 2^-53. So no sum errs by more than
-    n 2^-41 + n^2 2^-53, nor the uniform number times the last of them by more than that and n 2^-52. Within
-    twice these bounds of a step, exact arithmetic decides from the same bits.
+    The first 64 bits of the uniform number mostly decide in floating point already. `float_exp`
+    gives each of the n weights, at most 1, within 2^-42, rounding of its argument moves it by less
+    than 2^-50, and adding up moves a sum, at most n, by less than n^2 2^-53. So no sum errs by more
+    than n 2^-41 + n^2 2^-53, nor the uniform number times the last of them by more than that and n
+    2^-52. Within twice these bounds of a step, exact arithmetic decides from the same bits.
     """
 
     def bounds(bits: int) -> Bounds:
@@ -137,11 +144,17 @@ def exponential_mechanism(gaps: Sequence[int], per_unit: Fraction, randomness: R
 
     prefix = randomness.integer(64)
     scale = float(per_unit)
-    sums = np.cumsum(float_exp(np.array([min(gap * scale, _MAX_EXPONENT) for gap in gaps]))).tolist()
+    sums = np.cumsum(
+        float_exp(np.array([min(gap * scale, _MAX_EXPONENT) for gap in gaps]))
+    ).tolist()
     point = prefix * 2.0**-64 * sums[-1]
     margin = len(gaps) * 2.0**-38 + len(gaps) ** 2 * 2.0**-50
     index = bisect_right(sums, point)
-    if index < len(sums) and sums[index] - point > margin and (index == 0 or point - sums[index - 1] > margin):
+    if (
+        index < len(sums)
+        and sums[index] - point > margin
+        and (index == 0 or point - sums[index - 1] > margin)
+    ):
         return index
     return invert(bounds, randomness, prefix=prefix, bits=64)
 
@@ -149,18 +162,20 @@ def exponential_mechanism(gaps: Sequence[int], per_unit: Fraction, randomness: R
 def erf_bounds(square: Fraction, bits: int) -> tuple[int, int]:
     r"""Integers with ``lower <= 2^bits erf(z) <= upper`` for ``z = sqrt(square) > 0``.
 
-    ``erf(z) = 2 sqrt(square / pi) exp(-square) sum over n >= 0 of (2 square)^n / (1 3 .. (2n + 1))``: all
-    terms are positive, so lower brackets round down and upper ones up throughout. Terms shrink by
-    ``2 square / (2n + 3)``; the sum ends when that is below 1/2 and the upper term at most two units,
-    after which all others together are below two units more. Beyond ``square > bits``,
-    ``1 - erf(z) <= exp(-square) < 2^-bits``.
+    ``erf(z) = 2 sqrt(square / pi) exp(-square) sum over n >= 0 of (2 square)^n / (1 3 .. (2n +
+    1))``: all terms are positive, so lower brackets round down and upper ones up throughout. Terms
+    shrink by ``2 square / (2n + 3)``; the sum ends when that is below 1/2 and the upper term at
+    most two units, after which all others together are below two units more. Beyond ``square >
+    bits``, ``1 - erf(z) <= exp(-square) < 2^-bits``.
 
     >>> erf_bounds(Fraction(1), 20)  # 2^20 erf(1) = 883635.8
     (883635, 883636)
     """
     if square > bits:
         return (1 << bits) - 1, 1 << bits
-    width = bits + 2 * int(square) + 64  # terms, and with them brackets, grow up to exp(square) fold first
+    width = (
+        bits + 2 * int(square) + 64
+    )  # terms, and with them brackets, grow up to exp(square) fold first
     low = high = below = above = 1 << width
     twice_low = (2 * square.numerator << width) // square.denominator
     twice_high = twice_low + 1
@@ -181,10 +196,13 @@ def erf_bounds(square: Fraction, bits: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def _pi_bounds(width: int) -> tuple[int, int]:
-    """Integers that bracket ``2^width pi``, by Machin's formula ``16 arctan(1/5) - 4 arctan(1/239)``."""
+    """Integers that bracket ``2^width pi``, by Machin's formula ``16 arctan(1/5) - 4
+    arctan(1/239)``.
+    """
 
     def arctan(n: int) -> tuple[int, int]:
-        # Alternating and falling; each of the floored terms is off by less than 2 units, and so is the rest.
+        # Alternating and falling; each of the floored terms is off by less than 2 units, and so is
+        # the rest.
         power, total, k = (1 << width + 16) // n, 0, 0
         while power:
             total += (-power if k % 2 else power) // (2 * k + 1)

@@ -1,23 +1,24 @@
-r"""Exact Gaussian noise on integers: a real Gaussian number, rounded to the nearest integer; vectorised.
+r"""Exact Gaussian noise on integers: a real Gaussian number, rounded to the nearest integer;
+vectorised.
 
 Rounding is post-processing. For an integer count c, ``round(c + G) = c + round(G)``: adding this
 noise is the Gaussian mechanism followed by rounding, and every theorem on the Gaussian mechanism
 holds for it, of zCDP [BS16] as of Gaussian DP [DRS19], at every sigma.
 
-X = round(G) has ``F(k) = P(|X| <= k) = erf((k + 1/2) / (sigma sqrt 2))``. Everything below decides as
-infinitely many fair bits and real arithmetic would (see `synthdp.privacy.noise.exact`); floating
+X = round(G) has ``F(k) = P(|X| <= k) = erf((k + 1/2) / (sigma sqrt 2))``. Everything below decides
+as infinitely many fair bits and real arithmetic would (see `synthdp.privacy.noise.exact`); floating
 point answers only where a proven bound on its error says that it must be right, and uses only
 operations that IEEE 754 rounds correctly: ``+ - * /`` and the square root, no function of libm.
 
-Up to sigma = 8,192: inversion of F, with a random sign. A table brackets F within 2^-40 (`_table_of_erf`
-has the proof). A table over the first 16 bits of a draw (a sign, then 15 bits of the uniform
-number) already knows the answer wherever no bracket meets the cell of numbers that begin with them.
-The other draws extend the *same* prefix to 63 bits, and those that then lie within a bracket, or
-beyond the table, extend it further and are decided by `erf_bounds` in integers. Nothing is drawn
-anew, so the distribution stays exact.
+Up to sigma = 8,192: inversion of F, with a random sign. A table brackets F within 2^-40
+(`_table_of_erf` has the proof). A table over the first 16 bits of a draw (a sign, then 15 bits of
+the uniform number) already knows the answer wherever no bracket meets the cell of numbers that
+begin with them. The other draws extend the *same* prefix to 63 bits, and those that then lie within
+a bracket, or beyond the table, extend it further and are decided by `erf_bounds` in integers.
+Nothing is drawn anew, so the distribution stays exact.
 
-Above: a cell first, then a place in it. With B = 2^b, G / B is Gaussian with parameter sigma / B, so the
-table draws j = round(G / B) exactly, for the b that brings sigma / B to 64 .. 128. Given j,
+Above: a cell first, then a place in it. With B = 2^b, G / B is Gaussian with parameter sigma / B,
+so the table draws j = round(G / B) exactly, for the b that brings sigma / B to 64 .. 128. Given j,
 ``G = B (j - 1/2 + v)`` for a v in [0, 1) of density proportional to ``exp(-gamma(v))``,
 
     gamma(v) = ((j - 1/2 + v)^2 - max(|j| - 1/2, 0)^2) / (2 (sigma / B)^2)  >=  0.
@@ -46,7 +47,9 @@ GAUSSIAN = "Gaussian, rounded to the nearest integer"
 """The noise in words, for the certificate."""
 
 MAX_SIGMA_SQUARED = 1 << 100
-"""Sigma up to 2^50: ten bits below `MAX_COUNT`, so that the limits of int64 are never seen in practice."""
+"""Sigma up to 2^50: ten bits below `MAX_COUNT`, so that the limits of int64 are never seen in
+practice.
+"""
 
 MAX_COUNT = 1 << 60
 """Largest count and largest noisy count: with noise of up to 2^62 + 2^43, sums stay within int64."""
@@ -55,7 +58,9 @@ MAX_TABLE_SIGMA_SQUARED = 1 << 26
 """Sigma up to 8,192: beyond, searching a longer table takes longer than drawing a place in a cell."""
 
 _CELL_SIGMA = 64
-"""Least sigma / B: 16 bits then decide all but about 1 / (6 * 64^2) of the draws, and the table is small."""
+"""Least sigma / B: 16 bits then decide all but about 1 / (6 * 64^2) of the draws, and the table is
+small.
+"""
 
 _BLOCK = 1 << 16
 """Draws at a time: they stay in the processor's cache."""
@@ -67,14 +72,16 @@ _MARGIN = 2.0**-40
 """Taken off either side of what floating point says; `_table_of_erf` errs by 2^-43, gamma by 2^-41."""
 
 _MAX_Z = 5.25
-"""The tables end here: ``1 - erf(5.25) < 2^-42`` is within the margin, and exact arithmetic decides what is beyond."""
+"""The tables end here: ``1 - erf(5.25) < 2^-42`` is within the margin, and exact arithmetic decides
+what is beyond.
+"""
 
 
 def gaussian_noise(*, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
     """Independent Gaussian noise, rounded to whole numbers; int64, shape ``(size,)``.
 
-    Exact between -2^61 and 2^61. Beyond, which happens with a probability below 2^-1,000,000, it is some
-    number of the right sign beyond 2^61 and below 2^62 + 2^43: `add_noise` makes them equal.
+    Exact between -2^61 and 2^61. Beyond, which happens with a probability below 2^-1,000,000, it is
+    some number of the right sign beyond 2^61 and below 2^62 + 2^43: `add_noise` makes them equal.
 
     Raises
     ------
@@ -85,7 +92,10 @@ def gaussian_noise(*, sigma_squared: Fraction, size: int, randomness: Randomness
         limit = f"it must be above 0 and at most {float(MAX_SIGMA_SQUARED):.3g}"
         raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; {limit}")
     draw = _from_table if sigma_squared <= MAX_TABLE_SIGMA_SQUARED else _from_cells
-    blocks = [draw(Fraction(sigma_squared), min(_BLOCK, size - start), randomness) for start in range(0, size, _BLOCK)]
+    blocks = [
+        draw(Fraction(sigma_squared), min(_BLOCK, size - start), randomness)
+        for start in range(0, size, _BLOCK)
+    ]
     return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
 
@@ -93,14 +103,16 @@ def add_noise(counts: IntArray, noise: IntArray) -> IntArray:
     """``counts + noise`` within -2^60 .. 2^60, for counts within these limits; int64.
 
     Cutting off is a function of the exact sum alone, hence post-processing: where the noise is
-    beyond 2^61, the sum is beyond 2^60 on the same side, whatever the count and the exact noise are.
+    beyond 2^61, the sum is beyond 2^60 on the same side, whatever the count and the exact noise
+    are.
     """
     answer: IntArray = np.clip(counts + noise, -MAX_COUNT, MAX_COUNT)
     return answer
 
 
 def stddev_of_noise(sigma_squared: Fraction) -> float:
-    """Upper bound on the standard deviation of the noise, tight from sigma = 1 on: ``sqrt(sigma^2 + 1/12)``.
+    """Upper bound on the standard deviation of the noise, tight from sigma = 1 on: ``sqrt(sigma^2 +
+    1/12)``.
 
     By the Fourier series of ``X - G``, the variance is that and two alternating series in
     ``exp(-2 (pi n sigma)^2)``, n = 1, 2, .., whose terms fall and begin below 0.
@@ -116,7 +128,8 @@ class _CdfBounds(Sequence[int]):
         self._sigma_squared = sigma_squared
         self._bits = bits
         self._side = int(upper)
-        # Beyond z = (k + 1/2) / (sigma sqrt 2) with z^2 > bits, no bit of the distribution function is below 1.
+        # Beyond z = (k + 1/2) / (sigma sqrt 2) with z^2 > bits, no bit of the distribution function
+        # is below 1.
         self._length = isqrt(int(2 * sigma_squared * (bits + 1))) + 2
 
     def __len__(self) -> int:
@@ -125,7 +138,9 @@ class _CdfBounds(Sequence[int]):
     def __getitem__(self, k: int) -> int:  # type: ignore[override]  # nobody slices it
         if not 0 <= k < self._length:
             raise IndexError(k)
-        return erf_bounds(Fraction((2 * k + 1) ** 2, 8) / self._sigma_squared, self._bits)[self._side]
+        return erf_bounds(Fraction((2 * k + 1) ** 2, 8) / self._sigma_squared, self._bits)[
+            self._side
+        ]
 
 
 def _cdf_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
@@ -152,7 +167,11 @@ def _table(sigma_squared: Fraction) -> _Table:
     last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
     known = (first == last) & (first < len(lower)) & _is_past(upper, first, cells)
     magnitude = np.where(known, first, _UNDECIDED).astype(np.int32)
-    return _Table(lower, upper, np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32))
+    return _Table(
+        lower,
+        upper,
+        np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32),
+    )
 
 
 def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -167,15 +186,17 @@ def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
 def _table_of_erf() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     r"""``a``, ``erf'(a)`` and ``erf(a)`` for a = 0, 1/16, 2/16, .. 5.25.
 
-    ``erf(a + d) = erf(a) + d (b_0 + b_1 / 2 + b_2 / 3 + ..)``, the Taylor series, has ``b_0 = erf'(a) =
-    2 exp(-a^2) / sqrt(pi)`` and ``b_(n+1) = -2 (a d b_n + d^2 b_(n-1)) / (n + 1)``. With a <= 5.25 and
-    0 <= d <= 1/16, ``2 a d < 0.66`` and ``2 d^2 < 0.01``, so that ``|b_n| <= 1.13 / n!`` by induction
-    for n <= 33 (0.66 + 0.01 n <= 1), and smaller later. What is left out from b_16 on is below 2^-50.
+    ``erf(a + d) = erf(a) + d (b_0 + b_1 / 2 + b_2 / 3 + ..)``, the Taylor series, has ``b_0 =
+    erf'(a) = 2 exp(-a^2) / sqrt(pi)`` and ``b_(n+1) = -2 (a d b_n + d^2 b_(n-1)) / (n + 1)``. With
+    a <= 5.25 and 0 <= d <= 1/16, ``2 a d < 0.66`` and ``2 d^2 < 0.01``, so that ``|b_n| <= 1.13 /
+    n!`` by induction for n <= 33 (0.66 + 0.01 n <= 1), and smaller later. What is left out from
+    b_16 on is below 2^-50.
 
-    Rounding: the slopes come from `exp_bounds`. Each b_n is below 2 and made of ten operations, errs by
-    less than 2^-49, and reaches the sum times d / (n + 1); a rise errs by less than 2^-50. The values
-    are sums of up to 84 of them, each addition errs by up to 2^-54: erf(a) is right within 2^-43.5.
-    A table's argument, off by less than 2^-51 of itself, moves erf by less than 2^-51.
+    Rounding: the slopes come from `exp_bounds`. Each b_n is below 2 and made of ten operations,
+    errs by less than 2^-49, and reaches the sum times d / (n + 1); a rise errs by less than 2^-50.
+    The values are sums of up to 84 of them, each addition errs by up to 2^-54: erf(a) is right
+    within 2^-43.5. A table's argument, off by less than 2^-51 of itself, moves erf by less than
+    2^-51.
     """
     anchors = np.arange(int(_MAX_Z * 16) + 1) / 16
     decay = [exp_bounds(Fraction(i * i, 256), 100)[0] / 2**100 for i in range(anchors.size)]
@@ -184,7 +205,9 @@ def _table_of_erf() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
     return anchors, slopes, np.concatenate([[0.0], np.cumsum(rises)])
 
 
-def _rise(slope: NDArray[np.float64], anchor: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rise(
+    slope: NDArray[np.float64], anchor: NDArray[np.float64], d: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """``erf(anchor + d) - erf(anchor)`` by 16 terms of the Taylor series (see `_table_of_erf`)."""
     before, term, total = np.zeros_like(slope), slope, slope
     for n in range(1, 16):
@@ -193,7 +216,9 @@ def _rise(slope: NDArray[np.float64], anchor: NDArray[np.float64], d: NDArray[np
     return d * total
 
 
-def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _is_past(
+    upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
     """Whether the uniform number is certainly at or above ``F(index - 1)``."""
     at_or_above: NDArray[np.bool_] = (prefix >= upper[index - 1]) | (index == 0)
     return at_or_above
@@ -224,7 +249,9 @@ def _finish(
 
 
 def _from_cells(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    """Large sigma: a cell of 2^shift integers, then a place in it (the module's text has the proof)."""
+    """Large sigma: a cell of 2^shift integers, then a place in it (the module's text has the
+    proof).
+    """
     shift = (isqrt(int(sigma_squared)) // _CELL_SIGMA).bit_length() - 1
     cell_variance = sigma_squared / 4**shift
     farthest = 1 << (62 - shift)
@@ -243,10 +270,11 @@ def _from_cells(sigma_squared: Fraction, size: int, randomness: Randomness) -> I
 def _are_kept(
     cell_variance: Fraction, cells: IntArray, places: NDArray[np.uint64], randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """True with probability ``exp(-gamma(v))`` for each v that begins with the 64 bits of ``places``.
+    """True with probability ``exp(-gamma(v))`` for each v that begins with the 64 bits of
+    ``places``.
 
-    With the position ``y = j - 1/2 + v``, gamma errs by less than ``y^2 2^-50 / variance``, which is
-    below 2^-41 up to 16 standard deviations; whatever is beyond is left to exact arithmetic.
+    With the position ``y = j - 1/2 + v``, gamma errs by less than ``y^2 2^-50 / variance``, which
+    is below 2^-41 up to 16 standard deviations; whatever is beyond is left to exact arithmetic.
     """
     words = randomness.words(cells.size, np.uint16)
     variance = float(cell_variance)
@@ -261,8 +289,11 @@ def _are_kept(
     return kept
 
 
-def _is_kept(cell_variance: Fraction, cell: int, place: int, word: int, randomness: Randomness) -> bool:
-    """Whether ``u < exp(-gamma(v))``, for u that begins with 16 bits and v with 64, and as many more as it takes.
+def _is_kept(
+    cell_variance: Fraction, cell: int, place: int, word: int, randomness: Randomness
+) -> bool:
+    """Whether ``u < exp(-gamma(v))``, for u that begins with 16 bits and v with 64, and as many
+    more as it takes.
 
     gamma(v) has no minimum inside of an interval of numbers v that begin with the same bits, so
     that it is largest and smallest at the ends.

@@ -15,14 +15,20 @@ _EXP_MINUS_ONE = float(float_exp(np.ones(1))[0])
 
 
 def discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
-    """Up to ``size`` draws with ``P(x) ~ exp(-|x| / scale)`` [CKS20, Alg. 2]; rejected ones are left out."""
+    """Up to ``size`` draws with ``P(x) ~ exp(-|x| / scale)`` [CKS20, Alg. 2]; rejected ones are
+    left out.
+    """
     remainder = _uniform_below(scale, size, randomness)
-    keep = bernoulli_exp_many(float_exp(remainder / scale), lambda i: Fraction(int(remainder[i]), scale), randomness)
+    keep = bernoulli_exp_many(
+        float_exp(remainder / scale), lambda i: Fraction(int(remainder[i]), scale), randomness
+    )
     remainder = remainder[keep]
     quotient = np.zeros(remainder.size, dtype=np.int64)
     running = np.arange(remainder.size)
     while running.size:
-        more = bernoulli_exp_many(np.full(running.size, _EXP_MINUS_ONE), lambda _: Fraction(1), randomness)
+        more = bernoulli_exp_many(
+            np.full(running.size, _EXP_MINUS_ONE), lambda _: Fraction(1), randomness
+        )
         running = running[more]
         quotient[running] += 1
     magnitude = remainder + scale * quotient
@@ -44,10 +50,12 @@ def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
 def bernoulli_exp_many(
     close: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """True with probability exp(-exact(i)) each, for rational numbers of which `float_exp` gives ``close``.
+    """True with probability exp(-exact(i)) each, for rational numbers of which `float_exp` gives
+    ``close``.
 
-    Floating point decides where the first 64 bits of the uniform number are farther from ``close`` than
-    2^-40: that errs by less than 2^-42, and rounding of its argument and of the bits by less than 2^-50 more.
+    Floating point decides where the first 64 bits of the uniform number are farther from ``close``
+    than 2^-40: that errs by less than 2^-42, and rounding of its argument and of the bits by less
+    than 2^-50 more.
     """
     words = randomness.words(close.size, np.uint64)
     gap = words.astype(np.float64) * 2.0**-64 - close

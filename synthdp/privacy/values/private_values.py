@@ -24,13 +24,17 @@ Value = TypeVar("Value", bound=str | int)
 
 
 class Frequencies(Protocol):
-    """All values of a column that occur and are not missing, each at a place, in an order of the source's own.
+    """All values of a column that occur and are not missing, each at a place, in an order of the
+    source's own.
 
-    The kernel asks for counts, and then for the values at the places whose noisy counts passed, for no others.
+    The kernel asks for counts, and then for the values at the places whose noisy counts passed, for
+    no others.
     """
 
     def counts(self) -> Iterable[NDArray[np.int64]]:
-        """How many records have the value of each place, in blocks of any lengths; each record has at most one."""
+        """How many records have the value of each place, in blocks of any lengths; each record has
+        at most one.
+        """
 
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         """The values at some places, no two of them equal."""
@@ -39,11 +43,13 @@ class Frequencies(Protocol):
 class ValueSource(Protocol):
     """Where exact counts of the values of single columns come from.
 
-    Of one grid both methods find the same records missing: the sensitivity of both together is that of one.
+    Of one grid both methods find the same records missing: the sensitivity of both together is that
+    of one.
     """
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of: missing, below ``starts[0]``, from each start to the next, at or above the last.
+        """Counts of: missing, below ``starts[0]``, from each start to the next, at or above the
+        last.
 
         Each record is counted in exactly one cell; without starts the cells are: missing, the rest.
         """
@@ -105,9 +111,9 @@ class PrivateValues(Queryable[ValueSource]):
 
     Like `PrivateTable` it shows nothing of the records but what an event in the ledger paid for,
     and each question pays before the records are touched. Sensitivity: a record has one value in a
-    column, or none, so a unit changes the cells of one histogram, or the counts of all values, by at
-    most ``unit.marginal_l2_squared`` (squared L2) together. Values are released in their own order,
-    never in that of the records.
+    column, or none, so a unit changes the cells of one histogram, or the counts of all values, by
+    at most ``unit.marginal_l2_squared`` (squared L2) together. Values are released in their own
+    order, never in that of the records.
 
     Parameters
     ----------
@@ -124,8 +130,11 @@ class PrivateValues(Queryable[ValueSource]):
     __slots__ = ()
     _purpose: ClassVar[str] = "to learn a column's domain"
 
-    def histogram(self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float) -> NoisyHistogram:
-        """Release the counts of public cells of one column with Gaussian noise, at a cost of exactly ``rho``.
+    def histogram(
+        self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float
+    ) -> NoisyHistogram:
+        """Release the counts of public cells of one column with Gaussian noise, at a cost of
+        exactly ``rho``.
 
         Parameters
         ----------
@@ -145,7 +154,9 @@ class PrivateValues(Queryable[ValueSource]):
         """
         starts = np.array(starts, dtype=np.int64)
         if starts.ndim != 1 or starts.size > MAX_CELLS or (starts[1:] <= starts[:-1]).any():
-            raise ParameterError(f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers")
+            raise ParameterError(
+                f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers"
+            )
         n_cells = starts.size + 2
         event = HistogramEvent.costing(
             exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
@@ -154,7 +165,9 @@ class PrivateValues(Queryable[ValueSource]):
         def noisy() -> Answer:
             exact = self._source.histogram(grid, starts)
             if exact.dtype != np.int64 or exact.shape != (n_cells,):
-                raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
+                raise PrivacyError(
+                    f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells"
+                )
             return Answer(self._noisy(event, exact))
 
         counts = self._answer(event, noisy, n_cells, grid, starts).numbers.astype(np.float64)
@@ -162,11 +175,15 @@ class PrivateValues(Queryable[ValueSource]):
         rest = counts[2:] if starts.size else counts[1:]
         return NoisyHistogram(starts, float(counts[0]), float(below), rest, event.stddev)
 
-    def frequent(self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float) -> FrequentValues[str | int]:
-        """Release the values that many records share, with noisy counts: partition selection [Desfontaines22].
+    def frequent(
+        self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float
+    ) -> FrequentValues[str | int]:
+        """Release the values that many records share, with noisy counts: partition selection
+        [Desfontaines22].
 
-        The count of every value gets noise of its own, before the source is asked for any value. Places are no more
-        than names for values: whatever their order, noise is independent of it, and values are released in their own.
+        The count of every value gets noise of its own, before the source is asked for any value.
+        Places are no more than names for values: whatever their order, noise is independent of it,
+        and values are released in their own.
 
         Parameters
         ----------
@@ -189,7 +206,9 @@ class PrivateValues(Queryable[ValueSource]):
         sigma_squared = unit.sigma_squared(exact_rho(rho))
         self._check_scale(sigma_squared, rho)
         allowed = exact_delta(delta)
-        threshold = partition_threshold(sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed)
+        threshold = partition_threshold(
+            sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed
+        )
         event = PartitionEvent(
             column=grid.column,
             of=grid.of,
@@ -201,7 +220,9 @@ class PrivateValues(Queryable[ValueSource]):
 
         def passed() -> Answer:
             found = self._source.frequencies(grid)
-            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
+            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[
+                :1
+            ]  # a public cell beside the values
             noisy, places, first = self._noisy(event, missing).tolist(), [], 0
             for exact in found.counts():  # of a block nothing is kept but what passes
                 with_noise = self._noisy(event, np.asarray(exact, dtype=np.int64))
@@ -212,8 +233,15 @@ class PrivateValues(Queryable[ValueSource]):
             values = found.values(np.concatenate(places)) if len(noisy) > 1 else []
             released = sorted(zip(map(_plain, values), noisy[1:], strict=True))
             in_order = [value for value, _ in released]  # their own, whatever order the source has
-            numbers = [noisy[0], *(count for _, count in released), *(each for each in in_order if type(each) is int)]
-            return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in in_order if type(each) is str))
+            numbers = [
+                noisy[0],
+                *(count for _, count in released),
+                *(each for each in in_order if type(each) is int),
+            ]
+            return Answer(
+                np.array(numbers, dtype=np.int64),
+                tuple(each for each in in_order if type(each) is str),
+            )
 
         answer = self._answer(event, passed, None, grid)
         missing, *numbers = answer.numbers.tolist()
@@ -221,8 +249,11 @@ class PrivateValues(Queryable[ValueSource]):
         counts = dict(zip(found, map(float, numbers[: len(found)]), strict=True))
         return FrequentValues(counts, float(missing), event.stddev, threshold)
 
-    def split_tree(self, grid: Grid, first: int, stop: int, *, rho: Fraction | float) -> NDArray[np.int64]:
-        """Release cells that are narrow where records are dense, at a cost of at most ``rho``: PrivTree [Zhang16].
+    def split_tree(
+        self, grid: Grid, first: int, stop: int, *, rho: Fraction | float
+    ) -> NDArray[np.int64]:
+        """Release cells that are narrow where records are dense, at a cost of at most ``rho``:
+        PrivTree [Zhang16].
 
         Its noise is not Gaussian: the accounting must be zCDP.
 
@@ -249,9 +280,13 @@ class PrivateValues(Queryable[ValueSource]):
         ParameterError
             If there is no grid point, or ``rho`` is not above 0 or too small.
         """
-        event = PrivTreeEvent.costing(exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1)
+        event = PrivTreeEvent.costing(
+            exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1
+        )
         if not -MAX_POINT <= first < stop <= MAX_POINT:
-            raise ParameterError(f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop")
+            raise ParameterError(
+                f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop"
+            )
 
         def counts_below(points: NDArray[np.int64]) -> NDArray[np.int64]:
             inner = points[(points > first) & (points < stop)]
@@ -262,7 +297,12 @@ class PrivateValues(Queryable[ValueSource]):
 
         def tree() -> Answer:
             starts, end = split_tree(
-                counts_below, first, stop, scale=event.scale, decay=event.decay, randomness=self._randomness
+                counts_below,
+                first,
+                stop,
+                scale=event.scale,
+                decay=event.decay,
+                randomness=self._randomness,
             )
             return Answer(np.append(starts, end))
 

@@ -13,39 +13,41 @@ Theorem. For tables that differ in one record, present or absent, the tree is ep
 
     epsilon = (1/s) (2 e^g - 1) / (e^g - 1) = (1/s) (1 + 1 / (1 - e^-g)),      g = decay / s.
 
-Proof. Write ``j = b(v) - t``, an integer. v splits with probability ``S(j) = P(X >= 1 - j)``, that is
+Proof. Write ``j = b(v) - t``, an integer. v splits with probability ``S(j) = P(X >= 1 - j)``, that
+is
 
     S(j) = q^(1 - j) / (1 + q)  for j <= 0,      S(j) = 1 - q^j / (1 + q)  for j >= 0,
 
 and stays a leaf with probability ``1 - S(j) = P(X >= j) = S(1 - j)`` by symmetry.
 
 1. One step up. ``loss(j) = ln(S(j + 1) / S(j))`` is 1/s for j <= 0. For j >= 1,
-   ``S(j + 1) / S(j) = 1 + (1 - q) q^j / (1 + q - q^j)``, where ``q^j <= q`` makes the denominator at
-   least 1; with ``ln(1 + y) <= y`` and ``1 - q <= 1/s``, ``loss(j) <= q^j / s``. Hence, always,
-   ``0 <= loss(j) <= min(1, q^j) / s =: L(j)``, which does not increase with j.
-   For a leaf, ``ln((1 - S(j)) / (1 - S(j + 1))) = loss(-j)``, which lies between 0 and 1/s.
+   ``S(j + 1) / S(j) = 1 + (1 - q) q^j / (1 + q - q^j)``, where ``q^j <= q`` makes the denominator
+   at least 1; with ``ln(1 + y) <= y`` and ``1 - q <= 1/s``, ``loss(j) <= q^j / s``. Hence, always,
+   ``0 <= loss(j) <= min(1, q^j) / s =: L(j)``, which does not increase with j. For a leaf, ``ln((1
+   - S(j)) / (1 - S(j + 1))) = loss(-j)``, which lies between 0 and 1/s.
 2. Who is affected. Let D' be D and one record more, and T a tree. Only the nodes of T that contain
    the record differ: a path v_0, v_1, .. of nodes that split and then one leaf. Everything else,
    and every public leaf, cancels from ``P(T | D') / P(T | D)``. b(v) rises by at most 1; so
 
        ln P(T | D') / P(T | D)  =  sum of loss(j_i) over affected splits  -  loss at the leaf.
 
-3. Fewer records. ``ln P(T | D) / P(T | D')`` is at most the leaf's loss, hence at most 1/s < epsilon.
-4. More records. Let ``x_i = c(v_i) - i decay - t`` in D. If ``x_i < -decay``, b is at its floor in both
-   tables and the node costs nothing. Otherwise ``j_i = x_i``. Counts do not grow along the path, so
-   ``x_i - x_(i+1) >= decay``: read from the deepest affected split upwards, the j are at least
-   ``-decay, 0, decay, 2 decay, ..``. As L does not increase, the sum is at most
-   ``L(-decay) + L(0) + L(decay) + .. = (1/s) (1 + 1 + q^decay + q^(2 decay) + ..)``, a geometric
-   series, as ``q^decay = e^-g``. It does not depend on the depth.  []
+3. Fewer records. ``ln P(T | D) / P(T | D')`` is at most the leaf's loss, hence at most 1/s <
+   epsilon.
+4. More records. Let ``x_i = c(v_i) - i decay - t`` in D. If ``x_i < -decay``, b is at its floor in
+   both tables and the node costs nothing. Otherwise ``j_i = x_i``. Counts do not grow along the
+   path, so ``x_i - x_(i+1) >= decay``: read from the deepest affected split upwards, the j are at
+   least ``-decay, 0, decay, 2 decay, ..``. As L does not increase, the sum is at most ``L(-decay) +
+   L(0) + L(decay) + .. = (1/s) (1 + 1 + q^decay + q^(2 decay) + ..)``, a geometric series, as
+   ``q^decay = e^-g``. It does not depend on the depth.  []
 
 Several records. k records, in whatever cells, come one after the other: ``k epsilon`` (group
 privacy). Scale and decay both k times as large give the same bound as for one record: nothing
 tighter is needed, although k records may touch k paths. Replacing a record removes one
 and adds one, so it counts as two: epsilon doubles.
 
-As zCDP. By 2 to 4 the log ratio of one record lies between -1/s and epsilon, whichever of the tables
-has it: the tree is (epsilon + 1/s)-bounded-range [DR19], which costs ``(epsilon + 1/s)^2 / 8`` [CR21].
-Ranges add up like epsilon where several records come or go.
+As zCDP. By 2 to 4 the log ratio of one record lies between -1/s and epsilon, whichever of the
+tables has it: the tree is (epsilon + 1/s)-bounded-range [DR19], which costs ``(epsilon + 1/s)^2 /
+8`` [CR21]. Ranges add up like epsilon where several records come or go.
 """
 
 from bisect import bisect_left
@@ -108,7 +110,8 @@ def split_tree(
     Returns
     -------
     starts, stop
-        First points of the leaves, int64, increasing, shape ``(n_leaves,)``, and where the last leaf stops.
+        First points of the leaves, int64, increasing, shape ``(n_leaves,)``, and where the last
+        leaf stops.
 
     Raises
     ------
@@ -118,7 +121,12 @@ def split_tree(
     >>> from synthdp.privacy.noise.randomness import SystemRandomness
     >>> values = np.arange(4).repeat(1_000)
     >>> split_tree(
-    ...     lambda points: np.searchsorted(values, points), 0, 4, scale=3, decay=2, randomness=SystemRandomness()
+    ...     lambda points: np.searchsorted(values, points),
+    ...     0,
+    ...     4,
+    ...     scale=3,
+    ...     decay=2,
+    ...     randomness=SystemRandomness(),
     ... )
     (array([0, 1, 2, 3]), 4)
     """
@@ -134,7 +142,9 @@ def split_tree(
         may_split = middles > starts
         leaves.append(starts[~may_split])
         starts, middles, stops = starts[may_split], middles[may_split], stops[may_split]
-        splits = _splits(_counts(counts_below, starts, stops), depth, scale, decay, threshold, randomness)
+        splits = _splits(
+            _counts(counts_below, starts, stops), depth, scale, decay, threshold, randomness
+        )
         leaves.append(starts[~splits])
         starts, middles, stops = starts[splits], middles[splits], stops[splits]
         starts, stops = np.concatenate([starts, middles]), np.concatenate([middles, stops])
@@ -148,7 +158,9 @@ def _counts(counts_below: CountsBelow, starts: IntArray, stops: IntArray) -> Int
     if not points.size:
         return np.empty(0, dtype=np.int64)
     below = np.asarray(counts_below(points), dtype=np.int64)
-    counts: IntArray = below[np.searchsorted(points, stops)] - below[np.searchsorted(points, starts)]
+    counts: IntArray = (
+        below[np.searchsorted(points, stops)] - below[np.searchsorted(points, starts)]
+    )
     return counts
 
 
@@ -172,13 +184,18 @@ def _laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
 
 
 def _check_parameters(scale: int, decay: int, threshold: int = 0) -> None:
-    for name, value, least in (("scale", scale, 1), ("decay", decay, 1), ("threshold", threshold, 0)):
+    for name, value, least in (
+        ("scale", scale, 1),
+        ("decay", decay, 1),
+        ("threshold", threshold, 0),
+    ):
         if not least <= value <= MAX_SCALE:
             raise ParameterError(f"{name} is {value}; give an integer from {least} to 2^40")
 
 
 def privtree_epsilon(scale: int, decay: int) -> Fraction:
-    """Epsilon of one tree for one record, present or absent: the theorem's, rounded up to a multiple of 2^-80.
+    """Epsilon of one tree for one record, present or absent: the theorem's, rounded up to a
+    multiple of 2^-80.
 
     Raises
     ------
@@ -196,7 +213,9 @@ def privtree_epsilon(scale: int, decay: int) -> Fraction:
 
 
 def _decay(scale: int) -> int:
-    """The integer next to ``scale ln 2``, for which an empty node splits about every fourth time [Zhang16]."""
+    """The integer next to ``scale ln 2``, for which an empty node splits about every fourth time
+    [Zhang16].
+    """
     return max(1, round(scale * _LN_2))
 
 

@@ -1,13 +1,14 @@
-"""Thresholds for partition selection: how many records must share a value before it may be released.
+"""Thresholds for partition selection: how many records must share a value before it may be
+released.
 
 Let one unit hold all records of some values: at most k records in all, ``c_1 + .. + c_m <= k`` for
 its m values. A value with c records is released if ``c + X >= T`` for Gaussian noise X, that is
 with probability ``g(c) = P(X >= T - c)``, and any of them with at most ``g(c_1) + .. + g(c_m)``.
 
-As long as T > k, g is convex on 0 .. k, because the probabilities of X = T - c grow as T - c falls to 0.
-So the sum is largest, for a given m, with all but one of the c_j equal to 1, where it is
-``(m - 1) g(1) + g(k - m + 1)``; this is convex in m, hence largest at m = 1 or m = k. Any
-T > k with ``max(g(k), k g(1)) <= delta`` therefore keeps the probability at or below delta.
+As long as T > k, g is convex on 0 .. k, because the probabilities of X = T - c grow as T - c falls
+to 0. So the sum is largest, for a given m, with all but one of the c_j equal to 1, where it is ``(m
+- 1) g(1) + g(k - m + 1)``; this is convex in m, hence largest at m = 1 or m = k. Any T > k with
+``max(g(k), k g(1)) <= delta`` therefore keeps the probability at or below delta.
 """
 
 from fractions import Fraction
@@ -30,8 +31,9 @@ _MAX_SQUARE = 1000
 def tail_bound(sigma_squared: Fraction, m: int) -> Fraction:
     """Upper bound on ``P(X >= m)`` for rounded Gaussian noise X and m >= 1, by integer arithmetic.
 
-    X reaches m where the real Gaussian reaches m - 1/2, hence with probability ``(1 - erf(z)) / 2`` for
-    ``z^2 = (m - 1/2)^2 / (2 sigma^2)``. That is above ``2^-(2 z^2 + 4)``, so bits are asked for accordingly.
+    X reaches m where the real Gaussian reaches m - 1/2, hence with probability ``(1 - erf(z)) / 2``
+    for ``z^2 = (m - 1/2)^2 / (2 sigma^2)``. That is above ``2^-(2 z^2 + 4)``, so bits are asked for
+    accordingly.
 
     >>> f"{float(tail_bound(Fraction(100), 31)):.5f}"
     '0.00114'
@@ -67,7 +69,9 @@ def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fracti
     62
     """
     if not MIN_DELTA <= delta < 1 or float(delta) == 1.0:
-        raise ParameterError(f"delta of a threshold is {float(delta)}; give at least {MIN_DELTA} and less than 1")
+        raise ParameterError(
+            f"delta of a threshold is {float(delta)}; give at least {MIN_DELTA} and less than 1"
+        )
 
     def fails(threshold: int) -> bool:
         alone = tail_bound(sigma_squared, threshold - max_rows)

@@ -19,11 +19,19 @@ class HistogramEvent(CountsEvent):
     n_cells: int
 
     @classmethod
-    def costing(cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit) -> "HistogramEvent":
+    def costing(
+        cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit
+    ) -> "HistogramEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
         sigma_squared = unit.sigma_squared(rho)
-        return cls(column=column, of=of, n_cells=n_cells, sigma_squared=sigma_squared, sensitivity_squared=squared)
+        return cls(
+            column=column,
+            of=of,
+            n_cells=n_cells,
+            sigma_squared=sigma_squared,
+            sensitivity_squared=squared,
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
@@ -34,12 +42,13 @@ class HistogramEvent(CountsEvent):
 @final
 @dataclass(frozen=True, kw_only=True)
 class PartitionEvent(CountsEvent):
-    """The counts of all values that occur, of which only those of at least ``threshold`` are released.
+    """The counts of all values that occur, of which only those of at least ``threshold`` are
+    released.
 
-    The counts of the values that both of two neighbouring tables hold change by at most the
-    unit's sensitivity. A value that only one of them holds belongs to one unit, and passes the
-    threshold with a probability of at most ``delta`` in all (`synthdp.privacy.values.thresholds`); given
-    that none does, the release is distributed as if there were no such value [Desfontaines22].
+    The counts of the values that both of two neighbouring tables hold change by at most the unit's
+    sensitivity. A value that only one of them holds belongs to one unit, and passes the threshold
+    with a probability of at most ``delta`` in all (`synthdp.privacy.values.thresholds`); given that
+    none does, the release is distributed as if there were no such value [Desfontaines22].
     """
 
     column: str
@@ -54,6 +63,11 @@ class PartitionEvent(CountsEvent):
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
-        counted = {"column": self.column, "of": self.of, "threshold": self.threshold, "delta": float(self.delta)}
+        counted = {
+            "column": self.column,
+            "of": self.of,
+            "threshold": self.threshold,
+            "delta": float(self.delta),
+        }
         mechanism = f"{GAUSSIAN}, counts below a threshold left out"
         return self._described("partition selection", of=counted, mechanism=mechanism)

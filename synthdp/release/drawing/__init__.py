@@ -1,1 +1,3 @@
-"""Drawing a table from a fitted model: whole, a slice, or records completed; and what comes with it."""
+"""Drawing a table from a fitted model: whole, a slice, or records completed; and what comes with
+it.
+"""

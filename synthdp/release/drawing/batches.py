@@ -20,28 +20,44 @@ from synthdp.schema.made_up.id_column import MAX_START
 from synthdp.schema.schema import Schema
 
 BLOCK_ROWS = 2**17
-"""Rows that are drawn together, from a seed of their own. Another number would make other rows of the same seed."""
+"""Rows that are drawn together, from a seed of their own. Another number would make other rows of
+the same seed.
+"""
 
 MAX_THREADS = 4
 """Blocks that are drawn at the same time, and held until it is their turn."""
 
 
 def check_batches(schema: Schema, n_rows: int, *, offset: int, seed: int | None) -> None:
-    """Raise `ParameterError` unless rows ``offset .. offset + n_rows`` of a seed can be drawn in blocks."""
+    """Raise `ParameterError` unless rows ``offset .. offset + n_rows`` of a seed can be drawn in
+    blocks.
+    """
     check_seed(seed)
     for name, value in {"n_rows": n_rows, "offset": offset}.items():
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value <= MAX_START:
+        if (
+            not isinstance(value, int | np.integer)
+            or isinstance(value, bool)
+            or not 0 <= value <= MAX_START
+        ):
             raise ParameterError(f"{name} is {value!r}; give a whole number from 0 to {MAX_START}")
     if offset and seed is None:
-        raise ParameterError("offset: without a seed there are no rows before; give the seed that they were drawn with")
+        raise ParameterError(
+            "offset: without a seed there are no rows before; give the seed that they were drawn with"
+        )
     if (column := numbered_within(schema)) is not None:
         way_out = "draw the table at once (sample), or number them through (no synthdp.per)"
-        raise ParameterError(f"column {column!r} is numbered within others, over all rows of a table; {way_out}")
+        raise ParameterError(
+            f"column {column!r} is numbered within others, over all rows of a table; {way_out}"
+        )
 
 
 def numbered_within(schema: Schema) -> str | None:
-    """The first column, if any, whose ids are numbered within others: no block knows how far the ones before came."""
-    return next((column.name for column in schema.generated.columns if getattr(column, "per", ())), None)
+    """The first column, if any, whose ids are numbered within others: no block knows how far the
+    ones before came.
+    """
+    return next(
+        (column.name for column in schema.generated.columns if getattr(column, "per", ())), None
+    )
 
 
 def drawn_blocks(
@@ -55,13 +71,18 @@ def drawn_blocks(
     where: Mapping[str, object] | None,
     unused: Unused = MappingProxyType({}),
 ) -> Iterator[pd.DataFrame]:
-    """Rows ``offset .. offset + n_rows`` of the endless table of a seed, block by block; at least one frame.
+    """Rows ``offset .. offset + n_rows`` of the endless table of a seed, block by block; at least
+    one frame.
 
-    Each block is `drawn_table` with a seed that follows from ``seed`` and the number of the block, so that any part
-    of the table is drawn without the rest. Ids go on from block to block. In place of texts of declared levels there
-    are categories, but with ``text``. Parameters are those of `drawn_table`; they are checked by `check_batches`.
+    Each block is `drawn_table` with a seed that follows from ``seed`` and the number of the block,
+    so that any part of the table is drawn without the rest. Ids go on from block to block. In place
+    of texts of declared levels there are categories, but with ``text``. Parameters are those of
+    `drawn_table`; they are checked by `check_batches`.
     """
-    first, last = offset // BLOCK_ROWS, max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS)
+    first, last = (
+        offset // BLOCK_ROWS,
+        max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS),
+    )
     entropy = np.random.SeedSequence(seed).entropy
 
     def drawn(block: int) -> pd.DataFrame:
@@ -80,12 +101,18 @@ def drawn_blocks(
             after=start,
         )
         rows = slice(max(offset - start, 0), max(offset + n_rows - start, 0))
-        return table if len(table) <= rows.stop and not rows.start else table[rows].reset_index(drop=True)
+        return (
+            table
+            if len(table) <= rows.stop and not rows.start
+            else table[rows].reset_index(drop=True)
+        )
 
     blocks = iter(range(first, last + 1))
     yield drawn(next(blocks))  # alone: what the model works out once is worked out here
     with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
-        ahead: list[Future[pd.DataFrame]] = [pool.submit(drawn, block) for block in islice(blocks, MAX_THREADS)]
+        ahead: list[Future[pd.DataFrame]] = [
+            pool.submit(drawn, block) for block in islice(blocks, MAX_THREADS)
+        ]
         try:
             while ahead:
                 table = ahead.pop(0).result()
@@ -97,7 +124,9 @@ def drawn_blocks(
 
 
 def arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
-    """A `pyarrow.RecordBatchReader` over frames, in batches of ``batch_rows``; categories become texts."""
+    """A `pyarrow.RecordBatchReader` over frames, in batches of ``batch_rows``; categories become
+    texts.
+    """
     if not isinstance(batch_rows, int | np.integer) or batch_rows < 1:
         raise ParameterError(f"batch_rows is {batch_rows!r}; give a whole number of at least 1")
     pyarrow = import_pyarrow()
@@ -106,7 +135,11 @@ def arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
     def batches() -> Iterator[Any]:
         held = first
         for frame in frames:
-            yield from held.slice(0, held.num_rows // batch_rows * batch_rows).combine_chunks().to_batches(batch_rows)
+            yield from (
+                held.slice(0, held.num_rows // batch_rows * batch_rows)
+                .combine_chunks()
+                .to_batches(batch_rows)
+            )
             rest = held.slice(held.num_rows // batch_rows * batch_rows)
             table = _with_texts(pyarrow.Table.from_pandas(frame, preserve_index=False), pyarrow)
             held = pyarrow.concat_tables([rest, table.cast(first.schema)])
@@ -118,5 +151,8 @@ def arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
 def _with_texts(table: Any, pyarrow: Any) -> Any:
     """An Arrow table with plain texts in place of dictionaries, and without what it says to pandas."""
     is_dictionary = pyarrow.types.is_dictionary
-    types = [(field.name, field.type.value_type if is_dictionary(field.type) else field.type) for field in table.schema]
+    types = [
+        (field.name, field.type.value_type if is_dictionary(field.type) else field.type)
+        for field in table.schema
+    ]
     return table.cast(pyarrow.schema(types))

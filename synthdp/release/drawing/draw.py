@@ -34,11 +34,12 @@ def drawn_table(
     categories: bool = False,
     after: int = 0,
 ) -> tuple[pd.DataFrame, Collection[str]]:
-    """A table that a model draws, with generated columns, and the names of the columns that were given.
+    """A table that a model draws, with generated columns, and the names of the columns that were
+    given.
 
-    ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels that are texts come
-    as categories; ids begin as in a table that goes on ``after`` some rows. The other parameters, and errors, are those
-    of `synthdp.release.synthesis.Synthesis.sample`.
+    ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
+    that are texts come as categories; ids begin as in a table that goes on ``after`` some rows. The
+    other parameters, and errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
@@ -53,7 +54,9 @@ def drawn_table(
     codes = _completed(model, rows, wanted, sampling, unused)
     table = with_given(_decoded(codes, rows, rng, text=text), rows, text=text)
     stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
-    return schema.generated.completed(table, seed=generating, stated=stated, text=text), rows.frame.columns
+    return schema.generated.completed(
+        table, seed=generating, stated=stated, text=text
+    ), rows.frame.columns
 
 
 def _seeds(seed: int | np.random.SeedSequence | None) -> list[int]:
@@ -74,7 +77,9 @@ def _codes(model: Model, n_rows: int | None, wanted: Shares, seed: int, unused: 
 
 
 def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused: Unused) -> Codes:
-    """Codes of completed records, inside a slice if there is one: those with the same given columns together."""
+    """Codes of completed records, inside a slice if there is one: those with the same given columns
+    together.
+    """
     codes = given.codes()
     if both := codes.keys() & wanted.keys():
         way_out = "where it stays as it is; leave it out of one"
@@ -95,15 +100,23 @@ def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused
     return tuple(columns)
 
 
-def _decoded(codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: bool) -> pd.DataFrame:
+def _decoded(
+    codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: bool
+) -> pd.DataFrame:
     """Values for the codes of completed records, such that checks hold for what is given of them."""
     numbers, groups = given.numbers(), given.alike(given.numbers())
     pieces = []
     for names, rows in groups:
         known = {name: numbers[name][rows] for name in names}
-        pieces.append(decode([column[rows] for column in codes], given.schema, rng, text=text, given=known))
+        pieces.append(
+            decode([column[rows] for column in codes], given.schema, rng, text=text, given=known)
+        )
     order = np.argsort(np.concatenate([rows for _, rows in groups]))
-    return pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True) if len(pieces) > 1 else pieces[0]
+    return (
+        pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True)
+        if len(pieces) > 1
+        else pieces[0]
+    )
 
 
 def _expected(model: Model, wanted: Shares, unused: Unused) -> float:

@@ -1,4 +1,6 @@
-"""Partial records that a caller gives to be completed: read, held against the schema, and kept as they are."""
+"""Partial records that a caller gives to be completed: read, held against the schema, and kept as
+they are.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,17 +57,25 @@ class GivenRows:
         return [str(name) for name in self.frame.columns if name not in self.schema.generated.names]
 
     def codes(self) -> dict[str, NDArray[np.integer]]:
-        """Level codes of the given columns, and of the parts of those that are dates; of empty cells any."""
+        """Level codes of the given columns, and of the parts of those that are dates; of empty
+        cells any.
+        """
         given = [column for column in self.schema.columns if column.source in self.frame.columns]
         return {column.name: column.encode(self.frame[column.source]) for column in given}
 
     def numbers(self) -> dict[str, NDArray[np.float64]]:
         """The given values that checks speak of, as `read_numbers` gives them."""
         checked = self.schema.checks.columns if self.schema.checks is not None else {}
-        return {name: column.read_numbers(self.frame[name]) for name, column in checked.items() if name in self.known}
+        return {
+            name: column.read_numbers(self.frame[name])
+            for name, column in checked.items()
+            if name in self.known
+        }
 
     def alike(self, names: Iterable[str]) -> list[tuple[list[str], Rows]]:
-        """The rows in groups that have the same of some columns given: the names of these, and the rows."""
+        """The rows in groups that have the same of some columns given: the names of these, and the
+        rows.
+        """
         names, rows = list(names), np.arange(len(self.frame))
         if not names or not rows.size:
             return [(names, rows)]
@@ -73,7 +83,10 @@ class GivenRows:
         _, group = np.unique(np.packbits(patterns, axis=1), axis=0, return_inverse=True)
         group = group.reshape(-1)  # some versions of numpy give it two axes
         members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
-        return [([n for n, known in zip(names, patterns[rows[0]], strict=True) if known], rows) for rows in members]
+        return [
+            ([n for n, known in zip(names, patterns[rows[0]], strict=True) if known], rows)
+            for rows in members
+        ]
 
 
 def given_rows(given: object, schema: Schema) -> GivenRows:
@@ -84,8 +97,8 @@ def given_rows(given: object, schema: Schema) -> GivenRows:
     ParameterError
         If they are none of the forms that are taken.
     SchemaError
-        If a column is unknown, a value lies outside the schema and its column has no ``other``, or a
-        record breaks a check.
+        If a column is unknown, a value lies outside the schema and its column has no ``other``, or
+        a record breaks a check.
     """
     frame = _as_frame(given).reset_index(drop=True)
     if not len(frame.columns):
@@ -94,12 +107,20 @@ def given_rows(given: object, schema: Schema) -> GivenRows:
         if name in schema.generated.names:
             continue
         if name not in schema.names:
-            raise SchemaError(f"given: there is no column {name!r}; there are {listed(schema.table_names)}")
+            raise SchemaError(
+                f"given: there is no column {name!r}; there are {listed(schema.table_names)}"
+            )
         if (source := schema[name].source) != name:
-            raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
+            raise SchemaError(
+                f"given: column {name!r} is a part of {source!r}; give {source!r} in its place"
+            )
     if len(set(frame.columns)) < len(frame.columns):
         raise ParameterError("given: two columns have the same name; give each once")
-    rows = GivenRows(frame, schema, {name: ~_empty(frame[name], name, schema) for name in map(str, frame.columns)})
+    rows = GivenRows(
+        frame,
+        schema,
+        {name: ~_empty(frame[name], name, schema) for name in map(str, frame.columns)},
+    )
     for name in rows.modelled:
         _check_values(schema[name], frame[name][rows.known[name]])
     if schema.checks is not None and (numbers := rows.numbers()):
@@ -111,7 +132,11 @@ def given_rows(given: object, schema: Schema) -> GivenRows:
 def _empty(values: pd.Series, name: str, schema: Schema) -> Mask:
     """Which cells of a column are to be drawn; a blank one is not where it is a level."""
     column = None if name in schema.generated.names else schema[name]
-    blank = column is None or "" in column.missing_values or not column.knows(pd.Series([""], dtype=object)).all()
+    blank = (
+        column is None
+        or "" in column.missing_values
+        or not column.knows(pd.Series([""], dtype=object)).all()
+    )
     return empty_cells(values, blank=blank)
 
 
@@ -120,11 +145,17 @@ def _as_frame(given: object) -> pd.DataFrame:
         return given
     if isinstance(given, pd.Series):
         if given.name is None:
-            raise ParameterError("given: the Series has no name; name it after the column that it holds")
+            raise ParameterError(
+                "given: the Series has no name; name it after the column that it holds"
+            )
         return given.to_frame()
     if isinstance(given, Mapping):
         return _of_columns(given)
-    if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(row, Mapping) for row in given):
+    if (
+        isinstance(given, Sequence)
+        and not isinstance(given, str)
+        and all(isinstance(row, Mapping) for row in given)
+    ):
         names = dict.fromkeys(name for row in given for name in row)
         return _of_columns({name: [row.get(name) for row in given] for name in names})
     if is_foreign(given):
@@ -142,7 +173,10 @@ def _of_columns(columns: Mapping[object, object]) -> pd.DataFrame:
         typed = isinstance(values, pd.Series | np.ndarray)
         held = pd.Series(values) if typed else pd.Series(list(values), dtype=object).infer_objects()  # type: ignore[call-overload]
         series[name] = held.reset_index(drop=True)
-    if len(lengths := {name: len(values) for name, values in series.items()}) and len(set(lengths.values())) > 1:
+    if (
+        len(lengths := {name: len(values) for name, values in series.items()})
+        and len(set(lengths.values())) > 1
+    ):
         raise ParameterError(
             f"given: its columns differ in length, {min(lengths.values())} and more; give as many in each"
         )
@@ -150,11 +184,15 @@ def _of_columns(columns: Mapping[object, object]) -> pd.DataFrame:
 
 
 def _check_values(column: Column, values: pd.Series) -> None:
-    """Refuse a value that the schema does not know: nothing could be said of it. Their index says which they are."""
+    """Refuse a value that the schema does not know: nothing could be said of it. Their index says
+    which they are.
+    """
     if isinstance(column, CategoricalColumn) and column.other is not None:
         return
     suspects = np.arange(len(values))
-    if isinstance(column, BinnedColumn):  # to know values one by one takes a while, and most lie between the bounds
+    if isinstance(
+        column, BinnedColumn
+    ):  # to know values one by one takes a while, and most lie between the bounds
         low, high = column.read_numbers(pd.Series(_bounds(column), dtype=object))
         numbers = column.read_numbers(values)
         suspects = np.flatnonzero(~((low <= numbers) & (numbers <= high)))
@@ -162,7 +200,11 @@ def _check_values(column: Column, values: pd.Series) -> None:
     if unknown.size:
         value = objects_of(values.iloc[unknown[:1]].to_numpy(dtype=object))[0]
         is_missing = not set(texts_of(value)).isdisjoint(column.missing_values)
-        says = "says that it is missing, but the column is required" if is_missing else _outside(column)
+        says = (
+            "says that it is missing, but the column is required"
+            if is_missing
+            else _outside(column)
+        )
         place = f"given: column {column.name!r}: value {values.index[unknown[0]]} (from 0)"
         raise SchemaError(f"{place} is {value!r}, which {says}; correct it")
 
@@ -180,7 +222,9 @@ def _bounds(column: BinnedColumn) -> list[object]:
 
 
 def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFrame:
-    """A completed table with the given values as they are, typed or as texts; without generated columns."""
+    """A completed table with the given values as they are, typed or as texts; without generated
+    columns.
+    """
     kept = {}
     for name in rows.modelled:
         column, values, known = rows.schema[name], rows.frame[name], rows.known[name]
@@ -223,10 +267,18 @@ def _text(column: Column, value: object) -> str:
         return column.missing_values[0] if column.missing_values else ""
     if isinstance(value, date | np.datetime64) and isinstance(column, DateColumn):
         moment = pd.Timestamp(value)
-        return str(moment.strftime(column.format) if column.format else moment.isoformat().removesuffix("T00:00:00"))
+        return str(
+            moment.strftime(column.format)
+            if column.format
+            else moment.isoformat().removesuffix("T00:00:00")
+        )
     if isinstance(value, bool | np.bool_):
         words = column.written if isinstance(column, BooleanColumn) else ("False", "True")
         return words[bool(value)]
     is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
     text = str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]
-    return column.notation.written(text) if isinstance(column, NumericColumn | CategoricalColumn) else text
+    return (
+        column.notation.written(text)
+        if isinstance(column, NumericColumn | CategoricalColumn)
+        else text
+    )

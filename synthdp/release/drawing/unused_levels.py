@@ -1,4 +1,6 @@
-"""Levels without records: what a model puts there, which is noise, goes to the other levels given the rest."""
+"""Levels without records: what a model puts there, which is noise, goes to the other levels given
+the rest.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +23,9 @@ Unused = Mapping[str, int]
 def unused_levels(
     schema: Schema, measurements: Sequence[LinearMeasurement], certificate: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Of columns whose levels were learnt, as a certificate says, ``other`` where nothing but noise is left for it."""
+    """Of columns whose levels were learnt, as a certificate says, ``other`` where nothing but noise
+    is left for it.
+    """
     domain = certificate.get("domain")
     learnt = domain.get("derived", {}) if isinstance(domain, Mapping) else {}
     names = [name for name, parts in learnt.items() if "levels" in parts]
@@ -29,7 +33,8 @@ def unused_levels(
 
 
 def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
-    """Records without unused levels: there an attribute is drawn again, given all others of its record.
+    """Records without unused levels: there an attribute is drawn again, given all others of its
+    record.
 
     Parameters
     ----------
@@ -59,8 +64,11 @@ def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
     return tuple(columns)
 
 
-def without_unused(values: NDArray[np.float64], names: Sequence[str], unused: Unused) -> NDArray[np.float64]:
-    """A marginal in which unused levels have nothing: the others have it in proportion, or evenly if they are empty.
+def without_unused(
+    values: NDArray[np.float64], names: Sequence[str], unused: Unused
+) -> NDArray[np.float64]:
+    """A marginal in which unused levels have nothing: the others have it in proportion, or evenly
+    if they are empty.
 
     >>> without_unused(np.array([[30.0, 10.0, 4.0], [0.0, 5.0, 5.0]]), ["town", "sex"], {"sex": 2})
     array([[33., 11.,  0.],
@@ -74,18 +82,27 @@ def without_unused(values: NDArray[np.float64], names: Sequence[str], unused: Un
         kept = np.arange(counts.shape[-1]) != unused[name]
         sums = (counts * kept).sum(axis=-1, keepdims=True)
         shares = np.divide(
-            counts * kept, sums, out=np.broadcast_to(kept / kept.sum(), counts.shape).copy(), where=sums > 0
+            counts * kept,
+            sums,
+            out=np.broadcast_to(kept / kept.sum(), counts.shape).copy(),
+            where=sums > 0,
         )
         values = np.moveaxis((counts + moved * shares) * kept, -1, axis)
     return values
 
 
-def narrowed_to_used(wanted: Mapping[str, NDArray[np.float64]], unused: Unused) -> dict[str, NDArray[np.float64]]:
-    """What is wanted of each level, without unused ones; raises `ParameterError` if nothing is left of a condition."""
+def narrowed_to_used(
+    wanted: Mapping[str, NDArray[np.float64]], unused: Unused
+) -> dict[str, NDArray[np.float64]]:
+    """What is wanted of each level, without unused ones; raises `ParameterError` if nothing is left
+    of a condition.
+    """
     left = {}
     for name, shares in wanted.items():
         left[name] = np.where(np.arange(len(shares)) == unused.get(name, -1), 0.0, shares)
         if not left[name].any():
-            problem = "asks for the level of values that were not found, which has no records but noise"
+            problem = (
+                "asks for the level of values that were not found, which has no records but noise"
+            )
             raise ParameterError(f"where: the condition on {name!r} {problem}; name another level")
     return left

@@ -1,19 +1,23 @@
-"""What releases about one population cost together: a privacy filter whose terms are settled before anything is seen.
+"""What releases about one population cost together: a privacy filter whose terms are settled before
+anything is seen.
 
-The costs of releases add up in one currency, rho of zCDP or mu^2 / 2 of Gaussian DP, also when what is released next,
-and for how much, depends on what came out [Whitehouse 2023, Feldman-Zrnic 2021, Smith-Thakurta 2022]. For that the
-theorem, and the part of delta that it is worked out for, must not depend on what came out. So the first release that
-has a cost in rho settles them. To decide afterwards which theorem gives the best total would be wrong: whoever goes on
-under one theorem where the noise was unlucky and under the other where it was not can have up to twice the delta.
+The costs of releases add up in one currency, rho of zCDP or mu^2 / 2 of Gaussian DP, also when what
+is released next, and for how much, depends on what came out [Whitehouse 2023, Feldman-Zrnic 2021,
+Smith-Thakurta 2022]. For that the theorem, and the part of delta that it is worked out for, must
+not depend on what came out. So the first release that has a cost in rho settles them. To decide
+afterwards which theorem gives the best total would be wrong: whoever goes on under one theorem
+where the noise was unlucky and under the other where it was not can have up to twice the delta.
 
-Releases by other systems may be known by (epsilon, delta) only. Those that are entered first come off the budget as
-they are, by basic composition. Later ones cost rho: (epsilon, delta)-DP is epsilon-DP but for a probability of delta
-[KOV15], and epsilon-DP is
+Releases by other systems may be known by (epsilon, delta) only. Those that are entered first come
+off the budget as they are, by basic composition. Later ones cost rho: (epsilon, delta)-DP is
+epsilon-DP but for a probability of delta [KOV15], and epsilon-DP is
 
-- ``epsilon^2 / 2``-zCDP [BS16, Prop. 3.3], and for the one order alpha of Renyi divergence by which zCDP is turned into
-  epsilon and delta [CKS20] it counts as rho = ``epsilon / alpha``, as no divergence is above epsilon;
-- mu-Gaussian DP with ``Phi(-mu / 2) = 1 / (1 + e^epsilon)``: both trade-off curves meet at that point, and between it
-  and the ends the Gaussian one, being convex, lies below the chords that the other one consists of [DRS19].
+- ``epsilon^2 / 2``-zCDP [BS16, Prop. 3.3], and for the one order alpha of Renyi divergence by which
+  zCDP is turned into epsilon and delta [CKS20] it counts as rho = ``epsilon / alpha``, as no
+  divergence is above epsilon;
+- mu-Gaussian DP with ``Phi(-mu / 2) = 1 / (1 + e^epsilon)``: both trade-off curves meet at that
+  point, and between it and the ends the Gaussian one, being convex, lies below the chords that the
+  other one consists of [DRS19].
 """
 
 from dataclasses import dataclass, replace
@@ -26,10 +30,14 @@ from synthdp.core.errors import BudgetExceededError, PrivacyError
 from synthdp.privacy.accounting import Accounting, best_order
 
 RESERVED = 0.25
-"""Share of delta for thresholds and for deltas of other systems, unless the first release needs another."""
+"""Share of delta for thresholds and for deltas of other systems, unless the first release needs
+another.
+"""
 
 _SPARE = Fraction(1, 2**30)
-"""Far more than what floating-point functions are wrong by: in proportion, and a thousandth of it where mu is tiny."""
+"""Far more than what floating-point functions are wrong by: in proportion, and a thousandth of it
+where mu is tiny.
+"""
 
 _LARGE_EPSILON = 30.0
 """From there on an epsilon is more than any budget of Gaussian DP allows for."""
@@ -38,7 +46,9 @@ _LARGE_EPSILON = 30.0
 @final
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The cost of one release: in rho of ``accounting``, or in ``epsilon`` where that is None; and its own delta."""
+    """The cost of one release: in rho of ``accounting``, or in ``epsilon`` where that is None; and
+    its own delta.
+    """
 
     accounting: Accounting | None
     rho: Fraction = Fraction(0)
@@ -124,15 +134,22 @@ class Account:
     failed: Fraction = Fraction(0)
 
     def settled(self, cost: Cost) -> Terms | None:
-        """The terms under which a release would be charged; None if it comes off epsilon and delta as it is.
+        """The terms under which a release would be charged; None if it comes off epsilon and delta
+        as it is.
 
         Raises `PrivacyError` if nothing can be charged any more.
         """
         if self.terms is not None or cost.accounting is None:
             return self.terms
-        accounting, epsilon, delta = self.accounting or cost.accounting, _below(self.epsilon), _below(self.delta)
+        accounting, epsilon, delta = (
+            self.accounting or cost.accounting,
+            _below(self.epsilon),
+            _below(self.delta),
+        )
         if min(epsilon, delta) <= 0:
-            raise BudgetExceededError("all of it is spent; nothing more may be released about this population")
+            raise BudgetExceededError(
+                "all of it is spent; nothing more may be released about this population"
+            )
         found = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
         if (cost.rho > found.capacity or cost.delta > found.reserve) and cost.delta < self.delta:
             found = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=_above(cost.delta))
@@ -142,7 +159,9 @@ class Account:
         """The account after a release; it may be overspent."""
         if terms is None:
             return replace(self, epsilon=self.epsilon - cost.epsilon, delta=self.delta - cost.delta)
-        return replace(self, terms=terms, rho=self.rho + terms.rho_of(cost), failed=self.failed + cost.delta)
+        return replace(
+            self, terms=terms, rho=self.rho + terms.rho_of(cost), failed=self.failed + cost.delta
+        )
 
     def check(self, cost: Cost, terms: Terms | None) -> None:
         """Raise `BudgetExceededError` if a release would overspend."""
@@ -165,16 +184,26 @@ class Account:
                 )
 
     def _hint(self, terms: Terms, accounting: Accounting) -> str:
-        """What would fit: of a run that converts its epsilon by another theorem than the budget, less."""
-        left = epsilon_of(accounting, terms.capacity - self.rho, float(self.delta), most=float(self.epsilon))
+        """What would fit: of a run that converts its epsilon by another theorem than the budget,
+        less.
+        """
+        left = epsilon_of(
+            accounting, terms.capacity - self.rho, float(self.delta), most=float(self.epsilon)
+        )
         if not left:
             return "all is spent"
-        better = "" if accounting is terms.accounting else f"; more with --accounting {terms.accounting.value}"
+        better = (
+            ""
+            if accounting is terms.accounting
+            else f"; more with --accounting {terms.accounting.value}"
+        )
         return f"with delta {float(self.delta):.4g} about epsilon {0.99 * left:.3g} fits ({accounting.value}){better}"
 
 
 def epsilon_of(accounting: Accounting, rho: Fraction, delta: float, *, most: float) -> float:
-    """Largest epsilon, within 1 %, for which (epsilon, delta) allows for at most ``rho``; 0 if that is almost none."""
+    """Largest epsilon, within 1 %, for which (epsilon, delta) allows for at most ``rho``; 0 if that
+    is almost none.
+    """
     low, high = most * 1e-4, most
     if rho <= 0 or accounting.rho(epsilon=low, delta=delta) > rho:
         return 0.0
@@ -182,7 +211,9 @@ def epsilon_of(accounting: Accounting, rho: Fraction, delta: float, *, most: flo
         return high
     while high > 1.01 * low:
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if accounting.rho(epsilon=middle, delta=delta) <= rho else (low, middle)
+        low, high = (
+            (middle, high) if accounting.rho(epsilon=middle, delta=delta) <= rho else (low, middle)
+        )
     return low
 
 

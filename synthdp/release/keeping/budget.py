@@ -1,4 +1,6 @@
-"""The budget of a population: one file, to which every release about the same people is charged before it begins."""
+"""The budget of a population: one file, to which every release about the same people is charged
+before it begins.
+"""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -11,7 +13,13 @@ from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.keeping.account import Account, Cost
-from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, stated_cost, terms_to_dict
+from synthdp.release.keeping.budget_entries import (
+    FORMAT,
+    Entries,
+    cost_to_dict,
+    stated_cost,
+    terms_to_dict,
+)
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import check_words, checked_path, member_of
 from synthdp.release.keeping.journal import Journal, new_run, now
@@ -23,10 +31,11 @@ PATIENCE = 60.0
 
 @final
 class Budget:
-    """One privacy budget for one population, across runs, files, processes and machines that share a file system.
+    """One privacy budget for one population, across runs, files, processes and machines that share
+    a file system.
 
-    The file only grows. Each line is bound to those before it by a hash, and on the disk before the run that it
-    charges reads a record. See ``docs/budgets.md`` for what adds up how.
+    The file only grows. Each line is bound to those before it by a hash, and on the disk before the
+    run that it charges reads a record. See ``docs/budgets.md`` for what adds up how.
 
     Parameters
     ----------
@@ -42,7 +51,9 @@ class Budget:
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> budget = Budget.create(f"{folder.name}/patients.budget", epsilon=3, delta=1e-6, population="patients of 2026")
+    >>> budget = Budget.create(
+    ...     f"{folder.name}/patients.budget", epsilon=3, delta=1e-6, population="patients of 2026"
+    ... )
     >>> budget.add(epsilon=1, delta=1e-7, note="table of the yearly report")
     >>> budget.show()["left"]
     {'epsilon': 2.0, 'delta': 9e-07}
@@ -91,7 +102,9 @@ class Budget:
         check_budget(epsilon=epsilon, delta=delta)
         check_words("population", population, "say in words whom the budget protects")
         if unit is not None and not isinstance(unit, str):
-            raise ParameterError(f"unit is {unit!r}; give the name of the column that tells persons apart")
+            raise ParameterError(
+                f"unit is {unit!r}; give the name of the column that tells persons apart"
+            )
         protected = PrivacyUnit(adjacency=member_of(Adjacency, "adjacency", adjacency), column=unit)
         header = {
             "format": FORMAT,
@@ -100,7 +113,9 @@ class Budget:
             "delta": float(delta),
             "adjacency": protected.adjacency.value,
             "unit": unit,
-            "accounting": None if accounting is None else member_of(Accounting, "accounting", accounting).value,
+            "accounting": None
+            if accounting is None
+            else member_of(Accounting, "accounting", accounting).value,
             "when": now(),
             "id": new_run(),  # two budgets of the same words and the same second are two
             "software": f"synthdp {__version__}",
@@ -125,11 +140,16 @@ class Budget:
 
     @property
     def head(self) -> str:
-        """Hash of all that is in it: who keeps it elsewhere will notice if lines are cut off; see `verify`."""
+        """Hash of all that is in it: who keeps it elsewhere will notice if lines are cut off; see
+        `verify`.
+        """
         return self._read().hashes[-1]
 
-    def charge(self, ledger: PrivacyLedger, journal: Journal, *, schema: str, note: str = "") -> bool:
-        """Charge all that a run may spend, unless that was done before it was stopped; whether it is charged now.
+    def charge(
+        self, ledger: PrivacyLedger, journal: Journal, *, schema: str, note: str = ""
+    ) -> bool:
+        """Charge all that a run may spend, unless that was done before it was stopped; whether it
+        is charged now.
 
         Parameters
         ----------
@@ -147,7 +167,8 @@ class Budget:
         BudgetExceededError
             If too little is left.
         PrivacyError
-            If the run has another unit of privacy, its kind of noise is not covered, or its journal is an old copy.
+            If the run has another unit of privacy, its kind of noise is not covered, or its journal
+            is an old copy.
         DataFileError
             If the file cannot be read or written; nothing is charged then.
         """
@@ -174,8 +195,8 @@ class Budget:
     def end(self, journal: Journal) -> None:
         """Note that a run has ended, and with which answers; once for each run.
 
-        Raises `PrivacyError` if its charge is gone, or it has ended with other answers in a copy of its journal, and
-        `DataFileError` as `charge`.
+        Raises `PrivacyError` if its charge is gone, or it has ended with other answers in a copy of
+        its journal, and `DataFileError` as `charge`.
         """
         with self._open() as file:
             entries = self._entries(file)
@@ -186,10 +207,13 @@ class Budget:
                 )
             self._check_answers(entries, journal.run, journal.hashes, journal.path)
             if journal.run not in entries.ended:
-                file.append({"kind": "end", "run": journal.run, "journal_head": journal.head, "when": now()})
+                file.append(
+                    {"kind": "end", "run": journal.run, "journal_head": journal.head, "when": now()}
+                )
 
     def rescue(self, run: str, hashes: Sequence[str], path: str) -> None:
-        """Let what a journal holds become a release without its run, and note it: no other copy may be one then.
+        """Let what a journal holds become a release without its run, and note it: no other copy may
+        be one then.
 
         Parameters
         ----------
@@ -216,7 +240,9 @@ class Budget:
                 )
             self._check_answers(entries, run, hashes, path)
             if hashes[-1] not in (entries.ended.get(run), *entries.rescued.get(run, ())):
-                file.append({"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()})
+                file.append(
+                    {"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()}
+                )
 
     def add(
         self,
@@ -253,7 +279,8 @@ class Budget:
             self._append(file, self._entries(file), cost, {"kind": "other", "note": note})
 
     def verify(self, head: str | None = None) -> None:
-        """Walk through the whole file; ``head``, if it is given, must be the hash of one of its lines.
+        """Walk through the whole file; ``head``, if it is given, must be the hash of one of its
+        lines.
 
         That whole lines were cut off its end only a hash tells that was kept elsewhere.
 
@@ -267,7 +294,9 @@ class Budget:
         if head is not None:
             check_words("head", head, "give a hash that `show` printed")
         if head is not None and head.strip().lower() not in self._read().hashes:
-            raise DataFileError(f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced")
+            raise DataFileError(
+                f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced"
+            )
         with self._open(is_writable=False) as file:
             self._entries(file)
             if file.cut:
@@ -290,7 +319,9 @@ class Budget:
     def _entries(self, file: ChainedFile) -> Entries:
         return Entries.of(file)
 
-    def _append(self, file: ChainedFile, entries: Entries, cost: Cost, entry: Mapping[str, Any]) -> None:
+    def _append(
+        self, file: ChainedFile, entries: Entries, cost: Cost, entry: Mapping[str, Any]
+    ) -> None:
         """Charge a cost, or raise and leave the file as it was."""
         account: Account = entries.account
         try:
@@ -298,7 +329,9 @@ class Budget:
             account.check(cost, terms)
         except (BudgetExceededError, PrivacyError) as error:
             raise type(error)(f"budget {self.path!r}: {error}") from None
-        opened = {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
+        opened = (
+            {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
+        )
         file.append({**entry, **cost_to_dict(cost), **opened, "when": now()})
 
     def _cost_of(self, ledger: PrivacyLedger, entries: Entries) -> Cost:
@@ -308,7 +341,8 @@ class Budget:
         if (unit.column, unit.adjacency) == (own.column, own.adjacency):
             return cost
         if unit.column == own.column and own.adjacency is Adjacency.REPLACE_ONE and cost.delta == 0:
-            # A record that is replaced goes and another comes: group privacy for two [BS16, Prop. 1.9; DRS19, Thm. 3].
+            # A record that is replaced goes and another comes: group privacy for two [BS16, Prop.
+            # 1.9; DRS19, Thm. 3].
             return Cost(accounting=cost.accounting, rho=4 * cost.rho)
         names = [f"{each.adjacency.value} of {each.column or 'records'}" for each in (own, unit)]
         raise PrivacyError(
@@ -326,10 +360,11 @@ class Budget:
         self._check_answers(entries, journal.run, journal.hashes, journal.path)
 
     def _check_answers(self, entries: Entries, run: str, hashes: Sequence[str], path: str) -> None:
-        """Refuse a journal if its run was released with other answers: two releases for the price of one.
+        """Refuse a journal if its run was released with other answers: two releases for the price
+        of one.
 
-        What was released until now is known by the hashes that its journal had. A journal that goes on from there has
-        them among its own.
+        What was released until now is known by the hashes that its journal had. A journal that goes
+        on from there has them among its own.
         """
         if entries.ended.get(run, hashes[-1]) != hashes[-1]:
             raise PrivacyError(

@@ -42,7 +42,8 @@ class Entries:
     ended
         For each of those that have ended the hash of its journal.
     rescued
-        For each of those whose journal became a release without its run the hash that the journal had, each time.
+        For each of those whose journal became a release without its run the hash that the journal
+        had, each time.
     """
 
     header: Mapping[str, Any]
@@ -81,8 +82,12 @@ class Entries:
                 if entry["kind"] == "run":
                     runs[str(entry["run"])] = cost
         except (ArithmeticError, KeyError, SynthdpError, TypeError, ValueError):
-            problem = "the first line is no budget's" if number == 0 else f"line {number + 1} is no entry"
-            file.refuse(f"{problem} of this version of synthdp; update it, or give the file that it wrote")
+            problem = (
+                "the first line is no budget's" if number == 0 else f"line {number + 1} is no entry"
+            )
+            file.refuse(
+                f"{problem} of this version of synthdp; update it, or give the file that it wrote"
+            )
         return cls(
             header=header,
             entered=tuple(entered),
@@ -95,11 +100,20 @@ class Entries:
         )
 
     def described(self) -> dict[str, Any]:
-        """Header, entries, what is spent and left, and the hash of the last line, as plain JSON values."""
+        """Header, entries, what is spent and left, and the hash of the last line, as plain JSON
+        values.
+        """
         account, open_runs = self.account, [run for run in self.runs if run not in self.ended]
         content = {name: value for name, value in self.header.items() if name != "format"}
-        content |= {"entries": [dict(entry) for entry in self.entered], "unfinished_runs": open_runs}
-        return content | {"spent": _spent(account, self.header), "left": _left(account), "head": self.hashes[-1]}
+        content |= {
+            "entries": [dict(entry) for entry in self.entered],
+            "unfinished_runs": open_runs,
+        }
+        return content | {
+            "spent": _spent(account, self.header),
+            "left": _left(account),
+            "head": self.hashes[-1],
+        }
 
 
 def _opened(header: Mapping[str, Any]) -> tuple[PrivacyUnit, Account]:
@@ -112,12 +126,19 @@ def _opened(header: Mapping[str, Any]) -> tuple[PrivacyUnit, Account]:
         raise TypeError("not the name of a column")
     unit = PrivacyUnit(adjacency=Adjacency(header["adjacency"]), column=column)
     accounting = None if header["accounting"] is None else Accounting(header["accounting"])
-    return unit, Account(epsilon=Fraction(header["epsilon"]), delta=Fraction(header["delta"]), accounting=accounting)
+    return unit, Account(
+        epsilon=Fraction(header["epsilon"]), delta=Fraction(header["delta"]), accounting=accounting
+    )
 
 
 def _spent(account: Account, header: Mapping[str, Any]) -> dict[str, Any]:
-    """What is spent: what other systems stated, and under the terms, with the epsilon that it makes."""
-    stated = Fraction(header["epsilon"]) - account.epsilon, Fraction(header["delta"]) - account.delta
+    """What is spent: what other systems stated, and under the terms, with the epsilon that it
+    makes.
+    """
+    stated = (
+        Fraction(header["epsilon"]) - account.epsilon,
+        Fraction(header["delta"]) - account.delta,
+    )
     spent: dict[str, Any] = {"stated_epsilon": float(stated[0]), "stated_delta": float(stated[1])}
     if account.terms is None:
         return spent
@@ -140,11 +161,21 @@ def _left(account: Account) -> dict[str, float]:
     return {"epsilon": epsilon, "delta": delta, "rho": float(left)}
 
 
-def stated_cost(*, epsilon: float | None, rho: float | None, mu: float | None, delta: float) -> Cost:
-    """The cost of a release by another system; raises `ParameterError` unless one of the three is given, in range."""
-    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
+def stated_cost(
+    *, epsilon: float | None, rho: float | None, mu: float | None, delta: float
+) -> Cost:
+    """The cost of a release by another system; raises `ParameterError` unless one of the three is
+    given, in range.
+    """
+    given = [
+        name
+        for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu))
+        if value is not None
+    ]
     if len(given) != 1:
-        raise ParameterError(f"epsilon, rho, mu: {' and '.join(given) or 'none'} given; give one of them")
+        raise ParameterError(
+            f"epsilon, rho, mu: {' and '.join(given) or 'none'} given; give one of them"
+        )
     for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu), ("delta", delta)):
         if value is not None:
             check_number(name, value)
@@ -173,7 +204,9 @@ def _cost_in(entry: Mapping[str, Any]) -> Cost:
         raise ValueError("another kind of entry")
     if "currency" not in entry:
         return Cost(accounting=None, epsilon=fraction_in(entry["epsilon"]), delta=delta)
-    return Cost(accounting=Accounting(entry["currency"]), rho=fraction_in(entry["rho"]), delta=delta)
+    return Cost(
+        accounting=Accounting(entry["currency"]), rho=fraction_in(entry["rho"]), delta=delta
+    )
 
 
 def terms_to_dict(terms: Terms) -> dict[str, str]:

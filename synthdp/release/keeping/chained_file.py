@@ -1,4 +1,6 @@
-"""Files that only grow: lines of JSON, each bound to those before it by a hash, on the disk before anything goes on."""
+"""Files that only grow: lines of JSON, each bound to those before it by a hash, on the disk before
+anything goes on.
+"""
 
 import json
 import os
@@ -21,7 +23,9 @@ Result = TypeVar("Result")
 
 _BEFORE, _BETWEEN, _AFTER = b'{"hash":"', b'","entry":', b"}\n"
 _START = len(_BEFORE) + 64 + len(_BETWEEN)
-"""A line is ``{"hash":"...","entry":...}``; the hash is SHA-256 of the hash before, in hexadecimal, and the entry."""
+"""A line is ``{"hash":"...","entry":...}``; the hash is SHA-256 of the hash before, in hexadecimal,
+and the entry.
+"""
 
 MAX_ENTRY_BYTES = 1 << 25
 """Entries are no longer than that, unless whoever reads one knows better."""
@@ -36,9 +40,9 @@ _CHUNK = 1 << 20
 class ChainedFile:
     """An open file of entries, held by this object alone until it is closed.
 
-    Every line is verified when the file is opened. An end without a line feed is the mark of a process that was
-    killed while it wrote: nobody was told that this entry is there, so it is dropped, unless all of it is there.
-    Anything else that does not verify is an error.
+    Every line is verified when the file is opened. An end without a line feed is the mark of a
+    process that was killed while it wrote: nobody was told that this entry is there, so it is
+    dropped, unless all of it is there. Anything else that does not verify is an error.
 
     Parameters
     ----------
@@ -57,7 +61,9 @@ class ChainedFile:
         If the file cannot be read or locked, somebody else holds it, or it does not verify.
     """
 
-    def __init__(self, path: str | PathLike[str], *, what: str, patience: float, is_writable: bool = True) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, what: str, patience: float, is_writable: bool = True
+    ) -> None:
         self._path, self._what = Path(path), what
         self._starts: list[int] = []
         self._hashes: list[str] = []
@@ -74,11 +80,17 @@ class ChainedFile:
 
     @classmethod
     def create(cls, path: str | PathLike[str], header: Mapping[str, Any], *, what: str) -> None:
-        """Write a new file with its first entry, whole or not at all; raises `DataFileError` if that fails."""
+        """Write a new file with its first entry, whole or not at all; raises `DataFileError` if
+        that fails.
+        """
         if str(path) == STANDARD_STREAM:
-            raise DataFileError(f"{what} {str(path)!r}: it must be an ordinary file; give the name of one")
+            raise DataFileError(
+                f"{what} {str(path)!r}: it must be an ordinary file; give the name of one"
+            )
         if lexists(path):
-            raise DataFileError(f"{what} {str(path)!r}: it exists, and is never replaced; give another name")
+            raise DataFileError(
+                f"{what} {str(path)!r}: it exists, and is never replaced; give another name"
+            )
         with write_atomically(path, force=False) as stream:
             stream.write(_line("", header)[0])
 
@@ -109,32 +121,44 @@ class ChainedFile:
     def cut(self) -> str:
         """Where the file ends within a line, in words; empty if its last line is whole.
 
-        A process that was killed while it wrote leaves such an end, and so does whoever cuts a file. Nobody was told
-        that an entry is there before all of its line was on the disk.
+        A process that was killed while it wrote leaves such an end, and so does whoever cuts a
+        file. Nobody was told that an entry is there before all of its line was on the disk.
         """
         if self._n_cut:
             return f"line {len(self) + 1} is cut short, after {self._n_cut} bytes"
-        return "" if self._is_ended else f"line {len(self)} is there, but not the line feed that ends it"
+        return (
+            ""
+            if self._is_ended
+            else f"line {len(self)} is there, but not the line feed that ends it"
+        )
 
     def entry(self, number: int, *, most_bytes: int = MAX_ENTRY_BYTES) -> dict[str, Any]:
-        """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is longer than that."""
+        """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is
+        longer than that.
+        """
         text = self._text(number, most_bytes)
         return self._parsed(text, number, MAX_MEMORY + 2 * len(text))  # numbers are one long text
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """All entries, oldest first; raises as `entry`, and if all together take more memory than one text may."""
+        """All entries, oldest first; raises as `entry`, and if all together take more memory than
+        one text may.
+        """
         left = MAX_MEMORY
         for number in range(len(self)):
             text = self._text(number, MAX_ENTRY_BYTES)
             if (left := left - memory_of(text)) < 0:
-                self.refuse(f"its first {number + 1} lines hold more than is read from one file; {_OURS}")
+                self.refuse(
+                    f"its first {number + 1} lines hold more than is read from one file; {_OURS}"
+                )
             yield self._parsed(text, number, MAX_MEMORY)
 
     def _text(self, number: int, most_bytes: int) -> str:
         """The JSON of an entry."""
         length = self.length(number)
         if length > most_bytes:
-            self.refuse(f"line {number + 1} has {length} bytes where at most {most_bytes} are expected; {_OURS}")
+            self.refuse(
+                f"line {number + 1} has {length} bytes where at most {most_bytes} are expected; {_OURS}"
+            )
         line = self._failing("read", lambda: self._bytes(self._starts[number], length))
         try:
             return line[_START:].rstrip(b"\n")[:-1].decode("ascii")
@@ -154,7 +178,8 @@ class ChainedFile:
         self.refuse(f"line {number + 1} is no {self._what} entry; {_OURS}")
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Write an entry; when this returns it is on the disk, and if it raises the file is as it was.
+        """Write an entry; when this returns it is on the disk, and if it raises the file is as it
+        was.
 
         Raises `DataFileError` if it cannot be written; the file is closed then.
         """
@@ -165,7 +190,8 @@ class ChainedFile:
         self._hashes.append(digest)
 
     def move(self, path: str | PathLike[str]) -> None:
-        """Give the file another name, in place of what has it, while nobody else can hold it; it is closed then.
+        """Give the file another name, in place of what has it, while nobody else can hold it; it is
+        closed then.
 
         Raises `OSError` if that is not possible.
         """
@@ -202,7 +228,8 @@ class ChainedFile:
             self.refuse("it is not an ordinary file; give the name of one")
         mode = "r+b" if is_writable else "rb"
         stream = self._failing(
-            "opened", lambda: open_locked(self._path, mode, is_shared=not is_writable, patience=patience)
+            "opened",
+            lambda: open_locked(self._path, mode, is_shared=not is_writable, patience=patience),
         )
         if stream is None:
             self.refuse("another run holds it; wait until that has ended")
@@ -213,19 +240,27 @@ class ChainedFile:
         try:
             return work()
         except (OSError, ValueError) as error:
-            self.refuse(f"it cannot be {done}: {reason(error)}; check the path, the disk and your rights")
+            self.refuse(
+                f"it cannot be {done}: {reason(error)}; check the path, the disk and your rights"
+            )
 
     def _check_place(self) -> None:
         """Refuse to go on with a file that was removed or replaced since it was opened."""
-        if not self._failing("found", lambda: os.path.samestat(self._path.stat(), os.fstat(self._stream.fileno()))):
+        if not self._failing(
+            "found", lambda: os.path.samestat(self._path.stat(), os.fstat(self._stream.fileno()))
+        ):
             self.refuse("it was replaced meanwhile; put it back")
 
     def _verify(self) -> None:
         with open(self._stream.fileno(), "rb", closefd=False) as stream:
             stream.seek(0)
-            while (line := self._failing("read", lambda: _next_line(stream, self._previous))) is not None:
+            while (
+                line := self._failing("read", lambda: _next_line(stream, self._previous))
+            ) is not None:
                 if line.digest is None and line.is_ended:
-                    self.refuse(f"line {len(self) + 1} was changed or is damaged; restore the file from a copy")
+                    self.refuse(
+                        f"line {len(self) + 1} was changed or is damaged; restore the file from a copy"
+                    )
                 if line.digest is None:  # a write that was cut short
                     self._n_cut = line.length
                     break
@@ -236,7 +271,9 @@ class ChainedFile:
             self.refuse(f"it is no {self._what} that synthdp wrote; give another name")
 
     def _settle(self) -> None:
-        """Remove what was cut short, and have on the disk what a process may have been killed over: it counts now."""
+        """Remove what was cut short, and have on the disk what a process may have been killed over:
+        it counts now.
+        """
         os.ftruncate(self._stream.fileno(), self._end)
         os.fsync(self._stream.fileno())
         self._n_cut = 0
@@ -277,7 +314,9 @@ def _line(previous: str, entry: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 class _Line(NamedTuple):
-    """Length in bytes, whether a line feed ends it, and its hash; None if that is not the one it should be."""
+    """Length in bytes, whether a line feed ends it, and its hash; None if that is not the one it
+    should be.
+    """
 
     length: int
     is_ended: bool
@@ -301,6 +340,8 @@ def _next_line(stream: BinaryIO, previous: str) -> _Line | None:
         if body.endswith(b"}") and start == _BEFORE + whole.hexdigest().encode() + _BETWEEN:
             # Complete but for a last byte that is not the line feed: no kill does that.
             return (
-                _Line(length, is_ended, whole.hexdigest()) if body == rest.rstrip(b"\n") else _Line(length, True, None)
+                _Line(length, is_ended, whole.hexdigest())
+                if body == rest.rstrip(b"\n")
+                else _Line(length, True, None)
             )
     return _Line(length, is_ended, None)

@@ -41,4 +41,6 @@ def member_of(kind: type[Member], name: str, value: object) -> Member:
     try:
         return kind(value)
     except ValueError:
-        raise ParameterError(f"{name} is {value!r}; give {' or '.join(repr(each.value) for each in kind)}") from None
+        raise ParameterError(
+            f"{name} is {value!r}; give {' or '.join(repr(each.value) for each in kind)}"
+        ) from None

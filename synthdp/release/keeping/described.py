@@ -17,14 +17,17 @@ from synthdp.core.errors import ParameterError
 def digest_of(value: object) -> str:
     """SHA-256, in hexadecimal, of the exact description of a public object.
 
-    Plain values, arrays, collections and objects with such attributes are described by all that is in them.
+    Plain values, arrays, collections and objects with such attributes are described by all that is
+    in them.
 
     Raises
     ------
     ParameterError
         If something in it is none of these, such as a function.
 
-    >>> digest_of({"a": Fraction(1, 3)}) == digest_of({"a": Fraction(2, 6)}) != digest_of({"a": 1 / 3})
+    >>> digest_of({"a": Fraction(1, 3)}) == digest_of({"a": Fraction(2, 6)}) != digest_of(
+    ...     {"a": 1 / 3}
+    ... )
     True
     """
     return sha256(json.dumps(_described(value)).encode()).hexdigest()
@@ -39,7 +42,12 @@ def _described(value: object) -> object:
             return ["class", f"{value.__module__}.{value.__qualname__}"]
         case np.ndarray() if value.dtype != object:
             plain = np.ascontiguousarray(value)
-            return ["array", plain.dtype.str, list(plain.shape), sha256(plain.tobytes()).hexdigest()]
+            return [
+                "array",
+                plain.dtype.str,
+                list(plain.shape),
+                sha256(plain.tobytes()).hexdigest(),
+            ]
         case float():
             return ["float", value.hex()]
         case Fraction() | PathLike() | str() | bytes():
@@ -55,7 +63,10 @@ def _described_parts(value: object) -> object:
         case np.ndarray() | Sequence():
             return ["list", [_described(each) for each in value]]
         case Mapping():
-            return ["mapping", _sorted([[_described(key), _described(each)] for key, each in value.items()])]
+            return [
+                "mapping",
+                _sorted([[_described(key), _described(each)] for key, each in value.items()]),
+            ]
         case AbstractSet():
             return ["set", _sorted([_described(each) for each in value])]
         case Enum():

@@ -12,9 +12,10 @@ Result = TypeVar("Result")
 def forgetful(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """A function whose errors hold on to no local variable of it, or of anything that it called.
 
-    Whoever keeps a traceback (a crash reporter, a notebook, ``sys.last_traceback``) could otherwise read rows
-    and exact counts there. By the time an error gets here all those frames have ended, so that all of them
-    can be cleared; the one that is still running, this function's own, drops its arguments.
+    Whoever keeps a traceback (a crash reporter, a notebook, ``sys.last_traceback``) could otherwise
+    read rows and exact counts there. By the time an error gets here all those frames have ended, so
+    that all of them can be cleared; the one that is still running, this function's own, drops its
+    arguments.
     """
 
     @wraps(function)
@@ -30,14 +31,18 @@ def forgetful(function: Callable[Arguments, Result]) -> Callable[Arguments, Resu
 
 
 def _clear(error: BaseException) -> None:
-    """Clear the frames of an error and of its causes, and drop what some carry beside, or in, their text."""
+    """Clear the frames of an error and of its causes, and drop what some carry beside, or in, their
+    text.
+    """
     for known in _chain(error):
         traceback.clear_frames(known.__traceback__)
         if isinstance(known, AttributeError):
             known.obj = None
         elif isinstance(known, MemoryError):
             known.args = ()
-            if hasattr(known, "shape"):  # that of numpy's array, which may have a place for each row
+            if hasattr(
+                known, "shape"
+            ):  # that of numpy's array, which may have a place for each row
                 known.shape = ()
         elif isinstance(known, UnicodeDecodeError):
             known.object = b""

@@ -1,4 +1,6 @@
-"""The journal of a run: what it released so far, so that a run that was killed goes on where it was."""
+"""The journal of a run: what it released so far, so that a run that was killed goes on where it
+was.
+"""
 
 import json
 import platform
@@ -39,10 +41,12 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
 
 @final
 class Journal:
-    """Every answer of one run, on the disk before anybody sees it; a `synthdp.privacy.queryable.Memory`.
+    """Every answer of one run, on the disk before anybody sees it; a
+    `synthdp.privacy.queryable.Memory`.
 
-    Started again, the run asks the same questions, as its recipe is a function of the answers, and gets the answers
-    that it got before. It goes on with new questions, whose noise is drawn then: no randomness is kept anywhere.
+    Started again, the run asks the same questions, as its recipe is a function of the answers, and
+    gets the answers that it got before. It goes on with new questions, whose noise is drawn then:
+    no randomness is kept anywhere.
 
     Parameters
     ----------
@@ -51,7 +55,8 @@ class Journal:
     settings
         All that decides what a run asks, as plain JSON values.
     facts
-        What of the run is public besides, for whoever reads the journal without it; see `synthdp.from_journal`.
+        What of the run is public besides, for whoever reads the journal without it; see
+        `synthdp.from_journal`.
 
     Raises
     ------
@@ -73,8 +78,15 @@ class Journal:
         self._is_new = not _exists(path)
         self._began = now()
         if self._is_new:
-            header = {"format": FORMAT, "run": new_run(), "when": self._began, "settings": self._settings}
-            ChainedFile.create(path, header | {"made_by": made_by(), "facts": _plain(facts)}, what=WHAT)
+            header = {
+                "format": FORMAT,
+                "run": new_run(),
+                "when": self._began,
+                "settings": self._settings,
+            }
+            ChainedFile.create(
+                path, header | {"made_by": made_by(), "facts": _plain(facts)}, what=WHAT
+            )
         self._file = ChainedFile(path, what=WHAT, patience=0)
         try:
             self._header = self._file.entry(0)
@@ -90,12 +102,16 @@ class Journal:
 
     @property
     def when(self) -> str | None:
-        """When the run began, before it read a record: date and time in UTC; None if an earlier version began it."""
+        """When the run began, before it read a record: date and time in UTC; None if an earlier
+        version began it.
+        """
         return when_in(self._header)
 
     @property
     def resumed(self) -> tuple[str, ...]:
-        """The days, in UTC, on which the run was gone on with and asked for more, as far as it has come again."""
+        """The days, in UTC, on which the run was gone on with and asked for more, as far as it has
+        come again.
+        """
         return tuple(self._resumed)
 
     @property
@@ -167,28 +183,37 @@ class Journal:
     def charged_to(self, path: str, first: str) -> None:
         """Note the budget that the run is charged to, by its place and the hash of its first line.
 
-        Whoever makes a release of this file, or of a copy, is to ask it. To be called before the charge. What has ended
-        stays as it is. Raises `DataFileError` if it cannot be written.
+        Whoever makes a release of this file, or of a copy, is to ask it. To be called before the
+        charge. What has ended stays as it is. Raises `DataFileError` if it cannot be written.
         """
         remark = {"budget": {"path": path, "first": first}}
-        if self._header["format"] != BARE_FORMAT and not self.has_ended and remark not in self._remarks():
+        if (
+            self._header["format"] != BARE_FORMAT
+            and not self.has_ended
+            and remark not in self._remarks()
+        ):
             self._file.append(remark)
 
     def note(self, content: Mapping[str, Any]) -> None:
-        """Write what follows from the answers so far, for whoever reads them without their run, if it is not there.
+        """Write what follows from the answers so far, for whoever reads them without their run, if
+        it is not there.
 
-        Raises `PrivacyError` if something else is there, and `DataFileError` if it cannot be written.
+        Raises `PrivacyError` if something else is there, and `DataFileError` if it cannot be
+        written.
         """
         if self._header["format"] == BARE_FORMAT:
             return
         if self._is_at_end:
             self._file.append(content)
         elif self._file.entry(self._next) != json.loads(json.dumps(content)):
-            raise PrivacyError(f"journal {self.path!r}: its answers are read in another way; {self._way_out}")
+            raise PrivacyError(
+                f"journal {self.path!r}: its answers are read in another way; {self._way_out}"
+            )
         self._next += 1
 
     def finish(self) -> None:
-        """Check that the run asked for all that is remembered, else it would release more than it says; note its end.
+        """Check that the run asked for all that is remembered, else it would release more than it
+        says; note its end.
 
         Raises `PrivacyError` if not, and `DataFileError` if the end cannot be written.
         """
@@ -200,7 +225,8 @@ class Journal:
         self.note(END)
 
     def move(self, path: str | PathLike[str]) -> bool:
-        """Give it another name, in place of a journal of a run that has ended before, and let others have it.
+        """Give it another name, in place of a journal of a run that has ended before, and let
+        others have it.
 
         Returns whether that was possible.
         """
@@ -230,7 +256,10 @@ class Journal:
     @property
     def _is_at_end(self) -> bool:
         """Whether nothing more is remembered; remarks that come next are read."""
-        while self._next < len(self._file) and (remark := remark_at(self._file, self._next)) is not None:
+        while (
+            self._next < len(self._file)
+            and (remark := remark_at(self._file, self._next)) is not None
+        ):
             self._resumed += [str(remark["resumed"])] if "resumed" in remark else []
             self._next += 1
         return self._next >= len(self._file)
@@ -239,7 +268,8 @@ class Journal:
     def _has_answers(self) -> bool:
         numbers = range(1, len(self._file))
         return any(
-            self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number) for number in numbers
+            self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number)
+            for number in numbers
         )
 
     def _remarks(self) -> list[dict[str, Any]]:
@@ -256,7 +286,10 @@ class Journal:
         names = [*self._settings, *(name for name in settings if name not in self._settings)]
         differing = [name for name in names if settings.get(name) != self._settings.get(name)]
         if differing:
-            found = ", ".join(_difference(name, settings.get(name), self._settings.get(name)) for name in differing)
+            found = ", ".join(
+                _difference(name, settings.get(name), self._settings.get(name))
+                for name in differing
+            )
             raise ParameterError(
                 f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
                 f"or name another journal{self._rescue}"
@@ -264,12 +297,16 @@ class Journal:
 
     def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
         asked, before = _words(question[0]), str(entry.get("asked", "nothing"))
-        asked = f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
+        asked = (
+            f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
+        )
         raise PrivacyError(f"journal {self.path!r}: the run asks for {asked}; {self._way_out}")
 
     @property
     def _way_out(self) -> str:
-        """What to do about a run that takes another course, which is nothing but another rounding somewhere."""
+        """What to do about a run that takes another course, which is nothing but another rounding
+        somewhere.
+        """
         before, now = self._header.get("made_by"), made_by()
         said = f" (it was written by {before}, this is {now})" if before != now else ""
         same = f"use the same files, number of threads, machine and software{said}"
@@ -286,7 +323,11 @@ class Journal:
 def check_header(file: ChainedFile, header: Mapping[str, Any]) -> None:
     """Raise `DataFileError` unless the first entry of a file is that of a journal."""
     is_known = header.get("format") in (FORMAT, BARE_FORMAT)
-    if not is_known or not isinstance(header.get("settings"), dict) or not isinstance(header.get("run"), str):
+    if (
+        not is_known
+        or not isinstance(header.get("settings"), dict)
+        or not isinstance(header.get("run"), str)
+    ):
         file.refuse("it is no journal of this version of synthdp; give another name")
 
 
@@ -306,7 +347,9 @@ def remark_at(file: ChainedFile, number: int) -> dict[str, Any] | None:
     match entry := file.entry(number):
         case {"resumed": str(day)} if len(entry) == 1 and _DAY.fullmatch(day):
             return entry
-        case {"budget": {"path": str(), "first": str(), **others}} if len(entry) == 1 and not others:
+        case {"budget": {"path": str(), "first": str(), **others}} if (
+            len(entry) == 1 and not others
+        ):
             return entry
     return None
 
@@ -318,7 +361,9 @@ def when_in(header: Mapping[str, Any]) -> str | None:
 
 
 def check_replaceable(path: str | PathLike[str]) -> None:
-    """Raise `DataFileError` unless a name is free, or that of a journal whose run has ended and that nobody holds."""
+    """Raise `DataFileError` unless a name is free, or that of a journal whose run has ended and
+    that nobody holds.
+    """
     if _exists(path):
         with ChainedFile(path, what=WHAT, patience=0, is_writable=False) as file:
             check_header(file, file.entry(0))
@@ -327,7 +372,9 @@ def check_replaceable(path: str | PathLike[str]) -> None:
 
 
 def new_run() -> str:
-    """An identifier for a run: random, of the operating system, in hexadecimal. It says nothing of the records."""
+    """An identifier for a run: random, of the operating system, in hexadecimal. It says nothing of
+    the records.
+    """
     return secrets.token_hex(16)
 
 
@@ -344,7 +391,9 @@ def _exists(name: str | PathLike[str]) -> bool:
 
 
 def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts as plain JSON values; parameters of recipes by anybody that are none, or no finite numbers, as texts."""
+    """Facts as plain JSON values; parameters of recipes by anybody that are none, or no finite
+    numbers, as texts.
+    """
     found: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str), parse_constant=str)
     return found
 

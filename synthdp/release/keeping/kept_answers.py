@@ -1,4 +1,6 @@
-"""What a journal tells without its run: what was asked, at what cost, and the answers, all of it paid for."""
+"""What a journal tells without its run: what was asked, at what cost, and the answers, all of it
+paid for.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -44,13 +46,15 @@ class KeptAnswers:
     path
         Where it is.
     header
-        Its first line: ``settings`` and ``facts`` of the run, and the software that it was ``made_by``.
+        Its first line: ``settings`` and ``facts`` of the run, and the software that it was
+        ``made_by``.
     answers
         What was asked, and what came back, in order.
     notes
         Columns that were learnt, as plain JSON values, in order.
     workload
-        What a certificate says of the workload over the domain that was learnt; None if none was, or none yet.
+        What a certificate says of the workload over the domain that was learnt; None if none was,
+        or none yet.
     has_ended
         Whether the run asked for all that it wanted.
     hashes
@@ -84,9 +88,12 @@ class KeptAnswers:
         Raises
         ------
         DataFileError
-            If it cannot be read, a run holds it, it is damaged, or it holds too little to be read without its run.
+            If it cannot be read, a run holds it, it is damaged, or it holds too little to be read
+            without its run.
         """
-        with ChainedFile(checked_path(path, WHAT), what=WHAT, patience=0, is_writable=False) as file:
+        with ChainedFile(
+            checked_path(path, WHAT), what=WHAT, patience=0, is_writable=False
+        ) as file:
             header = file.entry(0)
             check_header(file, header)
             if header["format"] == BARE_FORMAT:
@@ -95,7 +102,11 @@ class KeptAnswers:
                     f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
                     f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
                 )
-            answers, notes, views = list[tuple[Event, Answer, Coarsening | None]](), [], list[tuple[str, int]]()
+            answers, notes, views = (
+                list[tuple[Event, Answer, Coarsening | None]](),
+                [],
+                list[tuple[str, int]](),
+            )
             resumed, budgets = list[str](), list[Mapping[str, str]]()
             workload, ended = None, has_ended(file)
             for number in range(1, len(file) - ended):
@@ -112,7 +123,9 @@ class KeptAnswers:
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
                     else:
-                        answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
+                        answers.append(
+                            (event_in(entry.get("event")), answer_in(entry), merging_in(entry))
+                        )
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
             hashes, cut = file.hashes, file.cut
@@ -147,7 +160,9 @@ class KeptAnswers:
         return isinstance(facts, Mapping) and "package" in facts
 
     def by_view(self) -> dict[str, Self]:
-        """What it holds of each view of linked tables; raises `ValueError` if some answer is of none, or of two."""
+        """What it holds of each view of linked tables; raises `ValueError` if some answer is of
+        none, or of two.
+        """
         ends = [*(first for _, first in self.views), len(self.answers)]
         if ends[0] > 0 or len({label for label, _ in self.views}) < len(self.views):
             raise ValueError("not the answers of views")
@@ -159,8 +174,8 @@ class KeptAnswers:
     def ledger(self) -> PrivacyLedger:
         """The ledger of the run, charged with all that was answered.
 
-        Raises `SynthdpError`, `ArithmeticError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those
-        of such a run.
+        Raises `SynthdpError`, `ArithmeticError`, `KeyError`, `TypeError` or `ValueError` if the
+        answers are not those of such a run.
         """
         settings = self.header["settings"]
         ledger = PrivacyLedger(
@@ -176,7 +191,9 @@ class KeptAnswers:
             ledger.charge(event)
         return ledger
 
-    def measurements(self, schema: Schema, placed: Domain) -> tuple[list[LinearMeasurement], dict[str, UnreadCount]]:
+    def measurements(
+        self, schema: Schema, placed: Domain
+    ) -> tuple[list[LinearMeasurement], dict[str, UnreadCount]]:
         """The marginals that were measured, and what they say of unread values.
 
         Parameters
@@ -184,7 +201,8 @@ class KeptAnswers:
         schema
             As it was declared, or learnt.
         placed
-            Its domain with places for unread values, by which rows were counted; counts from elsewhere have none.
+            Its domain with places for unread values, by which rows were counted; counts from
+            elsewhere have none.
 
         Raises
         ------
@@ -196,8 +214,13 @@ class KeptAnswers:
             if not isinstance(event, MarginalEvent):
                 continue
             groups = merging.groups if merging else {}
-            size = prod(int(groups[name].max()) + 1 if name in groups else schema.domain[name] for name in event.clique)
-            has_places = answer.numbers.size > size or any(len(groups[name]) > schema.domain[name] for name in groups)
+            size = prod(
+                int(groups[name].max()) + 1 if name in groups else schema.domain[name]
+                for name in event.clique
+            )
+            has_places = answer.numbers.size > size or any(
+                len(groups[name]) > schema.domain[name] for name in groups
+            )
             domain = placed if has_places else schema.domain
             shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
             values = answer.numbers.reshape(shape).astype(np.float64)
@@ -241,6 +264,10 @@ class KeptAnswers:
 def _workload_in(content: Any) -> dict[str, int]:
     """What a run noted of its workload; raises `ValueError` if it is something else."""
     names = ("n_marginals", "columns_at_most")
-    if not isinstance(content, dict) or {*content} != {*names} or any(type(content[name]) is not int for name in names):
+    if (
+        not isinstance(content, dict)
+        or {*content} != {*names}
+        or any(type(content[name]) is not int for name in names)
+    ):
         raise ValueError("no workload")
     return content

@@ -1,4 +1,6 @@
-"""Questions and answers of the kernel as plain JSON values, read from a file that need not be trusted."""
+"""Questions and answers of the kernel as plain JSON values, read from a file that need not be
+trusted.
+"""
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
@@ -18,7 +20,14 @@ from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 
 EVENTS: Mapping[str, type[Event]] = {
     event.__name__: event
-    for event in (HistogramEvent, MarginalEvent, PartitionEvent, PrivTreeEvent, ScoresEvent, SelectionEvent)
+    for event in (
+        HistogramEvent,
+        MarginalEvent,
+        PartitionEvent,
+        PrivTreeEvent,
+        ScoresEvent,
+        SelectionEvent,
+    )
 }
 """All that the kernel is asked for."""
 
@@ -26,10 +35,14 @@ MAX_DIGITS = 2000
 """A fraction is no longer than that: costs have a few hundred digits."""
 
 MAX_FREE_BYTES = 1 << 28
-"""Longest line of an answer of which nobody can say beforehand how long it is: some ten million values."""
+"""Longest line of an answer of which nobody can say beforehand how long it is: some ten million
+values.
+"""
 
 MAX_ANSWER_BYTES = 11 << 27
-"""Longest line of any answer: of a marginal of as many cells as are counted, where all of them are large."""
+"""Longest line of any answer: of a marginal of as many cells as are counted, where all of them are
+large.
+"""
 
 _OVERHEAD = 1 << 20
 """Bytes of a line besides numbers: what was asked, with the names of columns and merged levels."""
@@ -38,7 +51,8 @@ _INTEGERS = ("<i1", "<i2", "<i4", "<i8")
 
 
 def fraction_in(text: object) -> Fraction:
-    """A fraction of at least 0 that was written as text; one that is far too long is not even tried.
+    """A fraction of at least 0 that was written as text; one that is far too long is not even
+    tried.
 
     Raises `ValueError` or `ZeroDivisionError` if it is none.
     """
@@ -54,7 +68,11 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     """An event as plain JSON values, exactly."""
     found = {each.name: getattr(event, each.name) for each in fields(event)}
     return {"class": type(event).__name__} | {
-        name: str(value) if isinstance(value, Fraction) else list(value) if isinstance(value, tuple) else value
+        name: str(value)
+        if isinstance(value, Fraction)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
         for name, value in found.items()
     }
 
@@ -63,7 +81,9 @@ def event_in(content: Any) -> Event:
     """The event that `event_to_dict` wrote; raises `ValueError` if it is none."""
     try:
         kind = EVENTS[content["class"]]
-        event = kind(**{each.name: _field_in(content[each.name], each.type) for each in fields(kind)})
+        event = kind(
+            **{each.name: _field_in(content[each.name], each.type) for each in fields(kind)}
+        )
         if event.rho > 0 and 0 <= event.delta < 1:
             return event
     except (ArithmeticError, LookupError, ParameterError, TypeError):
@@ -86,9 +106,15 @@ def _field_in(value: object, kind: object) -> object:
 
 def answer_to_dict(question: tuple[object, ...], answer: Answer) -> dict[str, Any]:
     """An answer, and of its question what explains it, as plain JSON values."""
-    smallest = next(kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers))
+    smallest = next(
+        kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers)
+    )
     event, *asked = question
-    merging = [each for each in asked if isinstance(each, Coarsening)] if isinstance(event, MarginalEvent) else []
+    merging = (
+        [each for each in asked if isinstance(each, Coarsening)]
+        if isinstance(event, MarginalEvent)
+        else []
+    )
     told: dict[str, Any] = {"event": event_to_dict(event)} if isinstance(event, Event) else {}
     if merging:
         told["merged"] = {name: groups.tolist() for name, groups in merging[0].groups.items()}
@@ -99,7 +125,9 @@ def answer_to_dict(question: tuple[object, ...], answer: Answer) -> dict[str, An
 def answer_in(entry: Mapping[str, Any]) -> Answer:
     """The answer that `answer_to_dict` wrote; raises `ValueError` if it is none."""
     try:
-        if entry["kind"] not in _INTEGERS or not all(isinstance(text, str) for text in entry["texts"]):
+        if entry["kind"] not in _INTEGERS or not all(
+            isinstance(text, str) for text in entry["texts"]
+        ):
             raise ValueError("not an answer")
         numbers = np.frombuffer(b64decode(entry["numbers"], validate=True), dtype=entry["kind"])
         return Answer(numbers.astype(np.int64), tuple(entry["texts"]))
@@ -112,7 +140,9 @@ def merging_in(entry: Mapping[str, Any]) -> Coarsening | None:
     merged = entry.get("merged")
     if merged is None:
         return None
-    if not isinstance(merged, Mapping) or not all(isinstance(groups, list) for groups in merged.values()):
+    if not isinstance(merged, Mapping) or not all(
+        isinstance(groups, list) for groups in merged.values()
+    ):
         raise ValueError("not a merging of levels")
     try:
         return Coarsening({name: np.array(groups) for name, groups in merged.items()})
@@ -122,7 +152,12 @@ def merging_in(entry: Mapping[str, Any]) -> Coarsening | None:
 
 def most_bytes(question: tuple[object, ...], n_numbers: int | None) -> int:
     """Bytes that a line with the answer to a question has at most."""
-    levels = [groups.size for each in question if isinstance(each, Coarsening) for groups in each.groups.values()]
+    levels = [
+        groups.size
+        for each in question
+        if isinstance(each, Coarsening)
+        for groups in each.groups.values()
+    ]
     return MAX_FREE_BYTES if n_numbers is None else 11 * n_numbers + 12 * sum(levels) + _OVERHEAD
 
 
@@ -135,7 +170,11 @@ def is_answer_to(question: tuple[object, ...], n_numbers: int | None, answer: An
             return numbers.size == 1 + n_texts if n_texts else numbers.size % 2 == 1
         case PrivTreeEvent():
             ends = [int(each) for each in asked if isinstance(each, int)]
-            return n_texts == 0 and [*numbers[:1], *numbers[-1:]] == ends and bool((np.diff(numbers) > 0).all())
+            return (
+                n_texts == 0
+                and [*numbers[:1], *numbers[-1:]] == ends
+                and bool((np.diff(numbers) > 0).all())
+            )
         case SelectionEvent(n_candidates=most) if numbers.size == 1 and not 0 <= numbers[0] < most:
             return False
     return n_texts == 0 and numbers.size == n_numbers

@@ -1,4 +1,6 @@
-"""A run whose answers are kept in a journal, and whose cost is charged to the budget of a population."""
+"""A run whose answers are kept in a journal, and whose cost is charged to the budget of a
+population.
+"""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -33,7 +35,8 @@ class RunIdentity:
     rescued
         When it became a release without its run; None if it did not.
     is_asked
-        Whether it is charged to a budget, which sees to it that no copy of its journal becomes another release.
+        Whether it is charged to a budget, which sees to it that no copy of its journal becomes
+        another release.
     """
 
     run: str
@@ -45,7 +48,11 @@ class RunIdentity:
 
     def to_dict(self) -> dict[str, Any]:
         """What a certificate says of it, as plain JSON values."""
-        found: dict[str, Any] = {"id": self.run, "released": self.when, "is_charged_to_budget": self.is_asked}
+        found: dict[str, Any] = {
+            "id": self.run,
+            "released": self.when,
+            "is_charged_to_budget": self.is_asked,
+        }
         found |= {"resumed": list(self.resumed)} if self.resumed else {}
         found |= {"rescued": self.rescued} if self.rescued else {}
         return found | ({"replayed": self.replayed} if self.replayed else {})
@@ -62,10 +69,13 @@ class KeptRun:
     budget
         What it was charged to.
     is_part
-        Whether this is about one of several tables, of which another is asked next: then the run does not end with it.
+        Whether this is about one of several tables, of which another is asked next: then the run
+        does not end with it.
     """
 
-    def __init__(self, journal: Journal | None = None, budget: Budget | None = None, *, is_part: bool = False) -> None:
+    def __init__(
+        self, journal: Journal | None = None, budget: Budget | None = None, *, is_part: bool = False
+    ) -> None:
         self._journal, self._budget, self._is_part = journal, budget, is_part
         self._run, self._began = (new_run() if journal is None else journal.run), now()
         self._is_closed: bool | None = None
@@ -91,12 +101,16 @@ class KeptRun:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether all answers came from the journal: the run was complete before, and no record was looked at."""
+        """Whether all answers came from the journal: the run was complete before, and no record was
+        looked at.
+        """
         return self._journal is not None and self._journal.is_repeated
 
     @property
     def replay(self) -> str:
-        """A caution to whoever called, if this is the release of an earlier run again; else an empty text."""
+        """A caution to whoever called, if this is the release of an earlier run again; else an
+        empty text.
+        """
         if self._journal is None or not self.is_repeated:
             return ""
         began = f"the run of {self._journal.when}" if self._journal.when else "an earlier run"
@@ -120,15 +134,18 @@ class KeptRun:
 
     @property
     def entropy(self) -> int | None:
-        """Seed of draws from released values on which later questions depend: the same whenever the run goes on.
+        """Seed of draws from released values on which later questions depend: the same whenever the
+        run goes on.
 
-        It is the run's identifier, which was drawn before a record was read, and has nothing to do with noise. None, of
-        a run that cannot go on: each draw is from fresh entropy.
+        It is the run's identifier, which was drawn before a record was read, and has nothing to do
+        with noise. None, of a run that cannot go on: each draw is from fresh entropy.
         """
         return None if self._journal is None else int.from_bytes(self._journal.run.encode())
 
     def part(self) -> "KeptRun":
-        """What is kept of one of several tables of this run: its answers come after those of the tables before."""
+        """What is kept of one of several tables of this run: its answers come after those of the
+        tables before.
+        """
         part = KeptRun(self._journal, is_part=True)
         part._run, part._began = self._run, self._began
         return part
@@ -146,10 +163,12 @@ class KeptRun:
                 self._budget.end(self._journal)
 
     def may_be_rescued(self) -> bool:
-        """Whether what was answered so far may become a release though the run fails; a budget is told.
+        """Whether what was answered so far may become a release though the run fails; a budget is
+        told.
 
-        It may not if another copy of the journal became another release: then this would be a second one for the price
-        of one. Nor if the budget cannot be asked: what was paid for stays in the journal.
+        It may not if another copy of the journal became another release: then this would be a
+        second one for the price of one. Nor if the budget cannot be asked: what was paid for stays
+        in the journal.
         """
         if self._budget is None or self._journal is None:
             return True
@@ -176,14 +195,16 @@ def kept_run(
     of: str,
     facts: Mapping[str, Any],
 ) -> Iterator[KeptRun]:
-    """Open the journal of a run, and charge its whole budget unless that was done before it was stopped.
+    """Open the journal of a run, and charge its whole budget unless that was done before it was
+    stopped.
 
     Parameters
     ----------
     journal, budget, note
         As in `synthesize`.
     ended
-        The name that the journal gets once the block has come to its end: so that the next run does not find it.
+        The name that the journal gets once the block has come to its end: so that the next run does
+        not find it.
     ledger
         The budget of the run.
     settings
@@ -196,15 +217,17 @@ def kept_run(
     Raises
     ------
     ParameterError
-        If there is a budget but no journal: a run that failed would have to pay again; or a note but no budget; or
-        one of them is no path.
+        If there is a budget but no journal: a run that failed would have to pay again; or a note
+        but no budget; or one of them is no path.
     DataFileError, ParameterError, PrivacyError
         As `Journal` and `Budget.charge`.
     """
     if not isinstance(note, str):
         raise ParameterError(f"budget_note is {note!r}; give a text")
     if note and budget is None:
-        raise ParameterError("budget_note is given without budget, so nothing would be charged; name the budget's file")
+        raise ParameterError(
+            "budget_note is given without budget, so nothing would be charged; name the budget's file"
+        )
     if journal is None:
         if budget is not None:
             raise ParameterError(
@@ -224,7 +247,12 @@ def kept_run(
             except PrivacyError:  # refused for good, so that a new journal would only be in the way
                 kept.discard_if_new()
                 raise
-            log(INFO, "budget %s: %s", opened.path, "charged" if is_new else "it has this run already")
+            log(
+                INFO,
+                "budget %s: %s",
+                opened.path,
+                "charged" if is_new else "it has this run already",
+            )
         found = KeptRun(kept, opened)
         yield found
         if ended is not None:

@@ -1,4 +1,6 @@
-"""Opening files for one holder at a time, among processes, threads, and machines that share a file system."""
+"""Opening files for one holder at a time, among processes, threads, and machines that share a file
+system.
+"""
 
 import errno
 import os
@@ -12,13 +14,15 @@ _PAUSE = 0.002
 """Seconds between two attempts: a charge takes a few thousandths of one."""
 
 _HELD: set[tuple[int, int]] = set()
-"""Files that this process has open: a POSIX lock does not tell its threads apart, and ends when any of them closes the
-file. So nobody here opens a file that is held."""
+"""Files that this process has open: a POSIX lock does not tell its threads apart, and ends when any
+of them closes the file. So nobody here opens a file that is held.
+"""
 _GUARD = Lock()
 
 
 def open_locked(path: Path, mode: str, *, is_shared: bool, patience: float) -> FileIO | None:
-    """Open a file and lock it, waiting for at most ``patience`` seconds; None if somebody else holds it.
+    """Open a file and lock it, waiting for at most ``patience`` seconds; None if somebody else
+    holds it.
 
     Raises `OSError` if that is not possible, or the file system has no locks.
     """
@@ -68,7 +72,11 @@ def _lock(descriptor: int, is_shared: bool) -> bool:
     try:
         _ask_for_lock(descriptor, is_shared)
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):  # what systems say of a lock that is taken
+        if error.errno in (
+            errno.EACCES,
+            errno.EAGAIN,
+            errno.EDEADLK,
+        ):  # what systems say of a lock that is taken
             return False
         raise
     return True

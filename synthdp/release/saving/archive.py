@@ -1,4 +1,6 @@
-"""What a synthesis is made of, in one file: a zip of JSON and plain arrays, no pickle; see docs/release-file.md."""
+"""What a synthesis is made of, in one file: a zip of JSON and plain arrays, no pickle; see
+docs/release-file.md.
+"""
 
 import json
 import re
@@ -33,19 +35,23 @@ LINKED_MANIFEST = "linked.json"
 
 _MANIFEST = "synthesis.json"
 
-_ARRAY = re.compile(r"(measurement-\d+/(values|stddev|groups-\d+)|model/[a-z]+(-\d+)?)\.npy", re.ASCII)
+_ARRAY = re.compile(
+    r"(measurement-\d+/(values|stddev|groups-\d+)|model/[a-z]+(-\d+)?)\.npy", re.ASCII
+)
 """Names of arrays; what has another name is left alone."""
 
 _MAX_MANIFEST = 2**21
-"""Bytes of JSON that are read whatever the file's size is, as parsed they take 25 times as much; and, for each byte of
-the file, `_MANIFEST_RATIO` more: JSON of releases packs 10 to 50 to 1."""
+"""Bytes of JSON that are read whatever the file's size is, as parsed they take 25 times as much;
+and, for each byte of the file, `_MANIFEST_RATIO` more: JSON of releases packs 10 to 50 to 1.
+"""
 _MANIFEST_RATIO = 100
 
 _MAX_TRIED = 2**26
 """Models whose tables take more bytes are not tried out while they are read."""
 _MAX_TABLES = 2**29
-"""Tables of a model may take 512 MiB, whatever the file's size is, or `MAX_RATIO` times that size: those of 10 million
-cells, the most that ``auto`` fits, take 320 MB."""
+"""Tables of a model may take 512 MiB, whatever the file's size is, or `MAX_RATIO` times that size:
+those of 10 million cells, the most that ``auto`` fits, take 320 MB.
+"""
 
 
 @final
@@ -65,7 +71,9 @@ class Pieces:
 
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
-    """Write the pieces of a synthesis to one file; raises `DataFileError` if it exists or cannot be written."""
+    """Write the pieces of a synthesis to one file; raises `DataFileError` if it exists or cannot be
+    written.
+    """
     write_members(path, members_of(pieces), force=force)
 
 
@@ -86,7 +94,10 @@ def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
         "model": model,
         "dtypes": dtypes_as_json(pieces.dtypes),
     }
-    yield _MANIFEST, json.dumps(manifest, indent=1).encode()  # ASCII: a title may hold what UTF-8 cannot say
+    yield (
+        _MANIFEST,
+        json.dumps(manifest, indent=1).encode(),
+    )  # ASCII: a title may hold what UTF-8 cannot say
     for name, array in arrays.items():
         yield f"{name}.npy", to_npy(array)
 
@@ -106,19 +117,22 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
     Raises
     ------
     DataFileError
-        If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
+        If the file cannot be read, is not such a file, is of a newer format, or larger than it may
+        be.
     """
     with opened_members(path, max_bytes) as (members, size):
         return pieces_in(members, size, max_bytes)
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:
-    """The schema of a synthesis that `write`, or an earlier version of it, wrote; the rest of the file is left alone.
+    """The schema of a synthesis that `write`, or an earlier version of it, wrote; the rest of the
+    file is left alone.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
+        If the file cannot be read, is not such a file, is of a newer format, or larger than it may
+        be.
     """
     with opened_members(path, None) as (members, size):
         manifest = _manifest(members, size, None)
@@ -127,7 +141,9 @@ def read_schema(path: str | PathLike[str]) -> Schema:
 
 
 @contextmanager
-def opened_members(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[Members, int]]:
+def opened_members(
+    path: str | PathLike[str], max_bytes: int | None
+) -> Iterator[tuple[Members, int]]:
     """The members of a file and its size; whatever is wrong with it is told in one line."""
     try:
         with open_members(path, max_bytes=max_bytes) as found:
@@ -137,7 +153,9 @@ def opened_members(path: str | PathLike[str], max_bytes: int | None) -> Iterator
     except MemoryError:
         raise
     except OSError as error:
-        raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+        raise DataFileError(
+            f"{str(path)!r}: it cannot be read: {reason(error)}; check the path"
+        ) from None
     except Exception as error:  # the readers below may raise anything
         problem = "it is no saved synthesis, or is damaged; give a file from --save, or restore it from a copy"
         raise DataFileError(f"{str(path)!r}: {problem}") from error
@@ -145,7 +163,9 @@ def opened_members(path: str | PathLike[str], max_bytes: int | None) -> Iterator
 
 def _manifest(members: Members | Folder, size: int, max_bytes: int | None) -> Any:
     if LINKED_MANIFEST in members.names:
-        raise DataFileError("it is a release of linked tables, and this is for one table; read it by synthdp.load")
+        raise DataFileError(
+            "it is a release of linked tables, and this is for one table; read it by synthdp.load"
+        )
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
     return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
 
@@ -154,15 +174,28 @@ def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pi
     """The pieces of a synthesis among the members of a file of so many bytes, or of a folder in it."""
     manifest = _manifest(members, size, max_bytes)
     version = version_in(manifest["format"], last=FORMAT)
-    arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}
+    arrays = {
+        name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)
+    }
     if version > 1:
         members.check_sums()
-    origin = {"format": manifest["format"], "software": manifest.get("software"), "sha256": dict(members.digests)}
-    return _restored(manifest, arrays, origin, max(_MAX_TABLES, MAX_RATIO * size) if max_bytes is None else max_bytes)
+    origin = {
+        "format": manifest["format"],
+        "software": manifest.get("software"),
+        "sha256": dict(members.digests),
+    }
+    return _restored(
+        manifest,
+        arrays,
+        origin,
+        max(_MAX_TABLES, MAX_RATIO * size) if max_bytes is None else max_bytes,
+    )
 
 
 def version_in(stated: object, *, last: str) -> int:
-    """The version of a format; raises `DataFileError` if it is newer than the last one, `ValueError` if it is none."""
+    """The version of a format; raises `DataFileError` if it is newer than the last one,
+    `ValueError` if it is none.
+    """
     kind, _, newest = last.partition("/")
     found = re.fullmatch(rf"{kind}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
     if found is None:
@@ -175,16 +208,25 @@ def version_in(stated: object, *, last: str) -> int:
 
 
 def _restored(
-    manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], origin: Mapping[str, object], max_tables: int
+    manifest: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    origin: Mapping[str, object],
+    max_tables: int,
 ) -> Pieces:
     certificate = checked_certificate(manifest["certificate"])
     schema = Schema.from_dict(manifest["schema"])
-    measurements = [_measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])]
+    measurements = [
+        _measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])
+    ]
     for measurement in measurements:
         measurement.check_fits(schema.domain)
     model = None
     if manifest["model"] is not None:
-        tables = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
+        tables = {
+            name.removeprefix("model/"): array
+            for name, array in arrays.items()
+            if name.startswith("model/")
+        }
         model = model_from_state(manifest["model"], tables, schema.domain)
         _check_usable(model, max_tables)
     return Pieces(
@@ -198,12 +240,16 @@ def _restored(
 
 
 def _check_usable(model: Model, max_tables: int) -> None:
-    """Refuse a model that knows no number of records, takes too much memory, or whose parts do not fit together."""
+    """Refuse a model that knows no number of records, takes too much memory, or whose parts do not
+    fit together.
+    """
     if not isfinite(model.total):
         raise ValueError("the model has no number of records")
     if model.working_bytes > max_tables:
         way_out = "if you trust it, load it in Python with a larger max_bytes"
-        raise DataFileError(f"tables of its model take {model.working_bytes / 1e9:.1f} GB; {way_out}")
+        raise DataFileError(
+            f"tables of its model take {model.working_bytes / 1e9:.1f} GB; {way_out}"
+        )
     if model.working_bytes <= _MAX_TRIED:
         model.sample(0)
 
@@ -224,7 +270,9 @@ def _measurement(
     state: Mapping[str, Sequence[str]], number: int, arrays: Mapping[str, NDArray[Any]]
 ) -> LinearMeasurement:
     key = f"measurement-{number}"
-    groups = {name: arrays[f"{key}/groups-{position}"] for position, name in enumerate(state["merged"])}
+    groups = {
+        name: arrays[f"{key}/groups-{position}"] for position, name in enumerate(state["merged"])
+    }
     stddev = arrays[f"{key}/stddev"]
     return LinearMeasurement(
         tuple(state["columns"]),

@@ -1,4 +1,6 @@
-"""Arrays of plain numbers as bytes in numpy's format, version 1.0, and back without trust in their headers."""
+"""Arrays of plain numbers as bytes in numpy's format, version 1.0, and back without trust in their
+headers.
+"""
 
 import io
 import re
@@ -14,7 +16,9 @@ _HEADER = re.compile(
     rb"'shape': \((?P<shape>|\d{1,15},|\d{1,15}(, \d{1,15})+)\), \} *\n",
     re.DOTALL,
 )
-"""What numpy writes of C-ordered arrays of 64-bit floats or integers, the lowest byte first: nothing else is read."""
+"""What numpy writes of C-ordered arrays of 64-bit floats or integers, the lowest byte first:
+nothing else is read.
+"""
 
 
 def to_npy(array: NDArray[Any]) -> bytes:
@@ -28,8 +32,8 @@ def to_npy(array: NDArray[Any]) -> bytes:
 def from_npy(content: bytes | bytearray) -> NDArray[Any]:
     """The array in a ``.npy`` file, which cannot be written to.
 
-    Raises `ValueError` unless its header is one that `to_npy` writes, says how many numbers follow, and none of
-    them is NaN or infinite upwards (logarithms may be infinite downwards).
+    Raises `ValueError` unless its header is one that `to_npy` writes, says how many numbers follow,
+    and none of them is NaN or infinite upwards (logarithms may be infinite downwards).
 
     >>> from_npy(to_npy(np.array([[1.5, 2.0]]))).tolist()
     [[1.5, 2.0]]

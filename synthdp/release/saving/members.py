@@ -1,4 +1,6 @@
-"""The container of a release file: named members in a zip, written as the same bytes, read from anybody unharmed."""
+"""The container of a release file: named members in a zip, written as the same bytes, read from
+anybody unharmed.
+"""
 
 import zipfile
 from collections import deque
@@ -20,8 +22,10 @@ MAX_BYTES = 2**32
 """Files that unpack to more are not read unasked: 4 GiB."""
 
 MAX_RATIO = 1000
-"""Nor are files that unpack to more than so many times their size, and more than `ALWAYS_ALLOWED`: no single member
-of a zip can, which packs 1,032 to 1 at most, but members that share their packed bytes can."""
+"""Nor are files that unpack to more than so many times their size, and more than `ALWAYS_ALLOWED`:
+no single member of a zip can, which packs 1,032 to 1 at most, but members that share their packed
+bytes can.
+"""
 
 ALWAYS_ALLOWED = 2**24
 """Files that unpack to 16 MiB are read, whatever their size."""
@@ -33,10 +37,14 @@ _BLOCK = 2**20
 """Bytes that are unpacked at a time."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip file can hold: the same synthesis gives the same file, whenever it is saved."""
+"""The first moment that a zip file can hold: the same synthesis gives the same file, whenever it is
+saved.
+"""
 
 
-def write_members(path: str | PathLike[str], members: Iterable[tuple[str, bytes]], *, force: bool) -> None:
+def write_members(
+    path: str | PathLike[str], members: Iterable[tuple[str, bytes]], *, force: bool
+) -> None:
     """Write members, and their checksums after them; raises `DataFileError` if that cannot be done."""
     digests: dict[str, str] = {}
     with write_atomically(path, force=force) as stream, zipfile.ZipFile(stream, "w") as archive:
@@ -114,14 +122,18 @@ class Members:
                 size += len(block)
                 if size > most:
                     way_out = "if you trust it, load it in Python with a larger max_bytes"
-                    raise DataFileError(f"unpacked it is larger than a file of its size should be; {way_out}")
+                    raise DataFileError(
+                        f"unpacked it is larger than a file of its size should be; {way_out}"
+                    )
                 digest.update(block)
                 yield block
         self._left -= size
         self._digests[name] = digest.hexdigest()
 
     def check_sums(self) -> None:
-        """Raise `ValueError` unless the checksums list each of the other members as it is; unpacks all of them."""
+        """Raise `ValueError` unless the checksums list each of the other members as it is; unpacks
+        all of them.
+        """
         for name in self._entries.keys() - self._digests.keys() - {SUMS}:
             deque(self._blocks(name, self._left), maxlen=0)
         stated = self.read(SUMS).decode().splitlines()
@@ -148,13 +160,19 @@ class Folder:
     @property
     def names(self) -> tuple[str, ...]:
         """All names, without what they begin with."""
-        return tuple(n.removeprefix(self._prefix) for n in self._members.names if n.startswith(self._prefix))
+        return tuple(
+            n.removeprefix(self._prefix) for n in self._members.names if n.startswith(self._prefix)
+        )
 
     @property
     def digests(self) -> Mapping[str, str]:
         """The SHA-256 of each member that was read."""
         found = self._members.digests.items()
-        return {n.removeprefix(self._prefix): digest for n, digest in found if n.startswith(self._prefix)}
+        return {
+            n.removeprefix(self._prefix): digest
+            for n, digest in found
+            if n.startswith(self._prefix)
+        }
 
     def read(self, name: str, *, most: float = inf) -> bytearray:
         """As `Members.read`."""
@@ -174,7 +192,9 @@ def allowed_bytes(size: int, max_bytes: int | None) -> int:
 
 
 @contextmanager
-def open_members(path: str | PathLike[str], *, max_bytes: int | None) -> Iterator[tuple[Members, int]]:
+def open_members(
+    path: str | PathLike[str], *, max_bytes: int | None
+) -> Iterator[tuple[Members, int]]:
     """The members of a file, to be unpacked within its limit, and the size of the file in bytes."""
     with Path(path).open("rb") as stream, zipfile.ZipFile(stream) as archive:
         size = fstat(stream.fileno()).st_size

@@ -1,4 +1,6 @@
-"""What a certificate in a file must be for others to read it: as it was written, and values of the right kinds."""
+"""What a certificate in a file must be for others to read it: as it was written, and values of the
+right kinds.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +22,9 @@ _MORE_KINDS: dict[str, tuple[type, ...]] = {
     "cautions": (list,),
     "complete": (bool,),
     "refitted": (dict,),
-    **dict.fromkeys(("about", "domain", "engine", "mechanism", "package", "run", "schema"), (dict, type(None))),
+    **dict.fromkeys(
+        ("about", "domain", "engine", "mechanism", "package", "run", "schema"), (dict, type(None))
+    ),
 }
 """The same of values that some have."""
 
@@ -45,6 +49,8 @@ def checked_certificate(content: Any) -> dict[str, Any]:
     if not all(isinstance(caution, str) for caution in content.get("cautions", [])):
         raise ValueError("cautions are no texts")
     derived = (content.get("domain") or {}).get("derived", {})
-    if not isinstance(derived, dict) or not all(isinstance(parts, list) for parts in derived.values()):
+    if not isinstance(derived, dict) or not all(
+        isinstance(parts, list) for parts in derived.values()
+    ):
         raise ValueError("what was learnt is no list for each column")
     return dict(content)

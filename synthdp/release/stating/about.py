@@ -16,7 +16,9 @@ MAX_LINE, MAX_TEXT, MAX_ENTRIES = 200, 10_000, 50
 """Most characters of a line and of a text, and most entries of a list: a page holds no more."""
 
 _CONTROLS = ("Cc", "Cs")
-"""Categories of characters that no text needs, and UTF-8 or terminals cannot show: controls, and lone surrogates."""
+"""Categories of characters that no text needs, and UTF-8 or terminals cannot show: controls, and
+lone surrogates.
+"""
 
 _LINES = ("name", "contact", "region", "sector", "data_period")
 _TEXTS = (
@@ -39,7 +41,10 @@ SOURCE_TYPES = (
     "Authorized organizational attestation",
     "Other public source",
 )
-_CHOICES = {"release_type": ("One release", "Many releases"), "data_source_type": ("Static", "Dynamic")}
+_CHOICES = {
+    "release_type": ("One release", "Many releases"),
+    "data_source_type": ("Static", "Dynamic"),
+}
 """Values that the registry lists; see `synthdp.release.stating.deployment_record`."""
 
 _RECORDS: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
@@ -55,7 +60,8 @@ KEYS = (*_LINES, *_TEXTS, "publication_date", *_CHOICES, *_RECORDS, "registry_au
 def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]:
     """What a curator says of a release, checked, as plain JSON values.
 
-    It goes into the certificate as it is, so it must be public, and must not have been computed from the records.
+    It goes into the certificate as it is, so it must be public, and must not have been computed
+    from the records.
 
     Parameters
     ----------
@@ -67,7 +73,8 @@ def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]
     DataFileError
         If the file cannot be read.
     ParameterError
-        If it holds something else: an unknown key, a value of another kind, or a text that is too long.
+        If it holds something else: an unknown key, a value of another kind, or a text that is too
+        long.
     MissingExtraError
         If it is YAML and PyYAML is not installed.
 
@@ -76,7 +83,9 @@ def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]
     """
     content = about if isinstance(about, Mapping) else _content(about)
     if not isinstance(content, Mapping):
-        raise ParameterError(f"about holds a {type(content).__name__}; write keys such as 'name: ...'")
+        raise ParameterError(
+            f"about holds a {type(content).__name__}; write keys such as 'name: ...'"
+        )
     return {_known(key, KEYS, "about"): _checked(key, value) for key, value in content.items()}
 
 
@@ -84,11 +93,15 @@ def _content(path: str | PathLike[str]) -> Any:
     try:
         ending = Path(path).suffix.lower()
     except TypeError:
-        raise ParameterError(f"about is a {type(path).__name__}; give a mapping or the path of a file") from None
+        raise ParameterError(
+            f"about is a {type(path).__name__}; give a mapping or the path of a file"
+        ) from None
     if ending in (".yaml", ".yml"):
         return load_yaml(path, "about")
     if ending != ".json":
-        raise ParameterError(f"about is {str(path)!r}; give a file that ends in .yaml, .yml or .json")
+        raise ParameterError(
+            f"about is {str(path)!r}; give a file that ends in .yaml, .yml or .json"
+        )
     try:
         return load_json(path, "about")
     except SchemaError as error:
@@ -109,7 +122,10 @@ def _checked(key: str, value: Any) -> Any:
     where = f"about: {key}"
     if key in _RECORDS:
         lines, choices = _RECORDS[key]
-        return [_record(entry, f"{where}[{i}]", lines, choices) for i, entry in enumerate(_entries(value, where))]
+        return [
+            _record(entry, f"{where}[{i}]", lines, choices)
+            for i, entry in enumerate(_entries(value, where))
+        ]
     if key == "registry_authors":
         return [_text(entry, where, MAX_LINE) for entry in _entries(value, where)]
     if key == "publication_date":
@@ -121,18 +137,26 @@ def _checked(key: str, value: Any) -> Any:
 
 def _entries(value: Any, where: str) -> Sequence[Any]:
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_ENTRIES:
-        raise ParameterError(f"{where} is no list of 1 to {MAX_ENTRIES} entries; write one, also for a single entry")
+        raise ParameterError(
+            f"{where} is no list of 1 to {MAX_ENTRIES} entries; write one, also for a single entry"
+        )
     return value
 
 
-def _record(entry: Any, where: str, lines: Sequence[str], choices: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _record(
+    entry: Any, where: str, lines: Sequence[str], choices: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     if not isinstance(entry, Mapping):
-        raise ParameterError(f"{where} is a {type(entry).__name__}; write keys such as '{lines[0]}: ...'")
+        raise ParameterError(
+            f"{where} is a {type(entry).__name__}; write keys such as '{lines[0]}: ...'"
+        )
     found = {}
     for key, value in entry.items():
         known = _known(key, (*lines, *choices), where)
         place = f"{where}.{known}"
-        found[known] = _choice(value, place, choices[known]) if known in choices else _line(value, place)
+        found[known] = (
+            _choice(value, place, choices[known]) if known in choices else _line(value, place)
+        )
     if lines[0] not in found:
         raise ParameterError(f"{where} has no {lines[0]}; write one")
     return found
@@ -146,7 +170,9 @@ def _line(value: Any, where: str) -> str:
 
 def _choice(value: Any, where: str, choices: Sequence[str]) -> str:
     if value not in choices:
-        raise ParameterError(f"{where} is {str(value)[:MAX_LINE]!r}; give one of {', '.join(map(repr, choices))}")
+        raise ParameterError(
+            f"{where} is {str(value)[:MAX_LINE]!r}; give one of {', '.join(map(repr, choices))}"
+        )
     return str(value)
 
 
@@ -163,7 +189,9 @@ def _date(value: Any, where: str) -> str:
 
 def _text(value: Any, where: str, most: int) -> str:
     if not isinstance(value, str):
-        raise ParameterError(f"{where} is {str(value)[:MAX_LINE]!r}, which is no text; write it in quotes")
+        raise ParameterError(
+            f"{where} is {str(value)[:MAX_LINE]!r}, which is no text; write it in quotes"
+        )
     text = value.replace("\r\n", "\n").strip()
     if not text or len(text) > most:
         raise ParameterError(f"{where} has {len(text)} characters; write 1 to {most}")

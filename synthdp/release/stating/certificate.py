@@ -36,7 +36,8 @@ NOT_COVERED = (
     "other releases about the same people: their losses add up unless they share one budget",
 )
 UNKNOWN_ROWS = (
-    "noise hides how many records there are, and most of what is in them: the budget is too small, or they are too few"
+    "noise hides how many records there are, and most of what is in them: "
+    "the budget is too small, or they are too few"
 )
 _MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
@@ -46,12 +47,15 @@ RESUMED = (
     "with what is there in each; what is drawn mixes the versions, and under replace-one the number of records of none "
     "of them is protected"
 )
-"""What is guaranteed then; whether the records had changed nobody can know, for it would have to be paid for."""
+"""What is guaranteed then; whether the records had changed nobody can know, for it would have to be
+paid for.
+"""
 
 LARGE_EPSILON = 10.0
 LARGE_DELTA, LARGE_DELTA_SHARE = 1e-4, 0.1
-"""Beyond these a certificate warns its reader, of delta also beyond that share of 1 / (number of people); all are
-common advice [NIST SP 800-226]."""
+"""Beyond these a certificate warns its reader, of delta also beyond that share of 1 / (number of
+people); all are common advice [NIST SP 800-226].
+"""
 
 
 def privacy_certificate(
@@ -82,7 +86,9 @@ def privacy_certificate(
     n_rows
         Number of records, by the noisy counts; None if they do not tell.
     """
-    weak = cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows)
+    weak = cautions(
+        epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows
+    )
     statement = {
         "format": FORMAT,
         "guarantee": (
@@ -119,7 +125,11 @@ def privacy_certificate(
         "not_covered": [
             *NOT_COVERED,
             *([_MANY_RECORDS] if ledger.unit.column is None else []),
-            *([_copied(ledger)] if {"resumed", "rescued"} & run.keys() and not run["is_charged_to_budget"] else []),
+            *(
+                [_copied(ledger)]
+                if {"resumed", "rescued"} & run.keys() and not run["is_charged_to_budget"]
+                else []
+            ),
         ],
     }
     return statement | dict(release) | statement | details
@@ -148,11 +158,17 @@ def _meaning(ledger: PrivacyLedger) -> list[dict[str, Any]]:
 
 def _mechanisms(ledger: PrivacyLedger) -> str:
     """The kinds of noise and selection that a ledger can pay for."""
-    others = "" if ledger.accounting is Accounting.GDP else ", discrete Laplace and exponential mechanism"
+    others = (
+        ""
+        if ledger.accounting is Accounting.GDP
+        else ", discrete Laplace and exponential mechanism"
+    )
     return GAUSSIAN + others
 
 
-def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_rows: int = 1) -> list[str]:
+def cautions(
+    *, epsilon: float, delta: float, n_rows: float | None = None, max_rows: int = 1
+) -> list[str]:
     """What a reader should know about a weak guarantee.
 
     Parameters
@@ -166,7 +182,9 @@ def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_r
     """
     found = []
     if epsilon > LARGE_EPSILON:
-        found.append(f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little")
+        found.append(
+            f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little"
+        )
     n_people = None if n_rows is None else n_rows / max_rows
     if n_people is not None and delta * n_people > LARGE_DELTA_SHARE:
         number = f"{'at least ' if max_rows > 1 else ''}about {max(round(n_people), 1):,}"
@@ -182,7 +200,8 @@ def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_r
 
 
 def advised_delta(n_people: float) -> float:
-    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n, or 1e-4 for few.
+    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n, or
+    1e-4 for few.
 
     >>> advised_delta(50_000)
     1e-07
@@ -204,7 +223,8 @@ def fit_facts(
 ) -> dict[str, object]:
     """What a certificate says of software, engine, fit and schema, as plain JSON values.
 
-    ``derived`` names, for each column that was not fully declared, what was derived under the budget.
+    ``derived`` names, for each column that was not fully declared, what was derived under the
+    budget.
     """
     columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
     made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
@@ -212,7 +232,8 @@ def fit_facts(
         "software": f"synthdp {__version__}",
         "engine": {"name": engine.name, **_fit_status(model)},
         "complete": model is not None,
-        "schema": {"sha256": schema.fingerprint, "columns": columns} | ({"generated": made_up} if made_up else {}),
+        "schema": {"sha256": schema.fingerprint, "columns": columns}
+        | ({"generated": made_up} if made_up else {}),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
 
@@ -227,7 +248,9 @@ def _fit_status(model: Model | None) -> dict[str, object]:
 
 
 def fit_cautions(model: Model | None) -> list[str]:
-    """What users should know of a fit that did not end as its engine's do, and of what its recipe left out."""
+    """What users should know of a fit that did not end as its engine's do, and of what its recipe
+    left out.
+    """
     if model is None:
         return []
     return [*([model.status.caution] if model.status.caution else []), *model.cautions]
@@ -245,7 +268,10 @@ def unfinished_facts() -> dict[str, object]:
 
 def workload_facts(workload: Workload) -> dict[str, object]:
     """How much is wanted, as plain JSON values."""
-    return {"n_marginals": len(workload.cliques), "columns_at_most": max(map(len, workload.cliques))}
+    return {
+        "n_marginals": len(workload.cliques),
+        "columns_at_most": max(map(len, workload.cliques)),
+    }
 
 
 def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:
@@ -257,4 +283,6 @@ def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:
 def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:
     """What a certificate says of one column."""
     facts = {"name": column.name, "type": column.field()["type"], "n_levels": column.size}
-    return facts | ({"domain": "derived", "derived": list(derived)} if derived else {"domain": "declared"})
+    return facts | (
+        {"domain": "derived", "derived": list(derived)} if derived else {"domain": "declared"}
+    )

@@ -1,8 +1,8 @@
 """A release as a record of OpenDP's registry of deployments of differential privacy.
 
 The fields and their enumerated values are those of ``schemas/deployments-schema.yaml`` of
-``opendp/deployments-registry-data`` (commit 057e5d8, autumn 2026). All texts of the registry are read as
-Markdown.
+``opendp/deployments-registry-data`` (commit 057e5d8, autumn 2026). All texts of the registry are
+read as Markdown.
 """
 
 import re
@@ -17,7 +17,15 @@ from synthdp.release.stating.meaning import with_what_was_meant
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 """Others are not in the registry's list; they are named under additional information."""
 
-_NEEDED = ("name", "curators", "description", "intended_use", "region", "publication_date", "registry_authors")
+_NEEDED = (
+    "name",
+    "curators",
+    "description",
+    "intended_use",
+    "region",
+    "publication_date",
+    "registry_authors",
+)
 """What the registry needs and only the curator knows."""
 
 _OF_TIER = {
@@ -35,10 +43,10 @@ POST_PROCESSING = (
 def deployment_record(certificate: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a release, as plain values for a YAML file.
 
-    What nobody said is left out, and nothing is made up: ``tier`` is the highest for which all is there. A
-    guarantee that stands on zCDP, with no part of delta for thresholds, is of the variant "Zero-concentrated DP".
-    All others are "Approximate DP", which they are as well, since the registry has no value for Gaussian DP;
-    their details state mu.
+    What nobody said is left out, and nothing is made up: ``tier`` is the highest for which all is
+    there. A guarantee that stands on zCDP, with no part of delta for thresholds, is of the variant
+    "Zero-concentrated DP". All others are "Approximate DP", which they are as well, since the
+    registry has no value for Gaussian DP; their details state mu.
 
     Parameters
     ----------
@@ -57,9 +65,15 @@ def deployment_record(certificate: Mapping[str, Any], about: Mapping[str, Any]) 
     if not certificate["is_private"]:
         raise PrivacyError(f"certificate: {certificate['guarantee']}; there is nothing to register")
     missing = [key for key in _NEEDED if key not in about]
-    missing += [f"curators[{i}].type" for i, each in enumerate(about.get("curators", ())) if "type" not in each]
+    missing += [
+        f"curators[{i}].type"
+        for i, each in enumerate(about.get("curators", ()))
+        if "type" not in each
+    ]
     if missing:
-        raise ParameterError(f"about: the registry needs {', '.join(missing)} as well; say it in a file for --about")
+        raise ParameterError(
+            f"about: the registry needs {', '.join(missing)} as well; say it in a file for --about"
+        )
     certificate = with_what_was_meant(certificate)
     parts = {
         "basic": _basic(about),
@@ -81,7 +95,10 @@ def next_tier(about: Mapping[str, Any]) -> tuple[int, list[str]]:
 
 
 def _basic(about: Mapping[str, Any]) -> dict[str, Any]:
-    curators = [{"data_curator_name": each["name"], "data_curator_type": each["type"]} for each in about["curators"]]
+    curators = [
+        {"data_curator_name": each["name"], "data_curator_type": each["type"]}
+        for each in about["curators"]
+    ]
     sector = {"data_product_sector": about["sector"]} if about.get("sector") in SECTORS else {}
     return {
         "name": about["name"],
@@ -100,7 +117,9 @@ def _variant(certificate: Mapping[str, Any]) -> dict[str, str]:
     of = f"the {len(columns)} columns" if columns else "the columns"
     replaces = certificate["adjacency"] == Adjacency.REPLACE_ONE.value
     rows = "a public number of rows" if replaces else "any number of rows"
-    known = [f"{entry['quantity']}: {entry['source']}" for entry in certificate.get("unprotected", ())]
+    known = [
+        f"{entry['quantity']}: {entry['source']}" for entry in certificate.get("unprotected", ())
+    ]
     return {
         "variant_name": "Zero-concentrated DP" if _is_zcdp(certificate) else "Approximate DP",
         "data_domain": f"Tables with {rows} and {of} that the schema of the release declares.",
@@ -124,7 +143,9 @@ def _privacy_loss(certificate: Mapping[str, Any]) -> dict[str, Any]:
         details.append(f"The budget is rho = {rho:.6g} of zCDP.")
     if accounting.get("failure_delta"):
         share = f"{accounting['failure_delta']:.4g} of delta"
-        details.append(f"At most {share} is for values that only one person has and that pass a threshold.")
+        details.append(
+            f"At most {share} is for values that only one person has and that pass a threshold."
+        )
     return {
         "privacy_unit": _unit(certificate),
         "privacy_unit_details": f"{_sentence(certificate['unit_of_privacy'])} Adjacency: {certificate['adjacency']}.",
@@ -134,11 +155,21 @@ def _privacy_loss(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unit(certificate: Mapping[str, Any]) -> str:
-    return "Person-level" if certificate["unit_of_privacy"].startswith("one person") else "Record-level"
+    return (
+        "Person-level"
+        if certificate["unit_of_privacy"].startswith("one person")
+        else "Record-level"
+    )
 
 
 def _model(about: Mapping[str, Any]) -> dict[str, str]:
-    said = ("trust_assumptions", "actors", "release_type", "release_type_details", "data_source_type")
+    said = (
+        "trust_assumptions",
+        "actors",
+        "release_type",
+        "release_type_details",
+        "data_source_type",
+    )
     return {
         "model_name": "Central",
         "model_name_details": "The curator holds the records and runs synthdp on them; only its output is released.",
@@ -154,7 +185,9 @@ def _implementation(certificate: Mapping[str, Any], about: Mapping[str, Any]) ->
     prepared = [f"{name}: {about[key]}" for name, key in tuning.items() if key in about]
     composed = f"{accounting['theorem']}; {len(certificate['events'])} events, each charged before it was answered"
     found = {
-        "preprocessing_and_hyperparameter_tuning": _bullets(prepared) if "hyperparameter_tuning" in about else "",
+        "preprocessing_and_hyperparameter_tuning": _bullets(prepared)
+        if "hyperparameter_tuning" in about
+        else "",
         "mechanisms": _bullets(_mechanisms(certificate)),
         "composition": _sentence(composed),
         "post_processing": POST_PROCESSING,
@@ -178,7 +211,12 @@ def _mechanisms(certificate: Mapping[str, Any]) -> list[str]:
 
 
 def _additional(about: Mapping[str, Any]) -> list[str]:
-    names = {"sector": "Sector", "data_period": "Period of the data", "contact": "Contact", "notes": "Notes"}
+    names = {
+        "sector": "Sector",
+        "data_period": "Period of the data",
+        "contact": "Contact",
+        "notes": "Notes",
+    }
     left = {key: name for key, name in names.items() if key in about and about[key] not in SECTORS}
     return [f"{name}: {about[key]}" for key, name in left.items()]
 
@@ -202,7 +240,11 @@ def _administrative(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def _slug(about: Mapping[str, Any]) -> str:
     """Words of name, curators and year, as the registry's addresses have them."""
-    words = [about["name"], *(each["name"] for each in about["curators"]), about["publication_date"][:4]]
+    words = [
+        about["name"],
+        *(each["name"] for each in about["curators"]),
+        about["publication_date"][:4],
+    ]
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
 
 

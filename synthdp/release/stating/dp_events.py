@@ -1,4 +1,6 @@
-"""The events of a release in the terms of Google's dp_accounting, whose accountants can check the guarantee."""
+"""The events of a release in the terms of Google's dp_accounting, whose accountants can check the
+guarantee.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -8,18 +10,20 @@ from typing import Any
 from synthdp.core.errors import MissingExtraError, ParameterError
 
 RELATION = "ADD_OR_REMOVE_ONE"
-"""The accountants' default; each event's sensitivity already is that of the release's own unit of privacy."""
+"""The accountants' default; each event's sensitivity already is that of the release's own unit of
+privacy.
+"""
 
 
 def event_tree(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """The events of a certificate as a ``ComposedDpEvent``, in plain JSON values.
 
-    Gaussian noise is a ``GaussianDpEvent`` whose noise multiplier is sigma over the L2 sensitivity; selections
-    by the exponential mechanism and trees are a ``ZCDpEvent`` of their rho, which is exact for zCDP
-    [CR21] and the best that the library can say of a bounded range.
+    Gaussian noise is a ``GaussianDpEvent`` whose noise multiplier is sigma over the L2 sensitivity;
+    selections by the exponential mechanism and trees are a ``ZCDpEvent`` of their rho, which is
+    exact for zCDP [CR21] and the best that the library can say of a bounded range.
 
-    ``failure_delta`` is the probability with which values of one person alone pass a threshold. No DpEvent
-    can hold it: add it to the delta of whatever an accountant says of ``event``.
+    ``failure_delta`` is the probability with which values of one person alone pass a threshold. No
+    DpEvent can hold it: add it to the delta of whatever an accountant says of ``event``.
 
     Raises
     ------
@@ -28,16 +32,22 @@ def event_tree(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """
     accounting = certificate["accounting"]
     if accounting is None:
-        raise ParameterError("certificate: the measurements are another system's, which knows its events; ask it")
+        raise ParameterError(
+            "certificate: the measurements are another system's, which knows its events; ask it"
+        )
     return {
         "neighboring_relation": RELATION,
         "failure_delta": accounting.get("failure_delta_spent", 0.0),
-        "event": {"class_name": "ComposedDpEvent", "events": [_event(event) for event in certificate["events"]]},
+        "event": {
+            "class_name": "ComposedDpEvent",
+            "events": [_event(event) for event in certificate["events"]],
+        },
     }
 
 
 def dp_events(certificate: Mapping[str, Any]) -> tuple[Any, float]:
-    """The events of a certificate, for the accountants of `dp_accounting`, and the delta to add to theirs.
+    """The events of a certificate, for the accountants of `dp_accounting`, and the delta to add to
+    theirs.
 
     Parameters
     ----------
@@ -60,9 +70,13 @@ def dp_events(certificate: Mapping[str, Any]) -> tuple[Any, float]:
     try:
         library: Any = import_module("dp_accounting")
     except ModuleNotFoundError:
-        raise MissingExtraError("dp_accounting is not installed; install it with pip install dp-accounting") from None
+        raise MissingExtraError(
+            "dp_accounting is not installed; install it with pip install dp-accounting"
+        ) from None
     parts = [
-        getattr(library, part["class_name"])(**{name: part[name] for name in part if name != "class_name"})
+        getattr(library, part["class_name"])(
+            **{name: part[name] for name in part if name != "class_name"}
+        )
         for part in tree["event"]["events"]
     ]
     return library.ComposedDpEvent(parts), tree["failure_delta"]

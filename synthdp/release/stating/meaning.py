@@ -1,4 +1,6 @@
-"""What a guarantee means: how well anybody could tell whether a person, or a group, is in the table."""
+"""What a guarantee means: how well anybody could tell whether a person, or a group, is in the
+table.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +15,20 @@ from numpy.typing import NDArray
 from synthdp.privacy.accounting import Accounting
 
 FALSE_POSITIVES = 0.01
-"""Share of those who are not in the table that an attacker wrongly takes to be in it: the usual place to look."""
+"""Share of those who are not in the table that an attacker wrongly takes to be in it: the usual
+place to look.
+"""
 
 STATED_FALSE_POSITIVES, STATED_GROUPS = (0.01, 0.001), (1, 2, 5)
-"""What certificates state: at two shares of false positives, for one unit of privacy and for groups of so many."""
+"""What certificates state: at two shares of false positives, for one unit of privacy and for groups
+of so many.
+"""
 
 _ORDERS = np.geomspace(1e-3, 1e9, 600)
 _EPSILONS = np.geomspace(1e-6, 1e4, 600)
-"""Any order and any epsilon give a bound that holds; of so many the smallest is within 1 % of the least."""
+"""Any order and any epsilon give a bound that holds; of so many the smallest is within 1 % of the
+least.
+"""
 
 _HALVINGS = 60
 """Of an interval of length 1: what is left is less than floating point tells apart."""
@@ -31,9 +39,9 @@ _HALVINGS = 60
 class Protection:
     """A guarantee, as a bound on everybody who attacks the release.
 
-    An attacker looks at the release and says whether somebody's data are in the table. Of those who are
-    not, a share is wrongly taken to be in it (false positives); of those who are, another share is
-    rightly recognised (true positives).
+    An attacker looks at the release and says whether somebody's data are in the table. Of those who
+    are not, a share is wrongly taken to be in it (false positives); of those who are, another share
+    is rightly recognised (true positives).
 
     Parameters
     ----------
@@ -61,16 +69,16 @@ class Protection:
     def true_positives(self, false_positives: float, *, group: int = 1) -> float:
         """Largest share of those who are in the table that anybody can recognise from the release.
 
-        For one unit it is the smaller of what (epsilon, delta) allows, ``min(e^epsilon f + delta,
-        1 - e^-epsilon (1 - delta - f))`` [Kairouz 2015], and of what the currency allows: in Gaussian DP
-        ``Phi(Phi^-1(f) + mu)`` with ``mu^2 = 2 rho`` [DRS19], and in zCDP the same as for (epsilon, delta),
-        for all pairs that follow from rho [CKS20]. Where costs fail with probability p, it is
-        ``p + (1 - p) h(f / (1 - p))`` for the bound h on runs that keep them.
+        For one unit it is the smaller of what (epsilon, delta) allows, ``min(e^epsilon f + delta, 1
+        - e^-epsilon (1 - delta - f))`` [Kairouz 2015], and of what the currency allows: in Gaussian
+        DP ``Phi(Phi^-1(f) + mu)`` with ``mu^2 = 2 rho`` [DRS19], and in zCDP the same as for
+        (epsilon, delta), for all pairs that follow from rho [CKS20]. Where costs fail with
+        probability p, it is ``p + (1 - p) h(f / (1 - p))`` for the bound h on runs that keep them.
 
-        Tables that differ in a group are the ends of a chain of neighbours, and what one step makes of f is
-        at most what the next begins with. So the bound for a group of k is that for one, k times over
-        [DRS19, Thm. 2.14]: in Gaussian DP ``Phi(Phi^-1(f) + k mu)``. In zCDP without failures it is also that
-        of ``k^2 rho`` [BS16, Prop. 1.9], and the smaller of the two holds.
+        Tables that differ in a group are the ends of a chain of neighbours, and what one step makes
+        of f is at most what the next begins with. So the bound for a group of k is that for one, k
+        times over [DRS19, Thm. 2.14]: in Gaussian DP ``Phi(Phi^-1(f) + k mu)``. In zCDP without
+        failures it is also that of ``k^2 rho`` [BS16, Prop. 1.9], and the smaller of the two holds.
 
         Parameters
         ----------
@@ -85,16 +93,22 @@ class Protection:
         return share
 
     def advantage(self, *, group: int = 1) -> float:
-        """Largest difference between the shares of true and of false positives, whatever the latter is.
+        """Largest difference between the shares of true and of false positives, whatever the latter
+        is.
 
-        As a function of f the bound is concave and, like guarantees for both of two neighbours, symmetric
-        about the diagonal on which false positives and misses are equally many. So the difference is largest
-        there: ``1 - 2 f`` for the f that solves ``true_positives(f) = 1 - f``, here rounded up.
+        As a function of f the bound is concave and, like guarantees for both of two neighbours,
+        symmetric about the diagonal on which false positives and misses are equally many. So the
+        difference is largest there: ``1 - 2 f`` for the f that solves ``true_positives(f) = 1 -
+        f``, here rounded up.
         """
         low, high = 0.0, 0.5
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.true_positives(middle, group=group) <= 1 - middle else (low, middle)
+            low, high = (
+                (middle, high)
+                if self.true_positives(middle, group=group) <= 1 - middle
+                else (low, middle)
+            )
         return 1 - 2 * low
 
     def _of_one(self, false_positives: float) -> float:
@@ -102,7 +116,9 @@ class Protection:
         kept = 1.0 - self.failure_delta
         wrong = min(false_positives / kept, 1.0)
         right = self.failure_delta + kept * self._kept(wrong)
-        return min(right, _allowed(false_positives, np.array([self.epsilon]), np.array([self.delta])), 1.0)
+        return min(
+            right, _allowed(false_positives, np.array([self.epsilon]), np.array([self.delta])), 1.0
+        )
 
     def _kept(self, wrong: float) -> float:
         """The bound for one unit in runs that keep their costs."""
@@ -118,7 +134,11 @@ class Protection:
         return _zcdp_pairs(self.rho)
 
 
-_MEANT_AT_FIRST = {"currency": Accounting.ZCDP.value, "failure_delta": 0.0, "failure_delta_spent": 0.0}
+_MEANT_AT_FIRST = {
+    "currency": Accounting.ZCDP.value,
+    "failure_delta": 0.0,
+    "failure_delta_spent": 0.0,
+}
 
 
 def with_what_was_meant(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -145,7 +165,9 @@ def stated_meaning(
     false_positives: Sequence[float] = STATED_FALSE_POSITIVES,
     groups: Sequence[int] = STATED_GROUPS,
 ) -> list[dict[str, Any]]:
-    """What a certificate states of a guarantee, as plain JSON values: an entry for each size of group."""
+    """What a certificate states of a guarantee, as plain JSON values: an entry for each size of
+    group.
+    """
     return [
         {
             "units": group,
@@ -169,8 +191,8 @@ def _allowed(wrong: float, epsilons: NDArray[np.float64], deltas: NDArray[np.flo
 def _zcdp_pairs(rho: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of epsilon and delta that rho-zCDP gives; see `synthdp.privacy.accounting.zcdp_rho`.
 
-    The first is epsilon 0: the distance in total variation is at most ``sqrt(rho / 2)`` [Pinsker] and
-    ``sqrt(1 - e^-rho)`` [Bretagnolle-Huber], as rho bounds the Kullback-Leibler divergence.
+    The first is epsilon 0: the distance in total variation is at most ``sqrt(rho / 2)`` [Pinsker]
+    and ``sqrt(1 - e^-rho)`` [Bretagnolle-Huber], as rho bounds the Kullback-Leibler divergence.
     """
     a = _ORDERS
     exponents = a * ((1 + a) * rho - _EPSILONS[:, None]) + a * np.log(a) - (1 + a) * np.log1p(a)

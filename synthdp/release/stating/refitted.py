@@ -10,7 +10,11 @@ from synthdp.schema.schema import Schema
 
 
 def refitted(
-    certificate: Mapping[str, Any], before: Model | None, schema: Schema, engine: Estimator, model: Model
+    certificate: Mapping[str, Any],
+    before: Model | None,
+    schema: Schema,
+    engine: Estimator,
+    model: Model,
 ) -> dict[str, Any]:
     """The certificate of a release whose measurements have a new model.
 
@@ -23,11 +27,13 @@ def refitted(
     schema, engine, model
         What the new model was fitted for, by and is.
 
-    What was released, its guarantee and its cost stay; engine, software and what the old fit said of itself are
-    replaced. ``refitted`` holds what the release was first fitted with.
+    What was released, its guarantee and its cost stay; engine, software and what the old fit said
+    of itself are replaced. ``refitted`` holds what the release was first fitted with.
     """
     facts = fit_facts(schema, engine, model)
-    first = certificate.get("refitted") or {key: certificate.get(key) for key in ("engine", "software")}
+    first = certificate.get("refitted") or {
+        key: certificate.get(key) for key in ("engine", "software")
+    }
     said = {before.status.caution} if before is not None else set()
     kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
     found = [caution for caution in fit_cautions(model) if caution not in kept]

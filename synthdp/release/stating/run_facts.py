@@ -1,4 +1,6 @@
-"""What a run states of itself, ended or not: from what was public before it began, and from what it released."""
+"""What a run states of itself, ended or not: from what was public before it began, and from what it
+released.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +48,9 @@ class RunFacts:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """What `to_dict` wrote; raises `SchemaError`, `LookupError`, `TypeError` or `ValueError` if it is no such."""
+        """What `to_dict` wrote; raises `SchemaError`, `LookupError`, `TypeError` or `ValueError` if
+        it is no such.
+        """
         share, public = content["domain_share"], content["public"]
         if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
             raise ValueError("not the facts of a run")
@@ -54,11 +58,21 @@ class RunFacts:
 
     def to_dict(self) -> dict[str, Any]:
         """These facts as plain JSON values."""
-        return {"schema": self.schema.to_dict(), "domain_share": self.domain_share, "public": dict(self.public)}
+        return {
+            "schema": self.schema.to_dict(),
+            "domain_share": self.domain_share,
+            "public": dict(self.public),
+        }
 
     def with_workload(self, workload: Mapping[str, int] | None) -> Self:
-        """The same of a run whose workload was read anew over a domain that it learnt; None if it was not."""
-        return self if workload is None else replace(self, public={**self.public, "workload": dict(workload)})
+        """The same of a run whose workload was read anew over a domain that it learnt; None if it
+        was not.
+        """
+        return (
+            self
+            if workload is None
+            else replace(self, public={**self.public, "workload": dict(workload)})
+        )
 
     def certificate(
         self,
@@ -97,7 +111,8 @@ class RunFacts:
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
-            release=self._stated(engine, learnt, schema, measurements, model) | unread_facts(unread),
+            release=self._stated(engine, learnt, schema, measurements, model)
+            | unread_facts(unread),
             run=run,
             findings=[*findings, *count_cautions(measurements), *said, *fit_cautions(model)],
             n_rows=clear_total(measurements) if measurements else None,
@@ -113,24 +128,49 @@ class RunFacts:
     ) -> dict[str, object]:
         found = {"findings": model.findings} if model is not None and model.findings else {}
         opened = self.schema.open_columns
-        derived = {column.name: sorted(column.open_parts) for column in opened if column.name in learnt}
-        facts = unfinished_facts() if schema is None else fit_facts(schema, engine, model, derived=derived)
+        derived = {
+            column.name: sorted(column.open_parts) for column in opened if column.name in learnt
+        }
+        facts = (
+            unfinished_facts()
+            if schema is None
+            else fit_facts(schema, engine, model, derived=derived)
+        )
         still_open = [column.name for column in opened if column.name not in learnt]
-        learning: dict[str, object] = {"share_of_budget": self.domain_share, "derived": derived, "open": still_open}
+        learning: dict[str, object] = {
+            "share_of_budget": self.domain_share,
+            "derived": derived,
+            "open": still_open,
+        }
         if schema is not None:
-            learning |= {name: said for name, said in self._learnt(schema, measurements, derived).items() if said}
+            learning |= {
+                name: said
+                for name, said in self._learnt(schema, measurements, derived).items()
+                if said
+            }
         return {**self.public, **({"domain": learning} if opened else {}), **found, **facts}
 
     def _learnt(
-        self, schema: Schema, measurements: Sequence[LinearMeasurement], derived: Mapping[str, Sequence[str]]
+        self,
+        schema: Schema,
+        measurements: Sequence[LinearMeasurement],
+        derived: Mapping[str, Sequence[str]],
     ) -> dict[str, dict[str, object]]:
-        """What drawn values owe to what was learnt: levels that are never drawn, and values that are round."""
+        """What drawn values owe to what was learnt: levels that are never drawn, and values that
+        are round.
+        """
         names = [name for name, parts in derived.items() if "levels" in parts]
         columns = {column.name: column for column in schema.table_columns}
         unused = (columns[name] for name in levels_without_records(schema, measurements, names))
-        asked = [each.name for each in self.schema.open_columns if each.name in derived and not each.declares_heaping]
+        asked = [
+            each.name
+            for each in self.schema.open_columns
+            if each.name in derived and not each.declares_heaping
+        ]
         heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
         return {
-            "not_drawn": {each.name: each.other for each in unused if isinstance(each, CategoricalColumn)},
+            "not_drawn": {
+                each.name: each.other for each in unused if isinstance(each, CategoricalColumn)
+            },
             "heaping": {name: shares for name, shares in heaped.items() if shares},
         }

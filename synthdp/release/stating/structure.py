@@ -1,4 +1,6 @@
-"""The structure of a release as a graph: which columns were measured together, and how strongly they depend."""
+"""The structure of a release as a graph: which columns were measured together, and how strongly
+they depend.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -14,8 +16,11 @@ if TYPE_CHECKING:
     from networkx import Graph
 
 
-def structure_graph(model: Model, measurements: Sequence[LinearMeasurement], sources: Mapping[str, str]) -> "Graph":
-    """Attributes as nodes; as edges the pairs that lie in a measured clique or in one of the model's.
+def structure_graph(
+    model: Model, measurements: Sequence[LinearMeasurement], sources: Mapping[str, str]
+) -> "Graph":
+    """Attributes as nodes; as edges the pairs that lie in a measured clique or in one of the
+    model's.
 
     Parameters
     ----------
@@ -47,7 +52,9 @@ def structure_graph(model: Model, measurements: Sequence[LinearMeasurement], sou
             graph.edges[pair]["stddevs"].append(stddev)
     pairs = list(graph.edges)
     for pair, marginal in zip(pairs, model.marginals(pairs), strict=True):
-        graph.edges[pair]["mutual_information"], graph.edges[pair]["cramers_v"] = dependence(marginal.values)
+        graph.edges[pair]["mutual_information"], graph.edges[pair]["cramers_v"] = dependence(
+            marginal.values
+        )
     return graph
 
 
@@ -56,7 +63,8 @@ def _pairs(cliques: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
 
 
 def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
-    """Mutual information in nats, and Cramér's V, of a table of counts of two attributes; zeros for an empty table.
+    """Mutual information in nats, and Cramér's V, of a table of counts of two attributes; zeros for
+    an empty table.
 
     Levels that do not occur take no part in either.
 

@@ -1,4 +1,6 @@
-"""The words in which a certificate states what is protected, and which theorem the guarantee stands on."""
+"""The words in which a certificate states what is protected, and which theorem the guarantee stands
+on.
+"""
 
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

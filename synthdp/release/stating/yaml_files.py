@@ -1,4 +1,6 @@
-"""YAML, which people write and registries take: read as plain values, written with texts that stay readable."""
+"""YAML, which people write and registries take: read as plain values, written with texts that stay
+readable.
+"""
 
 from importlib import import_module
 from os import PathLike
@@ -23,7 +25,8 @@ def load_yaml(path: str | PathLike[str], what: str) -> Any:
     DataFileError
         If it cannot be read.
     ParameterError
-        If it is too large or not YAML of plain values, has references, or a key stands twice in one mapping.
+        If it is too large or not YAML of plain values, has references, or a key stands twice in one
+        mapping.
     MissingExtraError
         If PyYAML is not installed.
     """
@@ -33,7 +36,9 @@ def load_yaml(path: str | PathLike[str], what: str) -> Any:
         return yaml.load(text, _loader(yaml))
     except yaml.MarkedYAMLError as error:
         where = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ParameterError(f"{name}{where}: it is not valid YAML: {error.problem}; correct it") from None
+        raise ParameterError(
+            f"{name}{where}: it is not valid YAML: {error.problem}; correct it"
+        ) from None
     except (yaml.YAMLError, ValueError):  # ValueError: a date that there is not
         raise ParameterError(f"{name}: it is not valid YAML; correct it") from None
 
@@ -64,24 +69,34 @@ def yaml_text(content: Any) -> str:
             return True
 
     def text(dumper: Any, value: str) -> Any:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+        return dumper.represent_scalar(
+            "tag:yaml.org,2002:str", value, style="|" if "\n" in value else None
+        )
 
     Dumper.add_representer(str, text)
-    written: str = yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    written: str = yaml.dump(
+        content, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH
+    )
     return written
 
 
 def _loader(yaml: Any) -> Any:
-    """A safe loader that refuses references, which can make a small file huge, nestings, and keys that stand twice."""
+    """A safe loader that refuses references, which can make a small file huge, nestings, and keys
+    that stand twice.
+    """
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             if self.check_event(yaml.AliasEvent):
-                raise yaml.MarkedYAMLError(None, None, "references (*) are not read", self.peek_event().start_mark)
+                raise yaml.MarkedYAMLError(
+                    None, None, "references (*) are not read", self.peek_event().start_mark
+                )
             if self.depth > MAX_DEPTH:
-                raise yaml.MarkedYAMLError(None, None, "it is nested too deep", self.peek_event().start_mark)
+                raise yaml.MarkedYAMLError(
+                    None, None, "it is nested too deep", self.peek_event().start_mark
+                )
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1
@@ -91,7 +106,9 @@ def _loader(yaml: Any) -> Any:
             found: set[str] = set()
             for key in (key for key, _ in node.value if isinstance(key.value, str)):
                 if key.value in found:
-                    raise yaml.MarkedYAMLError(None, None, f"the key {key.value!r} stands twice", key.start_mark)
+                    raise yaml.MarkedYAMLError(
+                        None, None, f"the key {key.value!r} stands twice", key.start_mark
+                    )
                 found.add(key.value)
             return super().construct_mapping(node, deep=deep)
 

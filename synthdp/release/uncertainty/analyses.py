@@ -1,4 +1,6 @@
-"""Analyses of one table: estimates, and the variance that they have because rows are a sample of a population."""
+"""Analyses of one table: estimates, and the variance that they have because rows are a sample of a
+population.
+"""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -11,9 +13,13 @@ from synthdp.core.measurement import FloatArray
 from synthdp.release.uncertainty.combining import Analysed
 
 _Z = 1.96
-"""Half the width of the interval, in standard errors, that a quantile's variance is read from [Woodruff 1952]."""
+"""Half the width of the interval, in standard errors, that a quantile's variance is read from
+[Woodruff 1952].
+"""
 _MAX_NEWTON, _NEWTON_TOLERANCE = 50, 1e-10
-"""Logistic regression takes about six steps; where outcomes are told for certain it would never end."""
+"""Logistic regression takes about six steps; where outcomes are told for certain it would never
+end.
+"""
 _NOTHING = Analysed(np.array([np.nan]), np.array([np.nan]))
 
 
@@ -35,7 +41,9 @@ def mean(values: FloatArray) -> Analysed:
 
 
 def quantile(values: FloatArray, share: float) -> Analysed:
-    """A quantile of what is not missing; its variance from quantiles of an interval of shares around it."""
+    """A quantile of what is not missing; its variance from quantiles of an interval of shares
+    around it.
+    """
     known = np.sort(values[~np.isnan(values)])
     if known.size < 2:
         return _NOTHING
@@ -97,7 +105,9 @@ def linear_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
 
 
 def logistic_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
-    """Maximum likelihood by Newton's method; variances as those of `linear_regression`, nan if there is no maximum."""
+    """Maximum likelihood by Newton's method; variances as those of `linear_regression`, nan if
+    there is no maximum.
+    """
     from scipy.special import expit
 
     whole = ~(np.isnan(variables).any(axis=1) | np.isnan(outcome))
@@ -123,7 +133,11 @@ def _with_variances(coefficients: FloatArray, inverse: FloatArray, scores: Float
 
 def _inverse(matrix: FloatArray) -> FloatArray | None:
     """The inverse of a positive definite matrix; None of one that is nearly singular."""
-    if not matrix.size or not np.isfinite(matrix).all() or np.linalg.cond(matrix) > 1.0 / np.finfo(float).eps:
+    if (
+        not matrix.size
+        or not np.isfinite(matrix).all()
+        or np.linalg.cond(matrix) > 1.0 / np.finfo(float).eps
+    ):
         return None
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 

@@ -21,8 +21,8 @@ class Basis(NamedTuple):
     Parameters
     ----------
     ground
-        "measured": all columns together, by one measurement. "pairs": each two of them. "merged": some two over merged
-        levels only. "model": some two by no measurement.
+        "measured": all columns together, by one measurement. "pairs": each two of them. "merged":
+        some two over merged levels only. "model": some two by no measurement.
     cautions
         Sentences, without a full stop.
     """
@@ -36,22 +36,41 @@ class Basis(NamedTuple):
         return self.ground in ("measured", "pairs")
 
 
-def basis_of(schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]) -> Basis:
+def basis_of(
+    schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
+) -> Basis:
     """What an analysis of some columns of a table rests on."""
     attributes = [column.name for column in schema.columns if column.source in columns]
     whole = [set(m.clique) - set(m.groups) for m in measurements]
     cautions = tuple(f"{name}: {_BINS}" for name in columns if _has_wide_bins(schema, name))
     if any(clique.issuperset(attributes) for clique in whole):
         return Basis("measured", cautions)
-    missing = [pair for pair in combinations(attributes, 2) if not any(clique.issuperset(pair) for clique in whole)]
+    missing = [
+        pair
+        for pair in combinations(attributes, 2)
+        if not any(clique.issuperset(pair) for clique in whole)
+    ]
     if not missing:
         return Basis("pairs", cautions)
-    unmeasured = [pair for pair in missing if not any(set(m.clique).issuperset(pair) for m in measurements)]
-    named = ", ".join(f"{first} and {second}" for first, second in (unmeasured or missing)[:MAX_NAMED])
-    more = f" and {len(unmeasured or missing) - MAX_NAMED} more" if len(unmeasured or missing) > MAX_NAMED else ""
+    unmeasured = [
+        pair for pair in missing if not any(set(m.clique).issuperset(pair) for m in measurements)
+    ]
+    named = ", ".join(
+        f"{first} and {second}" for first, second in (unmeasured or missing)[:MAX_NAMED]
+    )
+    more = (
+        f" and {len(unmeasured or missing) - MAX_NAMED} more"
+        if len(unmeasured or missing) > MAX_NAMED
+        else ""
+    )
     how = "by no measurement together" if unmeasured else "together over merged levels only"
-    caution = f"no interval: {named}{more} were measured {how}; ask for them in the workload of a release"
-    return Basis("model" if unmeasured else "merged", (caution.replace("measured by no", "part of no"), *cautions))
+    caution = (
+        f"no interval: {named}{more} were measured {how}; ask for them in the workload of a release"
+    )
+    return Basis(
+        "model" if unmeasured else "merged",
+        (caution.replace("measured by no", "part of no"), *cautions),
+    )
 
 
 _BINS = "values are drawn inside its bins, as the schema says they lie there; intervals do not know how far that is off"
@@ -59,4 +78,6 @@ _BINS = "values are drawn inside its bins, as the schema says they lie there; in
 
 def _has_wide_bins(schema: Schema, name: str) -> bool:
     """Whether levels of a column stand for several values."""
-    return name in schema.names and any(isinstance(label, pd.Interval) for label in schema[name].labels)
+    return name in schema.names and any(
+        isinstance(label, pd.Interval) for label in schema[name].labels
+    )

@@ -1,9 +1,10 @@
-"""What measurements say of the cells of one marginal, without a model: best linear unbiased estimates.
+"""What measurements say of the cells of one marginal, without a model: best linear unbiased
+estimates.
 
-All measurements tell something of a marginal of some columns: summed over the columns that it has not,
-each is a table of noisy counts of the others, over merged levels if it was merged. Their noise is
-independent, so that least squares with the recorded scales gives the unbiased estimate of least variance,
-and that variance.
+All measurements tell something of a marginal of some columns: summed over the columns that it has
+not, each is a table of noisy counts of the others, over merged levels if it was merged. Their noise
+is independent, so that least squares with the recorded scales gives the unbiased estimate of least
+variance, and that variance.
 """
 
 from collections.abc import Sequence
@@ -14,25 +15,39 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
-from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement, total_and_noise
+from synthdp.core.measurement import (
+    MAX_COUNT,
+    MIN_STDDEV,
+    Coarsening,
+    FloatArray,
+    LinearMeasurement,
+    total_and_noise,
+)
 from synthdp.mechanisms.shared.residuals import best_linear_estimates
 
 MAX_SOLVED = 2048
-"""Cells of a marginal up to which merged levels and uneven noise are solved for: some seconds at most."""
+"""Cells of a marginal up to which merged levels and uneven noise are solved for: some seconds at
+most.
+"""
 _EVEN = 1e-9
 """Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""
 _FINEST = 0.03
-"""Scales of noise below this share of the least one of tables of several cells count as that share: it keeps what is
-solved from being lost in rounding, and says a little less of totals that are known exactly than is known."""
+"""Scales of noise below this share of the least one of tables of several cells count as that share:
+it keeps what is solved from being lost in rounding, and says a little less of totals that are known
+exactly than is known.
+"""
 _RIDGE = 1e-10
 """Of the largest eigenvalue at most: what is added to directions that no measurement tells."""
 _OPEN = 1e-2
-"""Share of the added precision in a cell's beyond which it is open. Of cells that are told it is a thousandth or less,
-of others a quarter or more, for what measurements tell are sums of cells."""
+"""Share of the added precision in a cell's beyond which it is open. Of cells that are told it is a
+thousandth or less, of others a quarter or more, for what measurements tell are sums of cells.
+"""
 
 
 class CellEstimates(NamedTuple):
-    """Unbiased counts and their variance, one for each cell; where measurements leave a cell open nan and inf."""
+    """Unbiased counts and their variance, one for each cell; where measurements leave a cell open
+    nan and inf.
+    """
 
     counts: FloatArray
     variance: FloatArray
@@ -43,7 +58,9 @@ class CellEstimates(NamedTuple):
         return np.isfinite(self.variance)
 
 
-def cell_estimates(domain: Domain, measurements: Sequence[LinearMeasurement], clique: Clique) -> CellEstimates:
+def cell_estimates(
+    domain: Domain, measurements: Sequence[LinearMeasurement], clique: Clique
+) -> CellEstimates:
     """The best linear unbiased estimates of a marginal's cells.
 
     Parameters
@@ -74,12 +91,22 @@ def cell_estimates(domain: Domain, measurements: Sequence[LinearMeasurement], cl
     return CellEstimates(np.full(shape, np.nan), np.full(shape, np.inf))
 
 
-def _seen_from(measurements: Sequence[LinearMeasurement], clique: Clique) -> list[LinearMeasurement]:
-    """What each measurement tells of some attributes; those that have none of them tell the total, one for all."""
-    near = [measurement for measurement in measurements if not set(clique).isdisjoint(measurement.clique)]
+def _seen_from(
+    measurements: Sequence[LinearMeasurement], clique: Clique
+) -> list[LinearMeasurement]:
+    """What each measurement tells of some attributes; those that have none of them tell the total,
+    one for all.
+    """
+    near = [
+        measurement
+        for measurement in measurements
+        if not set(clique).isdisjoint(measurement.clique)
+    ]
     seen = [summed_to(measurement, clique) for measurement in near]
     if len(near) < len(measurements):
-        total, stddev = total_and_noise(each for each in measurements if set(clique).isdisjoint(each.clique))
+        total, stddev = total_and_noise(
+            each for each in measurements if set(clique).isdisjoint(each.clique)
+        )
         value = np.clip(total, -MAX_COUNT, MAX_COUNT)
         seen.append(LinearMeasurement((), value, float(np.clip(stddev, MIN_STDDEV, MAX_COUNT))))
     return seen
@@ -87,7 +114,10 @@ def _seen_from(measurements: Sequence[LinearMeasurement], clique: Clique) -> lis
 
 def _tells_a_cell(domain: Domain, table: LinearMeasurement, clique: Clique) -> bool:
     """Whether a table of some of the attributes has a cell that is one of the marginal's."""
-    alone = [int(np.bincount(table.groups[name]).min()) == 1 if name in table.groups else True for name in table.clique]
+    alone = [
+        int(np.bincount(table.groups[name]).min()) == 1 if name in table.groups else True
+        for name in table.clique
+    ]
     return all(alone) and all(name in table.clique for name in clique if domain[name] > 1)
 
 
@@ -108,12 +138,16 @@ def summed_to(measurement: LinearMeasurement, clique: Clique) -> LinearMeasureme
 
 
 def places_in(domain: Domain, table: LinearMeasurement, clique: Clique) -> NDArray[np.int64]:
-    """For each cell of a marginal the cell of a table of some of its attributes, merged or not, that it counts in."""
+    """For each cell of a marginal the cell of a table of some of its attributes, merged or not,
+    that it counts in.
+    """
     places = np.arange(table.values.size).reshape(table.values.shape)
     places = Coarsening(table.groups).spread(table.clique, places)
     order = [table.clique.index(name) for name in clique if name in table.clique]
     absent = tuple(axis for axis, name in enumerate(clique) if name not in table.clique)
-    return np.broadcast_to(np.expand_dims(places.transpose(order), absent), domain.project(clique).shape)
+    return np.broadcast_to(
+        np.expand_dims(places.transpose(order), absent), domain.project(clique).shape
+    )
 
 
 def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique) -> CellEstimates:
@@ -136,13 +170,18 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
     ridge = _RIDGE * float(normal.sum(axis=1).max())
     normal[np.diag_indices(size)] += ridge
     covariance = np.linalg.inv(normal)
-    counts, variance = np.asarray(covariance @ right), np.array(covariance.diagonal(), dtype=np.float64)
+    counts, variance = (
+        np.asarray(covariance @ right),
+        np.array(covariance.diagonal(), dtype=np.float64),
+    )
     is_open = variance * ridge > _OPEN
     counts[is_open], variance[is_open] = np.nan, np.inf
     return CellEstimates(counts.reshape(shape), variance.reshape(shape))
 
 
 def _finest(tables: Sequence[LinearMeasurement]) -> float:
-    """The least scale of noise that is told apart from none: a share of that of the tables of more than one cell."""
+    """The least scale of noise that is told apart from none: a share of that of the tables of more
+    than one cell.
+    """
     scales = [float(np.min(table.stddev)) for table in tables if table.values.size > 1]
     return max(_FINEST * min(scales, default=0.0), MIN_STDDEV)

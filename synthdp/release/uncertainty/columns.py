@@ -1,4 +1,6 @@
-"""What the columns of drawn tables can be asked: which there are, which are numbers, and their levels."""
+"""What the columns of drawn tables can be asked: which there are, which are numbers, and their
+levels.
+"""
 
 from collections.abc import Sequence
 
@@ -18,7 +20,9 @@ def check_columns(schema: Schema, names: Sequence[str]) -> None:
     known = [column.name for column in schema.table_columns]
     for name in names:
         if name not in known:
-            raise ParameterError(f"columns: there is no column {name!r} in the model; it has {_listed(known)}")
+            raise ParameterError(
+                f"columns: there is no column {name!r} in the model; it has {_listed(known)}"
+            )
 
 
 def is_number(values: pd.Series) -> bool:
@@ -28,11 +32,17 @@ def is_number(values: pd.Series) -> bool:
 
 
 def check_number(values: pd.Series, *, is_binary: bool = False) -> None:
-    """Raise `ParameterError` unless a column can be calculated with; ``is_binary``: and holds nothing but 0 and 1."""
+    """Raise `ParameterError` unless a column can be calculated with; ``is_binary``: and holds
+    nothing but 0 and 1.
+    """
     if not is_number(values):
-        raise ParameterError(f"column {values.name!r} holds texts; name one of numbers, or one of its values")
+        raise ParameterError(
+            f"column {values.name!r} holds texts; name one of numbers, or one of its values"
+        )
     if is_binary and not set(pd.unique(values.dropna())) <= {0, 1}:
-        raise ParameterError(f"column {values.name!r} has other values than 0 and 1; say with event= which is meant")
+        raise ParameterError(
+            f"column {values.name!r} has other values than 0 and 1; say with event= which is meant"
+        )
 
 
 def levels_in(tables: Sequence[pd.DataFrame], name: str) -> list[object]:
@@ -42,8 +52,14 @@ def levels_in(tables: Sequence[pd.DataFrame], name: str) -> list[object]:
 
 def check_level(schema: Schema, tables: Sequence[pd.DataFrame], name: str, value: object) -> None:
     """Raise `ParameterError` unless a column can have a value, compared as texts."""
-    known = [str(level) for level in schema[name].labels if not isinstance(level, pd.Interval) and pd.notna(level)]
-    if str(value) in known or any((table[name].astype(str) == str(value)).any() for table in tables):
+    known = [
+        str(level)
+        for level in schema[name].labels
+        if not isinstance(level, pd.Interval) and pd.notna(level)
+    ]
+    if str(value) in known or any(
+        (table[name].astype(str) == str(value)).any() for table in tables
+    ):
         return
     ways = f"it has {_listed(known)}" if known else "it has bins of many; use combine"
     raise ParameterError(f"column {name!r} has no value {value!r}; {ways}")

@@ -1,4 +1,6 @@
-"""Intervals around the counts of a marginal, by the noise that was recorded; no records and no fit are needed."""
+"""Intervals around the counts of a marginal, by the noise that was recorded; no records and no fit
+are needed.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
@@ -25,7 +27,9 @@ MAX_CELLS = 1 << 24
 def check_interval(interval: object, name: str = "interval") -> float:
     """The probability of an interval; raises `ParameterError` unless it lies between 0 and 1."""
     if not isinstance(interval, Real) or isinstance(interval, bool) or not 0 < float(interval) < 1:
-        raise ParameterError(f"{name} is {interval!r}; give a probability between 0 and 1, such as 0.95")
+        raise ParameterError(
+            f"{name} is {interval!r}; give a probability between 0 and 1, such as 0.95"
+        )
     return float(interval)
 
 
@@ -60,7 +64,9 @@ def with_intervals(
     check_interval(interval)
     (clique,) = check_cliques(schema.domain, [columns])
     if schema.domain.size(clique) > MAX_CELLS:
-        raise ModelTooLargeError(f"columns: with an interval at most {MAX_CELLS} combinations; name fewer columns")
+        raise ModelTooLargeError(
+            f"columns: with an interval at most {MAX_CELLS} combinations; name fewer columns"
+        )
     told = cell_estimates(schema.domain, measurements, clique)
     known, counts = told.is_known, np.maximum(told.counts, 0.0)
     low, high = noise_limits(told, interval)
@@ -70,4 +76,6 @@ def with_intervals(
         counts = np.where(known, counts, expected(clique))
     basis = np.where(known, MEASURED, MODEL).astype(object)
     cells = {"count": counts, "low": low, "high": high, "basis": basis}
-    return pd.DataFrame({name: values.ravel() for name, values in cells.items()}, index=cell_labels(schema, clique))
+    return pd.DataFrame(
+        {name: values.ravel() for name, values in cells.items()}, index=cell_labels(schema, clique)
+    )

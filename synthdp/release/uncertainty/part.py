@@ -1,9 +1,10 @@
-"""A few columns of a release by themselves: what was measured of them, and an engine that adds nothing to it.
+"""A few columns of a release by themselves: what was measured of them, and an engine that adds
+nothing to it.
 
-An analysis looks at few columns, and all that measurements say of them are sums of measured tables. Fits
-of these are small problems; they are least squares, so that what was measured with much noise leaves
-much open. Engines of whole releases may draw noisy tables to what they expect, which errs less
-and hides how much.
+An analysis looks at few columns, and all that measurements say of them are sums of measured tables.
+Fits of these are small problems; they are least squares, so that what was measured with much noise
+leaves much open. Engines of whole releases may draw noisy tables to what they expect, which errs
+less and hides how much.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,9 @@ class Part:
     constraints: tuple[Constraint, ...]
 
     @classmethod
-    def of(cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]) -> "Part":
+    def of(
+        cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
+    ) -> "Part":
         """What a release says of some columns."""
         own = tuple(column for column in schema.columns if column.source in columns)
         small = replace(schema, columns=own, rules=(), generated=NOTHING_GENERATED)
@@ -54,9 +57,13 @@ class Part:
 
     @property
     def engine(self) -> Estimator:
-        """The exact engine if its tree is small, else one that agrees on overlaps only; neither knows of a prior."""
+        """The exact engine if its tree is small, else one that agrees on overlaps only; neither
+        knows of a prior.
+        """
         exact = GraphicalModelEstimator()
         cliques = [*(m.clique for m in self.measurements), *(c.clique for c in self.constraints)]
         return (
-            exact if exact.can_hold(self.schema.domain, cliques, max_cells=MAX_CELLS) else LocalConsistencyEstimator()
+            exact
+            if exact.can_hold(self.schema.domain, cliques, max_cells=MAX_CELLS)
+            else LocalConsistencyEstimator()
         )

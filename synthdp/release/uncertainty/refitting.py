@@ -1,4 +1,6 @@
-"""The parametric bootstrap of a release: what the fit would have been, had the noise fallen out another way."""
+"""The parametric bootstrap of a release: what the fit would have been, had the noise fallen out
+another way.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -38,11 +40,16 @@ def refits(
     start
         An earlier fit, to start from.
     """
-    centre = estimate_refined(engine, domain, measurements, constraints=constraints, warm_start=start)
+    centre = estimate_refined(
+        engine, domain, measurements, constraints=constraints, warm_start=start
+    )
     yield centre
     expected = _expected(centre, measurements)
     for generator in generators:
-        noisy = [_with_noise(m, values, generator) for m, values in zip(measurements, expected, strict=True)]
+        noisy = [
+            _with_noise(m, values, generator)
+            for m, values in zip(measurements, expected, strict=True)
+        ]
         yield estimate_refined(engine, domain, noisy, constraints=constraints, warm_start=centre)
 
 

@@ -1,4 +1,6 @@
-"""Tables of replicates: of all columns by the model's fits, or of some columns by fits of what was measured of them."""
+"""Tables of replicates: of all columns by the model's fits, or of some columns by fits of what was
+measured of them.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -78,13 +80,21 @@ class ReplicateTables:
 
     def table(self, index: int, *, text: bool) -> pd.DataFrame:
         """One table of all columns by its number from 0; no other is drawn, and none is held."""
-        return self._drawn(self._schema, self._models[1 + index], self._seeds[N_CENTRES + index], text=text)
+        return self._drawn(
+            self._schema, self._models[1 + index], self._seeds[N_CENTRES + index], text=text
+        )
 
     def of(self, columns: Sequence[str]) -> Tables:
         """Tables of some columns, by what was measured of them."""
         if (key := frozenset(columns)) not in self._parts:
             part = Part.of(self._schema, self._measurements, columns)
-            fits = refits(part.schema.domain, part.measurements, part.constraints, part.engine, self._generators)
+            fits = refits(
+                part.schema.domain,
+                part.measurements,
+                part.constraints,
+                part.engine,
+                self._generators,
+            )
             self._parts[key] = self._all(part.schema, list(fits))
         return self._parts[key]
 
@@ -98,9 +108,16 @@ class ReplicateTables:
 
     def _all(self, schema: Schema, models: Sequence[Model]) -> Tables:
         drawn_by = [models[0]] * N_CENTRES + list(models[1:])
-        tables = [self._drawn(schema, model, seed) for model, seed in zip(drawn_by, self._seeds, strict=True)]
+        tables = [
+            self._drawn(schema, model, seed)
+            for model, seed in zip(drawn_by, self._seeds, strict=True)
+        ]
         return Tables(models[0].total, tables[:N_CENTRES], tables[N_CENTRES:])
 
-    def _drawn(self, schema: Schema, model: Model, seed: int, *, text: bool = False) -> pd.DataFrame:
+    def _drawn(
+        self, schema: Schema, model: Model, seed: int, *, text: bool = False
+    ) -> pd.DataFrame:
         unused = {name: code for name, code in self._unused.items() if name in schema.names}
-        return drawn_table(model, schema, self.n_rows, seed=seed, text=text, where=None, given=None, unused=unused)[0]
+        return drawn_table(
+            model, schema, self.n_rows, seed=seed, text=text, where=None, given=None, unused=unused
+        )[0]

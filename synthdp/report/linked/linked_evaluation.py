@@ -25,18 +25,22 @@ Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
 class LinkedEvaluation:
     """NOT PRIVATE. How far synthetic tables that are linked by keys are from the true ones.
 
-    `evaluate_tables` makes it. It holds the levels of the true tables, for `drill`: keep it where these may be.
+    `evaluate_tables` makes it. It holds the levels of the true tables, for `drill`: keep it where
+    these may be.
 
     Parameters
     ----------
     distances
-        One row a marginal: ``kind`` (of `KINDS`), ``table``, ``columns``, ``tvd``, 0 to 1, and ``sampling``: the same
-        of as many true families drawn at random, which is what chance alone would cause.
+        One row a marginal: ``kind`` (of `KINDS`), ``table``, ``columns``, ``tvd``, 0 to 1, and
+        ``sampling``: the same of as many true families drawn at random, which is what chance alone
+        would cause.
     broken_links
-        By table, how many synthetic rows refer to no row of their parent, or have a key that another row has.
+        By table, how many synthetic rows refer to no row of their parent, or have a key that
+        another row has.
     facts
-        Shares of the rows that have a value that was not read (``unread``, by column of the true tables, and
-        ``unread_synthetic``), numbers of rows, what the certificate says, seed, software and `NOT_PRIVATE`.
+        Shares of the rows that have a value that was not read (``unread``, by column of the true
+        tables, and ``unread_synthetic``), numbers of rows, what the certificate says, seed,
+        software and `NOT_PRIVATE`.
     marginals
         Of each table what is counted of the true rows, and of the synthetic ones.
     """
@@ -47,13 +51,18 @@ class LinkedEvaluation:
     marginals: Marginals = field(repr=False)
 
     def summary(self) -> pd.DataFrame:
-        """By kind the mean and the largest distance, how many marginals these are of, and the mean by sampling."""
+        """By kind the mean and the largest distance, how many marginals these are of, and the mean
+        by sampling.
+        """
         by_kind = self.distances.groupby("kind", sort=False)
-        found = by_kind["tvd"].agg(["mean", "max", "count"]).assign(sampling=by_kind["sampling"].mean())
+        found = (
+            by_kind["tvd"].agg(["mean", "max", "count"]).assign(sampling=by_kind["sampling"].mean())
+        )
         return found.reindex([kind for kind in KINDS if kind in found.index])
 
     def drill(self, kind: str, table: str, columns: Sequence[str]) -> pd.DataFrame:
-        """The cells of one marginal: levels, and the real and synthetic shares, the largest difference first.
+        """The cells of one marginal: levels, and the real and synthetic shares, the largest
+        difference first.
 
         Parameters
         ----------
@@ -66,8 +75,12 @@ class LinkedEvaluation:
             If there is no such row.
         """
         names = (columns,) if isinstance(columns, str) else tuple(columns)
-        if table not in self.marginals or (kind, names) not in set(self.marginals[table][0].names()):
-            raise ParameterError(f"drill: there is no marginal {kind!r} of {table!r} by {names}; see distances")
+        if table not in self.marginals or (kind, names) not in set(
+            self.marginals[table][0].names()
+        ):
+            raise ParameterError(
+                f"drill: there is no marginal {kind!r} of {table!r} by {names}; see distances"
+            )
         real, synthetic = (each.counts(kind, names) for each in self.marginals[table])
         places = np.nonzero((real > 0) | (synthetic > 0))
         labels = [
@@ -92,7 +105,10 @@ class LinkedEvaluation:
             "facts": dict(self.facts),
             "summary": summary.to_dict("records"),
             "broken_links": dict(self.broken_links),
-            "distances": [{**row, "columns": list(row["columns"])} for row in self.distances.to_dict("records")],
+            "distances": [
+                {**row, "columns": list(row["columns"])}
+                for row in self.distances.to_dict("records")
+            ],
         }
 
     def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
@@ -118,7 +134,9 @@ class LinkedEvaluation:
             If the file exists and ``force`` is not set, or cannot be written.
         """
         return written(
-            lambda: linked_page(self.distances, self.summary(), self.broken_links, self.facts, self.marginals),
+            lambda: linked_page(
+                self.distances, self.summary(), self.broken_links, self.facts, self.marginals
+            ),
             path,
             force=force,
         )
@@ -134,6 +152,9 @@ class LinkedEvaluation:
         return f"<LinkedEvaluation>\n{self.summary_text}\n\nMore in .distances and .drill; see docs/linked.md."
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in [NOT_PRIVATE, *unread_lines(self.facts)])
+        said = "".join(
+            f"<p><strong>{escape(line)}</strong></p>\n"
+            for line in [NOT_PRIVATE, *unread_lines(self.facts)]
+        )
         said += f"<p>Broken links: {sum(self.broken_links.values())}</p>"
         return f"{said}\n{self.summary().to_html(border=0)}"

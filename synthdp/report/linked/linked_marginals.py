@@ -1,4 +1,6 @@
-"""What is counted of linked tables: columns, pairs of one table and across tables, numbers of children, siblings."""
+"""What is counted of linked tables: columns, pairs of one table and across tables, numbers of
+children, siblings.
+"""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -24,9 +26,10 @@ COLUMNS, OWN, ACROSS, NUMBERS, SIBLINGS, TRANSITIONS = KINDS = (
     "siblings",
     "transitions",
 )
-"""What is counted: each column, and each number of children, by itself; pairs of one table; a column and one of a table
-above, or of a public table that it refers to; a column and a number of children; of a row and any other of its parent;
-of a row and the next one."""
+"""What is counted: each column, and each number of children, by itself; pairs of one table; a
+column and one of a table above, or of a public table that it refers to; a column and a number of
+children; of a row and any other of its parent; of a row and the next one.
+"""
 
 Counts: TypeAlias = NDArray[np.float64]
 Names: TypeAlias = tuple[str, ...]
@@ -52,7 +55,8 @@ class LinkedMarginals:
     times
         How often each root was drawn, for counts of a sample.
     unread
-        The attributes of which values were not read, in these rows or in those that they are held against.
+        The attributes of which values were not read, in these rows or in those that they are held
+        against.
     """
 
     view: View
@@ -61,7 +65,9 @@ class LinkedMarginals:
     unread: Collection[str] = frozenset()
 
     def names(self) -> Iterator[tuple[str, Names]]:
-        """The kind and the columns of everything that is counted; two tables of one description have the same."""
+        """The kind and the columns of everything that is counted; two tables of one description
+        have the same.
+        """
         if self.view.schema is None:
             return
         own, counts = self.view.table.attributes, self.view.counts
@@ -69,7 +75,11 @@ class LinkedMarginals:
         yield from ((OWN, pair) for pair in combinations(own, 2))
         above = [name for name in self.view.above if not name.startswith("number of ")]
         yield from ((ACROSS, pair) for pair in product(above, own))
-        yield from ((ACROSS, (name, each)) for name, each in product(self._joined, own) if self._source(name) != each)
+        yield from (
+            (ACROSS, (name, each))
+            for name, each in product(self._joined, own)
+            if self._source(name) != each
+        )
         yield from ((NUMBERS, pair) for pair in product(own, counts))
         if self.view.table.parent is None or self.view.table.max_children == 1:
             return
@@ -94,7 +104,9 @@ class LinkedMarginals:
             cells += self._codes[name][places[1]]
         return cells
 
-    def _counted(self, cells: NDArray[np.int64], names: Names, weights: Counts | None = None) -> Counts:
+    def _counted(
+        self, cells: NDArray[np.int64], names: Names, weights: Counts | None = None
+    ) -> Counts:
         sizes = [self.column(name).size for name in names]
         return np.bincount(cells, weights, minlength=prod(sizes)).astype(np.float64).reshape(sizes)
 
@@ -121,7 +133,9 @@ class LinkedMarginals:
 
     @cached_property
     def _joined(self) -> dict[str, Joined]:
-        """Columns of public tables to which these rows refer, or rows above, unless they only rename the key."""
+        """Columns of public tables to which these rows refer, or rows above, unless they only
+        rename the key.
+        """
         known = {*self.view.above, *self.view.own}
         found = self.view.package.joined.items()
         return {name: each for name, each in found if each.source in known and not each.renames}
@@ -133,7 +147,9 @@ class LinkedMarginals:
     def _codes(self) -> dict[str, NDArray[Any]]:
         found = self.rows.with_above()
         for name, each in self._joined.items():
-            known = np.append(each.codes, each.column.missing_code)  # of a key that was not read nothing is known
+            known = np.append(
+                each.codes, each.column.missing_code
+            )  # of a key that was not read nothing is known
             found[name] = known[found[each.source]]
         return found
 
@@ -144,7 +160,9 @@ class LinkedMarginals:
 
     @cached_property
     def _siblings(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All pairs of different rows of one parent, in both orders; of more than `MAX_PAIRS` so many at random."""
+        """All pairs of different rows of one parent, in both orders; of more than `MAX_PAIRS` so
+        many at random.
+        """
         parents, turns = self.rows.parents, turns_of(self.rows.parents)
         n_others = np.bincount(parents)[parents] - 1 if len(parents) else turns
         ends = np.cumsum(n_others)
@@ -152,15 +170,21 @@ class LinkedMarginals:
         rng = np.random.default_rng(0)
         pairs = np.arange(total) if total <= MAX_PAIRS else rng.integers(total, size=MAX_PAIRS)
         ones = np.searchsorted(ends, pairs, side="right")
-        steps = pairs - (ends[ones] - n_others[ones])  # which of its siblings, from the first one on
+        steps = pairs - (
+            ends[ones] - n_others[ones]
+        )  # which of its siblings, from the first one on
         others = ones - turns[ones] + steps + (steps >= turns[ones])
         return ones, others
 
 
 def distance(one: Counts, other: Counts) -> float:
-    """Total variation distance: half the sum of absolute differences of shares; 1 if only one of them is empty.
+    """Total variation distance: half the sum of absolute differences of shares; 1 if only one of
+    them is empty.
 
-    >>> distance(np.array([1.0, 1.0]), np.array([30.0, 10.0])), distance(np.array([1.0]), np.array([0.0]))
+    >>> (
+    ...     distance(np.array([1.0, 1.0]), np.array([30.0, 10.0])),
+    ...     distance(np.array([1.0]), np.array([0.0])),
+    ... )
     (0.25, 1.0)
     """
     sums = float(one.sum()), float(other.sum())

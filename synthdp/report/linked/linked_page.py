@@ -1,4 +1,6 @@
-"""NOT PRIVATE. The page of an evaluation of linked tables: what was found, in pictures and tables that sort."""
+"""NOT PRIVATE. The page of an evaluation of linked tables: what was found, in pictures and tables
+that sort.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,8 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.report.linked.linked_marginals import ACROSS, OWN, SIBLINGS, TRANSITIONS, LinkedMarginals
-from synthdp.report.linked.linked_sections import LinkedView, column_section, number_section, pair_section
+from synthdp.report.linked.linked_marginals import (
+    ACROSS,
+    OWN,
+    SIBLINGS,
+    TRANSITIONS,
+    LinkedMarginals,
+)
+from synthdp.report.linked.linked_sections import (
+    LinkedView,
+    column_section,
+    number_section,
+    pair_section,
+)
 from synthdp.report.metrics.unread import unread_lines
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.page import rendered
@@ -15,12 +28,18 @@ from synthdp.report.rendering.section import Section
 
 _PAIRS = {
     OWN: ("Pairs of one table", "Two columns of one row."),
-    ACROSS: ("Pairs across tables", "A column of a row, and one of a row above it: of its parent, or further up."),
+    ACROSS: (
+        "Pairs across tables",
+        "A column of a row, and one of a row above it: of its parent, or further up.",
+    ),
     SIBLINGS: (
         "Siblings",
         "A column of a row, and one of any other row of the same parent: what the rows of a parent have in common.",
     ),
-    TRANSITIONS: ("Transitions", "A column of a row, and one of the next row of the same parent, in their order."),
+    TRANSITIONS: (
+        "Transitions",
+        "A column of a row, and one of the next row of the same parent, in their order.",
+    ),
 }
 
 
@@ -31,7 +50,8 @@ def linked_page(
     facts: Mapping[str, Any],
     marginals: Mapping[str, tuple[LinkedMarginals, LinkedMarginals]],
 ) -> str:
-    """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its own.
+    """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its
+    own.
 
     Parameters
     ----------
@@ -66,7 +86,13 @@ def linked_page(
 
 
 def _summary(summary: pd.DataFrame) -> Section:
-    names = {"kind": "marginals", "mean": "mean TVD", "sampling": "sampling", "max": "worst TVD", "count": "how many"}
+    names = {
+        "kind": "marginals",
+        "mean": "mean TVD",
+        "sampling": "sampling",
+        "max": "worst TVD",
+        "count": "how many",
+    }
     frame = summary.rename_axis("kind").reset_index()
     words = (
         "TVD, total variation distance, is the share of rows (of pairs of rows, for siblings and transitions) that "
@@ -79,9 +105,13 @@ def _summary(summary: pd.DataFrame) -> Section:
 
 def _guarantee(release: Mapping[str, Any]) -> Section:
     if not release:
-        words = ["No certificate was given. It lies beside a synthetic package as datapackage.json.privacy.json."]
+        words = [
+            "No certificate was given. It lies beside a synthetic package as datapackage.json.privacy.json."
+        ]
         return Section(name="guarantee", title="Guarantee of the release", words=words)
-    words = [f"{release['guarantee']}. Protected as one: {release.get('unit_of_privacy', 'not stated')}."]
+    words = [
+        f"{release['guarantee']}. Protected as one: {release.get('unit_of_privacy', 'not stated')}."
+    ]
     words.append("That holds for the synthetic tables, and not for this page.")
     words += [f"Caution: {caution}." for caution in release.get("cautions", ())]
     return Section(name="guarantee", title="Guarantee of the release", words=words)

@@ -53,7 +53,9 @@ class LinkedView:
         return frame.sort_values("tvd", ascending=False, kind="stable", ignore_index=True)
 
     def shares(self, kind: str, table: str, columns: Names) -> list[Counts]:
-        """The shares of cells in the real rows and in the synthetic ones; nothing where there are no rows."""
+        """The shares of cells in the real rows and in the synthetic ones; nothing where there are
+        no rows.
+        """
         counts = [each.counts(kind, columns) for each in self.marginals[table]]
         return [each / max(each.sum(), 1.0) for each in counts]
 
@@ -75,14 +77,18 @@ def column_section(view: LinkedView) -> Section:
     frame = view.of(COLUMNS)
     frame = frame[[not view.is_number(row) for _, row in frame.iterrows()]]
     drawn = list(_distributions(view, frame))
-    words = ["The distribution of each column in its own table, the worst first; rows are compared as they are used."]
+    words = [
+        "The distribution of each column in its own table, the worst first; rows are compared as they are used."
+    ]
     return Section(
         name="columns",
         title="Columns of each table",
         words=words,
         keys=_keys(),
         pictures=drawn[:N_OPEN],
-        listings=[Listing.of(frame, NAMES, "All columns, the worst first.", most=N_LISTED)] if len(frame) else [],
+        listings=[Listing.of(frame, NAMES, "All columns, the worst first.", most=N_LISTED)]
+        if len(frame)
+        else [],
         more=drawn[N_OPEN:],
     )
 
@@ -98,29 +104,40 @@ def number_section(view: LinkedView) -> Section | None:
         "How many rows of a table hang on one row of its parent: by itself, and with each column of the parent. "
         "Numbers above the most that the package declares count as that."
     ]
-    both = pd.concat([alone, pairs], ignore_index=True).sort_values("tvd", ascending=False, kind="stable")
+    both = pd.concat([alone, pairs], ignore_index=True).sort_values(
+        "tvd", ascending=False, kind="stable"
+    )
     return Section(
         name="numbers",
         title="Numbers of children",
         words=words,
         keys=_keys(),
         pictures=[*_distributions(view, alone), *_worst(view, pairs)],
-        listings=[Listing.of(both, NAMES, "All numbers of children, the worst first.", most=N_LISTED)],
+        listings=[
+            Listing.of(both, NAMES, "All numbers of children, the worst first.", most=N_LISTED)
+        ],
     )
 
 
 def pair_section(view: LinkedView, kind: str, title: str, words: str) -> Section | None:
-    """Pairs of one kind: a map of all errors of each table, the worst pairs cell by cell, and a table."""
+    """Pairs of one kind: a map of all errors of each table, the worst pairs cell by cell, and a
+    table.
+    """
     frame = view.of(kind)
     if frame.empty:
         return None
-    maps = [_map(view, table, own) for table, own in frame.groupby("table", sort=False) if len(own) > 1]
+    maps = [
+        _map(view, table, own) for table, own in frame.groupby("table", sort=False) if len(own) > 1
+    ]
     listed = frame.assign(columns=[_named(kind, names) for names in frame["columns"]])
     listing = Listing.of(listed, NAMES, "All pairs, the worst first.", most=N_LISTED)
     return Section(
         name=kind.replace(" ", "-"),
         title=title,
-        words=[words, f"Maps have the TVD of all pairs; of the {N_PAIRS} worst all cells are shown."],
+        words=[
+            words,
+            f"Maps have the TVD of all pairs; of the {N_PAIRS} worst all cells are shown.",
+        ],
         pictures=[*maps, *_worst(view, frame)],
         listings=[listing],
     )

@@ -1,4 +1,6 @@
-"""NOT PRIVATE. The door to evaluation of linked tables: `evaluate_tables` holds them against the true ones."""
+"""NOT PRIVATE. The door to evaluation of linked tables: `evaluate_tables` holds them against the
+true ones.
+"""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -17,7 +19,12 @@ from synthdp.core.version import __version__
 from synthdp.data.records.loading import chunks_of
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.linked.families.given_tables import referred_rows
-from synthdp.linked.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
+from synthdp.linked.linking.linked_rows import (
+    FamilyRows,
+    LinkedTableReader,
+    joined_keys,
+    linked_rows,
+)
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
 from synthdp.linked.synthesize_tables import Opened, opened_tables, package_of
@@ -30,7 +37,9 @@ from synthdp.schema.words.headers import listed
 Tables: TypeAlias = Mapping[str, Any] | str | PathLike[str]
 
 _KEY = "0123456789abcdef"
-"""Which rows beyond the bound are left out is the same in both: there is nobody to protect from whoever has both."""
+"""Which rows beyond the bound are left out is the same in both: there is nobody to protect from
+whoever has both.
+"""
 
 
 def evaluate_tables(
@@ -44,19 +53,21 @@ def evaluate_tables(
 ) -> LinkedEvaluation:
     """NOT PRIVATE. Hold synthetic tables that are linked by keys against the true ones.
 
-    Compared are, over the levels and bins of the package: each column and each number of children; all pairs of columns
-    of one table; all pairs of a column and one of a table above; the number of children with each column of the parent;
-    and all pairs of a column of a row with one of another row of the same parent: of any other (siblings), and where
-    rows have an order of the next one (transitions). Rows beyond ``max_children`` are left out of both.
+    Compared are, over the levels and bins of the package: each column and each number of children;
+    all pairs of columns of one table; all pairs of a column and one of a table above; the number of
+    children with each column of the parent; and all pairs of a column of a row with one of another
+    row of the same parent: of any other (siblings), and where rows have an order of the next one
+    (transitions). Rows beyond ``max_children`` are left out of both.
 
     Parameters
     ----------
     truth, synthetic
-        The protected tables by name, each a table in memory of any kind that `synthesize` takes or the path of a file;
-        or the path of the ``datapackage.json`` beside them.
+        The protected tables by name, each a table in memory of any kind that `synthesize` takes or
+        the path of a file; or the path of the ``datapackage.json`` beside them.
     package
-        The package, as in `synthesize_tables`; needed unless ``truth`` is the path of one. Columns that refer to public
-        tables declare their levels, or those tables are in ``truth`` or beside the file.
+        The package, as in `synthesize_tables`; needed unless ``truth`` is the path of one. Columns
+        that refer to public tables declare their levels, or those tables are in ``truth`` or beside
+        the file.
     certificate
         The release's certificate (a mapping, or the path of its file), for the page.
     seed
@@ -78,7 +89,8 @@ def evaluate_tables(
     views = {name: view for name, view in views_of(described).items() if not view.is_later}
     with ExitStack() as stack:
         opened = [
-            _opened(described, tables, what, stack) for tables, what in ((truth, "true"), (synthetic, "synthetic"))
+            _opened(described, tables, what, stack)
+            for tables, what in ((truth, "true"), (synthetic, "synthetic"))
         ]
         with finishing(report) as told:
             true, made = (_Read.of(described, tables, told) for tables in opened)
@@ -111,7 +123,9 @@ def evaluate_tables(
 
 
 def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
-    """Of all marginals how far the synthetic tables are, and how far families drawn at random would be."""
+    """Of all marginals how far the synthetic tables are, and how far families drawn at random would
+    be.
+    """
     rows = []
     for name, (real, other) in steps(report, "comparing", marginals.items()):
         found: dict[tuple[str, Names], tuple[float, float]] = {}
@@ -120,16 +134,23 @@ def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
                 found[kind, columns] = same  # both orders of a pair are counted
             else:
                 counts, sample = real.counts_and_sample(kind, columns)
-                found[kind, columns] = distance(counts, other.counts(kind, columns)), distance(counts, sample)
+                found[kind, columns] = (
+                    distance(counts, other.counts(kind, columns)),
+                    distance(counts, sample),
+                )
         rows += [(kind, name, columns, *both) for (kind, columns), both in found.items()]
     return pd.DataFrame(rows, columns=["kind", "table", "columns", "tvd", "sampling"])
 
 
-def _described(truth: Tables, package: Package | Mapping[str, Any] | str | PathLike[str] | None) -> Package:
+def _described(
+    truth: Tables, package: Package | Mapping[str, Any] | str | PathLike[str] | None
+) -> Package:
     if package is not None:
         return package_of(package, truth if isinstance(truth, Mapping) else None)[0]
     if not isinstance(truth, str | PathLike):
-        raise ParameterError("package is missing; give it, or the path of a datapackage.json as truth")
+        raise ParameterError(
+            "package is missing; give it, or the path of a datapackage.json as truth"
+        )
     return Package.load(truth)
 
 
@@ -139,9 +160,12 @@ def _opened(package: Package, tables: Tables, what: str, stack: ExitStack) -> Op
         return opened_tables(package, tables, None, stack)
     beside = {table.name: table for table in Package.load(tables).tables}
     if lacking := [table.name for table in package.tables if table.name not in beside]:
-        raise ParameterError(f"{what} package {str(tables)!r}: it has no table {lacking[0]!r}; it has {listed(beside)}")
+        raise ParameterError(
+            f"{what} package {str(tables)!r}: it has no table {lacking[0]!r}; it has {listed(beside)}"
+        )
     placed = (
-        replace(table, path=beside[table.name].path, dialect=beside[table.name].dialect) for table in package.tables
+        replace(table, path=beside[table.name].path, dialect=beside[table.name].dialect)
+        for table in package.tables
     )
     return opened_tables(replace(package, tables=tuple(placed)), None, Path(tables).parent, stack)
 
@@ -166,12 +190,16 @@ class _Read:
                 reader.add(chunk)
                 parts.append(chunk[list(table.keys)])
             readers[table.name] = reader
-            keys[table.name] = pd.concat(parts or [pd.DataFrame(columns=list(table.keys))], ignore_index=True)
+            keys[table.name] = pd.concat(
+                parts or [pd.DataFrame(columns=list(table.keys))], ignore_index=True
+            )
         return cls(linked_rows(package.tables, readers), keys)
 
 
 def _unread(package: Package, read: _Read) -> dict[str, float]:
-    """Of the attributes of which values were not read, in which share of a table's rows that are compared."""
+    """Of the attributes of which values were not read, in which share of a table's rows that are
+    compared.
+    """
     found = {}
     for table in package.tables:
         columns = () if table.schema is None else table.schema.columns
@@ -186,7 +214,9 @@ def _unread(package: Package, read: _Read) -> dict[str, float]:
 def _of_columns(package: Package, shares: Mapping[str, float]) -> dict[str, float]:
     """The same without parts of dates, which are read with their dates."""
     columns = {
-        f"{table.name}.{name}" for table in package.tables for name in (table.schema.types if table.schema else ())
+        f"{table.name}.{name}"
+        for table in package.tables
+        for name in (table.schema.types if table.schema else ())
     }
     return {name: share for name, share in shares.items() if name in columns}
 
@@ -207,9 +237,13 @@ def _broken_links(package: Package, read: _Read) -> dict[str, int]:
         own.add(joined_keys(keys, table.key, table.missing_values))
         found[table.name] = int((~own.kept()).sum()) if table.key else 0
         if table.parent is not None:
-            above = joined_keys(read.keys[table.parent], package[table.parent].key, table.missing_values)
+            above = joined_keys(
+                read.keys[table.parent], package[table.parent].key, table.missing_values
+            )
             references = joined_keys(keys, table.parent_key, table.missing_values)
-            found[table.name] += int((referred_rows(above, references, table.missing_values) < 0).sum())
+            found[table.name] += int(
+                (referred_rows(above, references, table.missing_values) < 0).sum()
+            )
     return found
 
 
@@ -232,6 +266,16 @@ def _release_facts(certificate: Mapping[str, Any] | None) -> dict[str, Any]:
     if certificate is None:
         return {}
     if not isinstance(certificate, Mapping) or "guarantee" not in certificate:
-        raise ParameterError("certificate: it has no guarantee; give that of a release, or leave it out")
-    names = ("guarantee", "unit_of_privacy", "epsilon", "delta", "is_private", "complete", "cautions")
+        raise ParameterError(
+            "certificate: it has no guarantee; give that of a release, or leave it out"
+        )
+    names = (
+        "guarantee",
+        "unit_of_privacy",
+        "epsilon",
+        "delta",
+        "is_private",
+        "complete",
+        "cautions",
+    )
     return {name: certificate[name] for name in names if name in certificate}

@@ -18,7 +18,8 @@ CRAMERS_V, CORRELATION_RATIO, SPEARMAN = "Cramer's V", "correlation ratio", "Spe
 
 
 def cramers_v(counts: NDArray[np.int64]) -> float:
-    """Cramer's V of a table of counts, 0 (independent) to 1; rows and columns without counts are left out.
+    """Cramer's V of a table of counts, 0 (independent) to 1; rows and columns without counts are
+    left out.
 
     NaN where one of the two columns is constant.
 
@@ -35,7 +36,8 @@ def cramers_v(counts: NDArray[np.int64]) -> float:
 
 
 def correlation_ratio(codes: NDArray[np.integer[Any]], numbers: FloatArray) -> FloatArray:
-    """Correlation ratio of levels and some columns of numbers: the root of the share of variance between levels.
+    """Correlation ratio of levels and some columns of numbers: the root of the share of variance
+    between levels.
 
     Parameters
     ----------
@@ -57,14 +59,17 @@ def correlation_ratio(codes: NDArray[np.integer[Any]], numbers: FloatArray) -> F
     centred = np.where(present, numbers - np.nansum(numbers, axis=0) / n_rows, 0.0)
     levels = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1))).T
     sums, sizes = levels @ centred, levels @ present.astype(np.float64)
-    between = np.divide(np.square(sums), sizes, out=np.zeros_like(sums), where=sizes > 0).sum(axis=0)
+    between = np.divide(np.square(sums), sizes, out=np.zeros_like(sums), where=sizes > 0).sum(
+        axis=0
+    )
     total = np.square(centred).sum(axis=0)
     ratio = np.divide(between, total, out=np.full_like(total, np.nan), where=total > 0)
     return np.asarray(np.sqrt(np.clip(ratio, 0.0, 1.0)), dtype=np.float64)
 
 
 def rank_correlations(ranks: FloatArray) -> FloatArray:
-    """Correlations of columns of ranks over the rows in which both are there; NaN where one is constant.
+    """Correlations of columns of ranks over the rows in which both are there; NaN where one is
+    constant.
 
     Parameters
     ----------
@@ -73,7 +78,9 @@ def rank_correlations(ranks: FloatArray) -> FloatArray:
     """
     present = ~np.isnan(ranks)
     here = present.astype(np.float64)
-    centred = np.where(present, ranks - np.nanmean(np.where(present.any(axis=0), ranks, 0.0), axis=0), 0.0)
+    centred = np.where(
+        present, ranks - np.nanmean(np.where(present.any(axis=0), ranks, 0.0), axis=0), 0.0
+    )
     n_rows = here.T @ here
     sums = centred.T @ here  # of the one column where the other is there
     squares = np.square(centred).T @ here
@@ -84,8 +91,11 @@ def rank_correlations(ranks: FloatArray) -> FloatArray:
         return np.clip(covariance / np.sqrt(variance * variance.T), -1.0, 1.0)
 
 
-def associations(table: ReadTable, pairs: Mapping[Clique, float]) -> dict[Clique, tuple[str, float]]:
-    """The kind and the strength of association of all pairs of columns, of those of levels as far as ``pairs`` has it.
+def associations(
+    table: ReadTable, pairs: Mapping[Clique, float]
+) -> dict[Clique, tuple[str, float]]:
+    """The kind and the strength of association of all pairs of columns, of those of levels as far
+    as ``pairs`` has it.
 
     Parameters
     ----------
@@ -95,11 +105,15 @@ def associations(table: ReadTable, pairs: Mapping[Clique, float]) -> dict[Clique
         Cramer's V of pairs.
     """
     categories = [name for name in table.domain.attributes if name not in table.numbers]
-    of_levels = {pair: (CRAMERS_V, v) for pair, v in pairs.items() if not set(pair) & table.numbers.keys()}
+    of_levels = {
+        pair: (CRAMERS_V, v) for pair, v in pairs.items() if not set(pair) & table.numbers.keys()
+    }
     return of_levels | dict(_with_numbers(table, categories))
 
 
-def _with_numbers(table: ReadTable, categories: list[str]) -> Iterator[tuple[Clique, tuple[str, float]]]:
+def _with_numbers(
+    table: ReadTable, categories: list[str]
+) -> Iterator[tuple[Clique, tuple[str, float]]]:
     names = list(table.numbers)
     if not names:
         return
@@ -117,7 +131,9 @@ def compared_associations(
     synthetic: Mapping[Clique, tuple[str, float]],
     sample: Mapping[Clique, tuple[str, float]],
 ) -> pd.DataFrame:
-    """Associations side by side, the largest difference first; ``sampling`` is the difference of a random sample."""
+    """Associations side by side, the largest difference first; ``sampling`` is the difference of a
+    random sample.
+    """
     rows = []
     for pair, (kind, value) in real.items():
         other = synthetic[pair][1]

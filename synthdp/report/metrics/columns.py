@@ -17,7 +17,10 @@ MAX_NUMBERS = 200_000
 
 
 def compared_columns(
-    real: ReadTable, synthetic: ReadTable, sample: ReadTable, errors: Mapping[str, Mapping[str, float]]
+    real: ReadTable,
+    synthetic: ReadTable,
+    sample: ReadTable,
+    errors: Mapping[str, Mapping[str, float]],
 ) -> pd.DataFrame:
     """One row a column, the worst first.
 
@@ -28,7 +31,8 @@ def compared_columns(
     sample
         Rows drawn from the real ones at random.
     errors
-        Of each column the total variation distance and its references, as `MarginalErrors` has them.
+        Of each column the total variation distance and its references, as `MarginalErrors` has
+        them.
     """
     rows = []
     for column in real.schema.columns:
@@ -51,10 +55,14 @@ def compared_columns(
 
 
 def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dict[str, float]:
-    """Kolmogorov-Smirnov and Wasserstein distance, the latter in standard deviations of the real numbers."""
+    """Kolmogorov-Smirnov and Wasserstein distance, the latter in standard deviations of the real
+    numbers.
+    """
     distances = float("nan"), float("nan")
     if name in real.numbers:
-        left, right = (numbers[~np.isnan(numbers)] for numbers in (real.numbers[name], other.numbers[name]))
+        left, right = (
+            numbers[~np.isnan(numbers)] for numbers in (real.numbers[name], other.numbers[name])
+        )
         if left.size and right.size:
             distance, spread = wasserstein(left, right), float(left.std())
             scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
@@ -73,11 +81,15 @@ def _levels(name: str, real: ReadTable, synthetic: ReadTable) -> dict[str, objec
 
 
 def distributions(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
-    """The shares of each column's levels, in the order of their codes; what one-way pictures are drawn from."""
+    """The shares of each column's levels, in the order of their codes; what one-way pictures are
+    drawn from.
+    """
     parts = []
     for column in real.schema.columns:
         shares = [table.counts((column.name,)) / table.n_rows for table in (real, synthetic)]
-        frame = pd.DataFrame({"column": column.name, "level": level_texts(column), "code": np.arange(column.size)})
+        frame = pd.DataFrame(
+            {"column": column.name, "level": level_texts(column), "code": np.arange(column.size)}
+        )
         frame["real"], frame["synthetic"] = shares
         if len(frame) > MAX_LEVELS_SHOWN:
             kept = (frame["real"] + frame["synthetic"]).nlargest(MAX_LEVELS_SHOWN).index
@@ -99,10 +111,16 @@ def level_texts(column: Column) -> list[str]:
 
 
 def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> ReadTable:
-    """Rows drawn at random with replacement: what another sample of the same people could look like."""
+    """Rows drawn at random with replacement: what another sample of the same people could look
+    like.
+    """
     return table.take(rng.integers(table.n_rows, size=n_rows))
 
 
 def fewer_rows(table: ReadTable, most: int, rng: np.random.Generator) -> ReadTable:
     """The table, or so many of its rows drawn at random without replacement."""
-    return table if table.n_rows <= most else table.take(np.sort(rng.choice(table.n_rows, most, replace=False)))
+    return (
+        table
+        if table.n_rows <= most
+        else table.take(np.sort(rng.choice(table.n_rows, most, replace=False)))
+    )

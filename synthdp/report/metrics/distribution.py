@@ -11,7 +11,8 @@ from synthdp.core.errors import ParameterError
 
 
 def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike) -> float:
-    """Largest distance between the distribution functions of two samples of numbers, between 0 and 1.
+    """Largest distance between the distribution functions of two samples of numbers, between 0 and
+    1.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike) -> float:
 
 
 def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
-    """Mean distance that the values of one sample have to be moved to become the other's, in units of the values.
+    """Mean distance that the values of one sample have to be moved to become the other's, in units
+    of the values.
 
     Parameters and errors are those of `kolmogorov_smirnov`; values are finite.
 
@@ -42,7 +44,9 @@ def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
 
 
 def _gaps(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """All numbers of two samples in order, and the difference of the distribution functions from each to the next."""
+    """All numbers of two samples in order, and the difference of the distribution functions from
+    each to the next.
+    """
     arrays = [np.asarray(sample, dtype=np.float64) for sample in (left, right)]
     first, second = (np.sort(array[~np.isnan(array)]) for array in arrays)
     if not (first.size and second.size):

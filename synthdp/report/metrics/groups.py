@@ -23,28 +23,35 @@ MAX_GROUP_CELLS = 2**20
 """Pairs that have more cells together with the column of groups are left out."""
 
 
-def group_errors(real: ReadTable, synthetic: ReadTable, by: str, rng: np.random.Generator) -> pd.DataFrame:
+def group_errors(
+    real: ReadTable, synthetic: ReadTable, by: str, rng: np.random.Generator
+) -> pd.DataFrame:
     """One row a level of column ``by`` that real rows have, the worst first.
 
     Returns
     -------
     pandas.DataFrame
-        ``by``, ``level``, rows and shares of both tables, the mean total variation distance of columns (``tvd_1``)
-        and of pairs (``tvd_2``) within the level, what as many real rows drawn at random within it would have
-        (``sampling_1``, ``sampling_2``), and the worst column with its distance.
+        ``by``, ``level``, rows and shares of both tables, the mean total variation distance of
+        columns (``tvd_1``) and of pairs (``tvd_2``) within the level, what as many real rows drawn
+        at random within it would have (``sampling_1``, ``sampling_2``), and the worst column with
+        its distance.
     """
     real_rows, synthetic_rows = real.counts((by,)), synthetic.counts((by,))
     codes = np.flatnonzero(real_rows)
     codes = codes[np.argsort(-real_rows[codes], kind="stable")][:MAX_GROUPS]
     drawn = np.maximum(np.rint(real_rows / real.n_rows * synthetic.n_rows).astype(np.int64), 1)
-    sampling = {int(code): SamplingError.of(int(real_rows[code]), int(drawn[code])) for code in codes}
+    sampling = {
+        int(code): SamplingError.of(int(real_rows[code]), int(drawn[code])) for code in codes
+    }
     one_way = dict(_within(real, synthetic, by, _others(real, by, 1, rng), sampling))
     two_way = dict(_within(real, synthetic, by, _others(real, by, 2, rng), sampling))
     labels = level_texts(real.schema[by])
     rows = []
     for place, code in enumerate(codes):
         worst = max(one_way, key=lambda clique: one_way[clique][place, 0], default=("",))
-        (tvd_1, sampling_1), (tvd_2, sampling_2) = (_mean(found, place) for found in (one_way, two_way))
+        (tvd_1, sampling_1), (tvd_2, sampling_2) = (
+            _mean(found, place) for found in (one_way, two_way)
+        )
         rows.append(
             {
                 "by": by,
@@ -61,7 +68,9 @@ def group_errors(real: ReadTable, synthetic: ReadTable, by: str, rng: np.random.
                 "worst_tvd": one_way[worst][place, 0] if one_way else float("nan"),
             }
         )
-    return pd.DataFrame(rows).sort_values("tvd_1", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(rows).sort_values(
+        "tvd_1", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def _others(table: ReadTable, by: str, k: int, rng: np.random.Generator) -> list[Clique]:
@@ -73,15 +82,26 @@ def _others(table: ReadTable, by: str, k: int, rng: np.random.Generator) -> list
     fitting = [clique for clique in cliques if table.domain.size((by, *clique)) <= MAX_GROUP_CELLS]
     if len(fitting) <= MAX_GROUP_MARGINALS:
         return fitting
-    return [fitting[place] for place in np.sort(rng.choice(len(fitting), MAX_GROUP_MARGINALS, replace=False))]
+    return [
+        fitting[place]
+        for place in np.sort(rng.choice(len(fitting), MAX_GROUP_MARGINALS, replace=False))
+    ]
 
 
 def _within(
-    real: ReadTable, synthetic: ReadTable, by: str, cliques: list[Clique], sampling: dict[int, SamplingError]
+    real: ReadTable,
+    synthetic: ReadTable,
+    by: str,
+    cliques: list[Clique],
+    sampling: dict[int, SamplingError],
 ) -> Iterator[tuple[Clique, NDArray[np.float64]]]:
-    """For each set of columns the distance, and that of a sample, within each group; shape ``(n_groups, 2)``."""
+    """For each set of columns the distance, and that of a sample, within each group; shape
+    ``(n_groups, 2)``.
+    """
     wider = [(by, *clique) for clique in cliques]
-    for clique, here, there in zip(cliques, real.counts_of(wider), synthetic.counts_of(wider), strict=True):
+    for clique, here, there in zip(
+        cliques, real.counts_of(wider), synthetic.counts_of(wider), strict=True
+    ):
         found = [(total_variation(here[code], there[code]), each.of_marginal(here[code]))
                  for code, each in sampling.items()]  # fmt: skip
         yield clique, np.array(found)

@@ -19,7 +19,9 @@ from synthdp.report.metrics.read_table import ReadTable
 from synthdp.report.metrics.references import Measured, SamplingError, noise_error, subsample_share
 
 MAX_MARGINALS = {1: 2_000, 2: 5_000, 3: 500}
-"""Most marginals of each number of columns; of more a random sample is taken. NIST's score takes 3-way marginals."""
+"""Most marginals of each number of columns; of more a random sample is taken. NIST's score takes
+3-way marginals.
+"""
 
 MAX_CELLS = 2**20
 """Larger marginals are left out: a million cells are more than most tables have rows."""
@@ -57,7 +59,9 @@ class MarginalErrors:
     measured: Sequence[Measured] = ()
     rows: list[dict[str, object]] = field(default_factory=list)
     pairs: dict[Clique, tuple[float, float, float]] = field(default_factory=dict)
-    """For each pair Cramer's V in the real and in the synthetic table, and the standardised propensity score."""
+    """For each pair Cramer's V in the real and in the synthetic table, and the standardised
+    propensity score.
+    """
 
     def __post_init__(self) -> None:
         self._sampling = SamplingError.of(self.real.n_rows, self.synthetic.n_rows)
@@ -79,17 +83,25 @@ class MarginalErrors:
                 }
             )
             if k == 2:
-                self.pairs[clique] = cramers_v(real), cramers_v(synthetic), pair_propensity(real, synthetic)
+                self.pairs[clique] = (
+                    cramers_v(real),
+                    cramers_v(synthetic),
+                    pair_propensity(real, synthetic),
+                )
             if k == self.score_k:
                 self._multiplicity += np.bincount(real.ravel(), minlength=len(self._multiplicity))
 
-    def _counted(self, cliques: Sequence[Clique]) -> Iterator[tuple[Clique, NDArray[np.int64], NDArray[np.int64]]]:
+    def _counted(
+        self, cliques: Sequence[Clique]
+    ) -> Iterator[tuple[Clique, NDArray[np.int64], NDArray[np.int64]]]:
         counts = (table.counts_of(cliques) for table in (self.real, self.synthetic))
         return zip(cliques, *counts, strict=True)
 
     @property
     def score_k(self) -> int:
-        """Columns of the marginals that the k-marginal score is the mean of: 3, or all if there are fewer."""
+        """Columns of the marginals that the k-marginal score is the mean of: 3, or all if there are
+        fewer.
+        """
         return min(3, len(self.real.domain))
 
     @property
@@ -97,10 +109,14 @@ class MarginalErrors:
         """One row a marginal, the worst first."""
         columns = ["k", "columns", "tvd", "sampling", "noise", "measured"]
         frame = pd.DataFrame(self.rows, columns=columns)
-        return frame.sort_values(["k", "tvd"], ascending=[True, False], kind="stable", ignore_index=True)
+        return frame.sort_values(
+            ["k", "tvd"], ascending=[True, False], kind="stable", ignore_index=True
+        )
 
     def subsample_equivalent(self) -> float:
-        """Which share of the real rows, drawn at random, has the same k-marginal score; NaN without marginals."""
+        """Which share of the real rows, drawn at random, has the same k-marginal score; NaN without
+        marginals.
+        """
         errors = [float(str(row["tvd"])) for row in self.rows if row["k"] == self.score_k]
         if not errors:
             return float("nan")
@@ -108,7 +124,8 @@ class MarginalErrors:
 
 
 def k_marginal_score(errors: Sequence[float]) -> float:
-    """NIST's k-marginal score of some marginals' total variation distances, 0 to 1000 (the same) [NIST SDNist].
+    """NIST's k-marginal score of some marginals' total variation distances, 0 to 1000 (the same)
+    [NIST SDNist].
 
     ``1000 (1 - mean / 2)`` of the L1 distances, which are twice the total variation distances.
 
@@ -119,10 +136,11 @@ def k_marginal_score(errors: Sequence[float]) -> float:
 
 
 def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> float:
-    """Standardised propensity mean squared error of a saturated table, 1 for a correct model [SRNDS18].
+    """Standardised propensity mean squared error of a saturated table, 1 for a correct model
+    [SRNDS18].
 
-    How well the cell tells the two tables apart, divided by what is to be expected if the synthetic rows
-    were drawn from the real table's own distribution, ``(cells - 1) (1 - c)^2 c / N``.
+    How well the cell tells the two tables apart, divided by what is to be expected if the synthetic
+    rows were drawn from the real table's own distribution, ``(cells - 1) (1 - c)^2 c / N``.
     """
     n_real, n_synthetic = int(real.sum()), int(synthetic.sum())
     total = real + synthetic
@@ -138,7 +156,8 @@ def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> fl
 
 
 def null_pmse(n_parameters: int, share: float, n_rows: int) -> float:
-    """Expected propensity mean squared error of a correct model, ``(k - 1) (1 - c)^2 c / N`` [SRNDS18].
+    """Expected propensity mean squared error of a correct model, ``(k - 1) (1 - c)^2 c / N``
+    [SRNDS18].
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Exact matches: synthetic rows that agree with a real one, and how many chance alone would give.
 
-This is no privacy score. Distances to real records and shares of matches miss leakage [2505.01524, 2407.16929]:
-what protects people is what the certificate says.
+This is no privacy score. Distances to real records and shares of matches miss leakage [2505.01524,
+2407.16929]: what protects people is what the certificate says.
 """
 
 import numpy as np
@@ -17,17 +17,21 @@ def exact_matches(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Two rows: matches with any real row, and with a real row that is like no other. ``rows`` is what was found,
-        ``expected`` how many matches as many new rows of the same population would have, by Good and Turing's
-        estimate: the chance that a new row was seen before is one less the share of rows seen once, and that it is
-        like one seen once is twice the number of pairs of equal rows by the number of rows [Good53].
+        Two rows: matches with any real row, and with a real row that is like no other. ``rows`` is
+        what was found, ``expected`` how many matches as many new rows of the same population would
+        have, by Good and Turing's estimate: the chance that a new row was seen before is one less
+        the share of rows seen once, and that it is like one seen once is twice the number of pairs
+        of equal rows by the number of rows [Good53].
     """
     keys = _row_keys(real, synthetic)
     real_keys, synthetic_keys = keys[: real.n_rows], keys[real.n_rows :]
     found, counts = np.unique(real_keys, return_counts=True)
     singles, doubles = int((counts == 1).sum()), int((counts == 2).sum())
     shares = {"any": 1 - singles / real.n_rows, "unique": 2 * doubles / real.n_rows}
-    matches = {"any": np.isin(synthetic_keys, found), "unique": np.isin(synthetic_keys, found[counts == 1])}
+    matches = {
+        "any": np.isin(synthetic_keys, found),
+        "unique": np.isin(synthetic_keys, found[counts == 1]),
+    }
     return pd.DataFrame(
         [
             {

@@ -58,7 +58,8 @@ class Query:
 
 
 def parse_queries(queries: Queries, schema: Schema) -> list[Query]:
-    """Questions of a JSON file or of its content: a list, or an object with ``queries`` or ``marginals``.
+    """Questions of a JSON file or of its content: a list, or an object with ``queries`` or
+    ``marginals``.
 
     Raises
     ------
@@ -79,16 +80,30 @@ def parse_queries(queries: Queries, schema: Schema) -> list[Query]:
 
 def _parsed(entry: Any, schema: Schema) -> Query:
     known = {"columns", "where", "name", "weight"}
-    if not isinstance(entry, Mapping) or not set(entry) <= known or not set(entry) & {"columns", "where"}:
+    if (
+        not isinstance(entry, Mapping)
+        or not set(entry) <= known
+        or not set(entry) & {"columns", "where"}
+    ):
         raise ParameterError(f"queries: {entry!r:.99} is no query; write for instance {EXAMPLE}")
     columns, where = entry.get("columns", ()), entry.get("where", {})
-    if isinstance(columns, str) or not isinstance(columns, Sequence) or not isinstance(where, Mapping):
-        raise ParameterError(f"queries: {entry!r:.99} has no list of columns or no conditions; write {EXAMPLE}")
+    if (
+        isinstance(columns, str)
+        or not isinstance(columns, Sequence)
+        or not isinstance(where, Mapping)
+    ):
+        raise ParameterError(
+            f"queries: {entry!r:.99} has no list of columns or no conditions; write {EXAMPLE}"
+        )
     for name in (*columns, *where):
         if name not in schema.names:
-            raise SchemaError(f"queries: there is no column {name!r}; there are {listed(schema.names)}")
+            raise SchemaError(
+                f"queries: there is no column {name!r}; there are {listed(schema.names)}"
+            )
     if len(set(columns)) < len(columns) or schema.domain.size(columns) > MAX_CELLS:
-        raise ParameterError(f"queries: {tuple(columns)} repeats a column or has over {MAX_CELLS} cells; name fewer")
+        raise ParameterError(
+            f"queries: {tuple(columns)} repeats a column or has over {MAX_CELLS} cells; name fewer"
+        )
     for name, condition in where.items():
         try:
             _checked(schema[name], condition)
@@ -99,13 +114,20 @@ def _parsed(entry: Any, schema: Schema) -> Query:
 
 def _checked(column: Column, condition: Any) -> None:
     if not is_condition(condition):
-        raise SchemaError(f"column {column.name!r}: a condition is neither a list of levels nor a range")
+        raise SchemaError(
+            f"column {column.name!r}: a condition is neither a list of levels nor a range"
+        )
     if isinstance(column, BinnedColumn):
         if isinstance(condition, Mapping):
             limits = range_of(column, condition)
             read = column.read_numbers(pd.Series(limits, dtype=object))
-            if any(np.isnan(number) and limit is not None for number, limit in zip(read, limits, strict=True)):
-                raise SchemaError(f"column {column.name!r}: a limit of {dict(condition)!r} is no value of it")
+            if any(
+                np.isnan(number) and limit is not None
+                for number, limit in zip(read, limits, strict=True)
+            ):
+                raise SchemaError(
+                    f"column {column.name!r}: a limit of {dict(condition)!r} is no value of it"
+                )
     else:
         level_codes(column, listed_levels(column, condition))
 
@@ -113,8 +135,9 @@ def _checked(column: Column, condition: Any) -> None:
 def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
     """One row a query, the largest error first.
 
-    Of a marginal ``error`` is the total variation distance, among the rows that meet the conditions; of conditions
-    alone it is the difference of the shares ``real`` and ``synthetic`` of rows that meet them.
+    Of a marginal ``error`` is the total variation distance, among the rows that meet the
+    conditions; of conditions alone it is the difference of the shares ``real`` and ``synthetic`` of
+    rows that meet them.
     """
     rows = [_answer(query, real, synthetic) for query in queries]
     frame = pd.DataFrame(rows, columns=["query", "kind", "real", "synthetic", "error", "sampling"])
@@ -131,7 +154,10 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
         return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
     answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
     if len(here):
-        counts, others = real.take(here).counts(query.columns), synthetic.take(there).counts(query.columns)
+        counts, others = (
+            real.take(here).counts(query.columns),
+            synthetic.take(there).counts(query.columns),
+        )
         n_drawn = max(round(shares[0] * synthetic.n_rows), 1)
         answer["error"] = total_variation(counts, others)
         answer["sampling"] = SamplingError.of(len(here), n_drawn).of_marginal(counts)

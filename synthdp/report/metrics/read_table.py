@@ -29,7 +29,9 @@ BATCH_CELLS = 2**21
 """Cells of marginals that are counted at a time: 16 MiB of counts."""
 
 MAX_SIZE = 1e100
-"""Larger numbers are taken for this one, so that sums of squares stay finite, and infinite ones for a bound."""
+"""Larger numbers are taken for this one, so that sums of squares stay finite, and infinite ones for
+a bound.
+"""
 
 
 @final
@@ -44,7 +46,8 @@ class ReadTable:
     codes
         Level codes of all attributes.
     numbers
-        Of each column of numbers or dates (in seconds since 1970) the values, NaN where missing; shape ``(n_rows,)``.
+        Of each column of numbers or dates (in seconds since 1970) the values, NaN where missing;
+        shape ``(n_rows,)``.
     unknown
         Of each column of levels how many values are none of them.
     """
@@ -80,7 +83,12 @@ class ReadTable:
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         """A table of some of the rows."""
         codes = CodedTable(self.domain, tuple(column[rows] for column in self.codes.columns))
-        return type(self)(self.schema, codes, {name: each[rows] for name, each in self.numbers.items()}, self.unknown)
+        return type(self)(
+            self.schema,
+            codes,
+            {name: each[rows] for name, each in self.numbers.items()},
+            self.unknown,
+        )
 
     def missing_share(self, column: Column) -> float:
         """Which share of the rows has no value in a column."""
@@ -91,19 +99,29 @@ class ReadTable:
     def unread_shares(self) -> dict[str, float]:
         """Of the columns of which values were not read, in which share of the rows."""
         columns = [column for column in self.schema.table_columns if column.has_unread_place]
-        shares = {column.name: float((self[column.name] == column.unread_code).mean()) for column in columns}
+        shares = {
+            column.name: float((self[column.name] == column.unread_code).mean())
+            for column in columns
+        }
         return {name: share for name, share in shares.items() if share}
 
     def with_places(self, names: Collection[str]) -> Self:
         """The same with places for unread values in these columns only; the others have none."""
-        columns = (each if each.source in names else each.without_unread_place() for each in self.schema.columns)
+        columns = (
+            each if each.source in names else each.without_unread_place()
+            for each in self.schema.columns
+        )
         schema = replace(self.schema, columns=tuple(columns))
-        return type(self)(schema, CodedTable(schema.domain, self.codes.columns), self.numbers, self.unknown)
+        return type(self)(
+            schema, CodedTable(schema.domain, self.codes.columns), self.numbers, self.unknown
+        )
 
     @cached_property
     def ranks(self) -> dict[str, FloatArray]:
         """The ranks of each column's numbers, the mean rank for equal ones, NaN where missing."""
-        return {name: pd.Series(numbers).rank().to_numpy() for name, numbers in self.numbers.items()}
+        return {
+            name: pd.Series(numbers).rank().to_numpy() for name, numbers in self.numbers.items()
+        }
 
 
 def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]:
@@ -121,7 +139,8 @@ def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]
 
 
 def read_table(data: object, schema: Schema, what: str) -> ReadTable:
-    """Read a table by a schema, with places for unread values; columns that the schema does not have are left out.
+    """Read a table by a schema, with places for unread values; columns that the schema does not
+    have are left out.
 
     Parameters
     ----------
@@ -170,7 +189,9 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
         if isinstance(column, BinnedColumn):
             found = column.read_numbers(values)
             codes.append(column.codes_of_numbers(found))
-            low, high = column.at(column.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
+            low, high = column.at(column.drawn_starts[[0, -1]] - np.array([0, 1])).astype(
+                np.float64
+            )
             finite = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
             numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
@@ -185,6 +206,12 @@ def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
         return parts[0]
     codes = CodedTable.concatenate(schema.domain, [part.codes for part in parts])
     binned = [column.name for column in schema.columns if isinstance(column, BinnedColumn)]
-    numbers = {name: np.concatenate([np.empty(0), *(part.numbers[name] for part in parts)]) for name in binned}
-    unknown = {name: sum(part.unknown[name] for part in parts) for name in (parts[0].unknown if parts else ())}
+    numbers = {
+        name: np.concatenate([np.empty(0), *(part.numbers[name] for part in parts)])
+        for name in binned
+    }
+    unknown = {
+        name: sum(part.unknown[name] for part in parts)
+        for name in (parts[0].unknown if parts else ())
+    }
     return ReadTable(schema, codes, numbers, unknown)

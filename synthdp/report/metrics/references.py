@@ -1,4 +1,6 @@
-"""What an error stands between: that of a random sample of the real rows, and that of the noise alone."""
+"""What an error stands between: that of a random sample of the real rows, and that of the noise
+alone.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +19,11 @@ FloatArray = NDArray[np.float64]
 
 
 def deviations_with_replacement(n_rows: int, n_drawn: int) -> FloatArray:
-    """Mean absolute deviation of a cell's count from its mean, if ``n_drawn`` rows are drawn with replacement.
+    """Mean absolute deviation of a cell's count from its mean, if ``n_drawn`` rows are drawn with
+    replacement.
 
-    By De Moivre's formula, ``2 k (1 - p) P(X = k)`` with ``k`` the first whole number above the mean.
+    By De Moivre's formula, ``2 k (1 - p) P(X = k)`` with ``k`` the first whole number above the
+    mean.
 
     Returns
     -------
@@ -39,7 +43,8 @@ def deviations_with_replacement(n_rows: int, n_drawn: int) -> FloatArray:
 
 
 def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
-    """The same for rows drawn without replacement: ``2 k (n - c - m + k) / n P(X = k)``, hypergeometric.
+    """The same for rows drawn without replacement: ``2 k (n - c - m + k) / n P(X = k)``,
+    hypergeometric.
 
     >>> deviations_without_replacement(2, 1).tolist(), deviations_without_replacement(2, 2).tolist()
     ([0.0, 0.5, 0.0], [0.0, 0.0, 0.0])
@@ -50,7 +55,9 @@ def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     possible = (k <= counts) & (k <= n_drawn) & (others >= 0)
     found = np.zeros(n_rows + 1)
     c, k, others = counts[possible], k[possible], others[possible]
-    log_probability = _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k) - _log_choose(n_rows, n_drawn)
+    log_probability = (
+        _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k) - _log_choose(n_rows, n_drawn)
+    )
     found[possible] = 2 * k * others / n_rows * np.exp(log_probability)
     return found
 
@@ -62,7 +69,8 @@ def _log_choose(n: Any, k: Any) -> Any:
 @final
 @dataclass(frozen=True, eq=False)
 class SamplingError:
-    """Expected total variation distance between the real rows and as many drawn from them as a table has.
+    """Expected total variation distance between the real rows and as many drawn from them as a
+    table has.
 
     Parameters
     ----------
@@ -77,7 +85,9 @@ class SamplingError:
 
     @classmethod
     def of(cls, n_rows: int, n_drawn: int) -> Self:
-        """Of ``n_drawn`` rows out of ``n_rows``, with replacement: another sample of the same people."""
+        """Of ``n_drawn`` rows out of ``n_rows``, with replacement: another sample of the same
+        people.
+        """
         return cls(n_drawn, deviations_with_replacement(n_rows, n_drawn))
 
     def of_marginal(self, counts: NDArray[np.int64]) -> float:
@@ -86,7 +96,8 @@ class SamplingError:
 
 
 def subsample_share(error: float, multiplicity: NDArray[np.int64], n_marginals: int) -> float:
-    """Which share of the real rows, drawn without replacement, has that mean total variation distance.
+    """Which share of the real rows, drawn without replacement, has that mean total variation
+    distance.
 
     Parameters
     ----------
@@ -122,7 +133,9 @@ def subsample_share(error: float, multiplicity: NDArray[np.int64], n_marginals: 
 @final
 @dataclass(frozen=True)
 class Measured:
-    """What is known of one noisy marginal: its columns with their numbers of levels, and the variance of a cell."""
+    """What is known of one noisy marginal: its columns with their numbers of levels, and the
+    variance of a cell.
+    """
 
     sizes: Mapping[str, int]
     variance: float
@@ -137,17 +150,27 @@ class Measured:
     def of_events(cls, events: Iterable[Mapping[str, Any]], domain: Domain) -> list[Self]:
         """From the events of a certificate, as far as they are marginals of a domain's attributes."""
         known = set(domain.attributes)
-        marginals = [event for event in events if event.get("event") == "marginal" and known >= set(event["columns"])]
-        return [cls({name: domain[name] for name in each["columns"]}, float(each["sigma"]) ** 2) for each in marginals]
+        marginals = [
+            event
+            for event in events
+            if event.get("event") == "marginal" and known >= set(event["columns"])
+        ]
+        return [
+            cls({name: domain[name] for name in each["columns"]}, float(each["sigma"]) ** 2)
+            for each in marginals
+        ]
 
 
 def noise_error(clique: Clique, measured: Sequence[Measured], n_rows: int) -> float:
-    """Expected total variation distance that the noise on a marginal alone would cause; NaN if it was not measured.
+    """Expected total variation distance that the noise on a marginal alone would cause; NaN if it
+    was not measured.
 
-    A marginal is measured if it lies in one that was: noise adds up where cells do. Of several the mean with
-    inverse-variance weights is taken.
+    A marginal is measured if it lies in one that was: noise adds up where cells do. Of several the
+    mean with inverse-variance weights is taken.
 
-    >>> round(noise_error(("a",), [Measured({"a": 4}, 25.0)], 100), 4)  # 4 x 5 x sqrt(2 / pi) / 2 / 100
+    >>> round(
+    ...     noise_error(("a",), [Measured({"a": 4}, 25.0)], 100), 4
+    ... )  # 4 x 5 x sqrt(2 / pi) / 2 / 100
     0.0798
     """
     wanted = set(clique)

@@ -16,7 +16,9 @@ TOLERANCE = 1e-9
 
 
 def broken_rules(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
-    """One row a rule: its text, and how many rows of each table break it, and which share; the worst first."""
+    """One row a rule: its text, and how many rows of each table break it, and which share; the
+    worst first.
+    """
     rows = []
     for rule in real.schema.rules:
         here, there = (_breaking(rule, table) for table in (real, synthetic))
@@ -53,7 +55,9 @@ def rule_text(rule: Mapping[str, Any]) -> str:
 
 
 def _conditions_text(conditions: Mapping[str, Any]) -> str:
-    return " and ".join(f"{column} {_condition_text(condition)}" for column, condition in conditions.items())
+    return " and ".join(
+        f"{column} {_condition_text(condition)}" for column, condition in conditions.items()
+    )
 
 
 def _condition_text(condition: Any) -> str:

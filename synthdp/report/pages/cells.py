@@ -19,7 +19,12 @@ MAX_LEVELS = 40
 
 
 def pair_pictures(
-    columns: Sequence[str], levels: Sequence[Sequence[str]], shares: Sequence[FloatArray], *, name: str, tvd: float
+    columns: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    shares: Sequence[FloatArray],
+    *,
+    name: str,
+    tvd: float,
 ) -> Iterator[Picture]:
     """Three maps: shares of cells in the real table, in a synthetic one, and the differences.
 
@@ -37,7 +42,9 @@ def pair_pictures(
         Their total variation distance.
     """
     kept = [_frequent(shares[0] + shares[1], axis) for axis in (0, 1)]
-    labels = [[start_of(texts[code]) for code in codes] for texts, codes in zip(levels, kept, strict=True)]
+    labels = [
+        [start_of(texts[code]) for code in codes] for texts, codes in zip(levels, kept, strict=True)
+    ]
     shown = [table[np.ix_(*kept)] for table in shares]
     most = max(float(table.max()) for table in shown)
     gap = shown[1] - shown[0]
@@ -50,13 +57,18 @@ def pair_pictures(
         ("difference", gap, (-largest, largest)),
     ):
         words = Words(
-            f"{title}: {what}", f"Rows are {columns[0]}, columns {columns[1]}; total variation distance {tvd:.3g}."
+            f"{title}: {what}",
+            f"Rows are {columns[0]}, columns {columns[1]}; total variation distance {tvd:.3g}.",
         )
         is_last = what == "difference"
-        svg = heat_map(words, table, (labels[0], labels[1]), limits=limits, power=1.0 if is_last else 0.5)
+        svg = heat_map(
+            words, table, (labels[0], labels[1]), limits=limits, power=1.0 if is_last else 0.5
+        )
         note = f"{name} less real; TVD {tvd:.3g}" if is_last else ""
         numbers = cells if is_last else None
-        yield Picture(svg=svg, title=words.title, note=note, numbers=numbers, begins_row=table is shown[0])
+        yield Picture(
+            svg=svg, title=words.title, note=note, numbers=numbers, begins_row=table is shown[0]
+        )
 
 
 def _frequent(shares: FloatArray, axis: int) -> NDArray[np.intp]:
@@ -66,7 +78,9 @@ def _frequent(shares: FloatArray, axis: int) -> NDArray[np.intp]:
     return np.sort(order[own[order] > 0])
 
 
-def _cells(columns: Sequence[str], labels: Sequence[Sequence[str]], shown: Sequence[FloatArray]) -> Listing:
+def _cells(
+    columns: Sequence[str], labels: Sequence[Sequence[str]], shown: Sequence[FloatArray]
+) -> Listing:
     """The cells in which two tables differ most."""
     gap = (shown[1] - shown[0]).ravel()
     order = np.argsort(-np.abs(gap), kind="stable")[:20]

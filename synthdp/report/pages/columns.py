@@ -58,13 +58,19 @@ def pictures(view: View) -> list[Picture]:
 def _picture(view: View, name: str, shares: pd.DataFrame) -> Picture:
     first = shares[shares["table"] == view.names[0]]
     tables = {"real": first["real"].to_numpy()}
-    by_table = {table: part.set_index("code")["synthetic"] for table, part in shares.groupby("table", sort=False)}
+    by_table = {
+        table: part.set_index("code")["synthetic"]
+        for table, part in shares.groupby("table", sort=False)
+    }
     tables |= {
-        table: by_table[table].reindex(first["code"], fill_value=0.0).to_numpy(np.float64) for table in view.names
+        table: by_table[table].reindex(first["code"], fill_value=0.0).to_numpy(np.float64)
+        for table in view.names
     }
     errors = view.sections["columns"]
     own = errors[errors["column"] == name].set_index("table").loc[list(view.names)]
     note = f"TVD {spanned(own['tvd'])}; sampling {spanned(own['sampling'])}"
     is_ordered = isinstance(view.tables[""].schema[name], BinnedColumn)
-    levels = Shares(column=name, levels=first["level"].tolist(), tables=tables, is_ordered=is_ordered)
+    levels = Shares(
+        column=name, levels=first["level"].tolist(), tables=tables, is_ordered=is_ordered
+    )
     return levels.picture(note)

@@ -31,7 +31,8 @@ SUMMARY = {
 def evaluation_page(
     sections: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], tables: Mapping[str, ReadTable]
 ) -> str:
-    """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its own.
+    """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its
+    own.
 
     Parameters
     ----------
@@ -92,7 +93,9 @@ def _side_by_side(view: View) -> Listing:
         shown[f"value of {name}"] = values.reindex(frame.index).to_numpy()
     names = {"metric": "metric"} | {f"value of {name}": name for name in view.names}
     names |= {"sampling": "sampling", "better": "better is"}
-    caption = f"One row a metric; press a heading to sort by it. Sampling is that of {view.names[0]}."
+    caption = (
+        f"One row a metric; press a heading to sort by it. Sampling is that of {view.names[0]}."
+    )
     return Listing.of(shown, names, caption)
 
 
@@ -101,5 +104,9 @@ def _notes(view: View) -> Section:
     return Section(
         name="notes",
         title="Notes",
-        listings=[Listing.of(view.sections["notes"], names, "What was sampled, and why sections are empty.")],
+        listings=[
+            Listing.of(
+                view.sections["notes"], names, "What was sampled, and why sections are empty."
+            )
+        ],
     )

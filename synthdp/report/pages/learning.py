@@ -59,8 +59,12 @@ def _roc_pictures(view: View) -> Iterator[Picture]:
             if len(curve):
                 lines.append(Curve(x=curve["fpr"], y=curve["tpr"], place=place))
         said = f"AUC {spanned(own['synthetic'])}, of real rows {spanned(own['real'])}"
-        words = Words(f"ROC of {target}, {model}", f"True-positive rate against false-positive rate. {said}.")
-        svg = curves(words, lines, labels=("false-positive rate", "true-positive rate"), fixed=(-0.01, 1.01))
+        words = Words(
+            f"ROC of {target}, {model}", f"True-positive rate against false-positive rate. {said}."
+        )
+        svg = curves(
+            words, lines, labels=("false-positive rate", "true-positive rate"), fixed=(-0.01, 1.01)
+        )
         yield Picture(svg=svg, title=f"{target}, {model}", note=said)
 
 
@@ -71,5 +75,7 @@ def regression_section(view: View) -> Section:
         "Intervals ignore that the rows are synthetic: do not publish them as they are.",
         *view.notes("regression"),
     ]
-    listings = view.listings("regression", REGRESSION, "Terms, those that overlap least first in each model.")
+    listings = view.listings(
+        "regression", REGRESSION, "Terms, those that overlap least first in each model."
+    )
     return Section(name="regression", title="Regression", words=words, listings=listings)

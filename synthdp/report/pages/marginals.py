@@ -39,7 +39,9 @@ WAYS = [key_of(k - 1, f"{k}-way marginals", "both") for k in (1, 2, 3)]
 def curve_section(view: View) -> Section | None:
     """Errors against epsilon, where the certificates of several tables say it."""
     epsilons = view.facts.get("epsilon", {})
-    names = sorted((name for name in view.names if name in epsilons), key=lambda name: float(epsilons[name]))
+    names = sorted(
+        (name for name in view.names if name in epsilons), key=lambda name: float(epsilons[name])
+    )
     if len({epsilons[name] for name in names}) < 2:
         return None
     means = view.sections["marginals"].groupby(["k", "table"])[["tvd", "sampling"]].mean()
@@ -53,12 +55,21 @@ def curve_section(view: View) -> Section | None:
         lines.append(Curve(x=best.index, y=best["tvd"], place=place, is_marked=True))
         rows += [(int(k), name, each, *y.loc[name]) for name, each in zip(names, x, strict=True)]
     frame = pd.DataFrame(rows, columns=["k", "table", "epsilon", "tvd", "sampling"])
-    shown = {"k": "columns", "table": "table", "epsilon": "epsilon", "tvd": "mean TVD", "sampling": "sampling"}
+    shown = {
+        "k": "columns",
+        "table": "table",
+        "epsilon": "epsilon",
+        "tvd": "mean TVD",
+        "sampling": "sampling",
+    }
     words = Words(
-        "Error by epsilon", f"Mean total variation distance at epsilon {', '.join(f'{each:g}' for each in x)}."
+        "Error by epsilon",
+        f"Mean total variation distance at epsilon {', '.join(f'{each:g}' for each in x)}.",
     )
     svg = curves(words, lines, labels=("epsilon", "mean TVD"), logarithmic="x")
-    picture = Picture(svg=svg, title=words.title, numbers=Listing.of(frame, shown, "Mean errors by epsilon."))
+    picture = Picture(
+        svg=svg, title=words.title, numbers=Listing.of(frame, shown, "Mean errors by epsilon.")
+    )
     return Section(
         name="epsilon",
         title="Epsilon and utility",
@@ -84,7 +95,9 @@ def marginal_section(view: View) -> Section:
     pictures, more = view.own_pictures(lambda name: [*_error_pictures(view, name)])
     worst = frame.groupby(["table", "k"], sort=False).head(N_LISTED)
     whose = {"table": "table"} if len(view.names) > 1 else {}
-    caption = f"The worst {N_LISTED} marginals of each size; Evaluation.marginals has all {len(frame):,}."
+    caption = (
+        f"The worst {N_LISTED} marginals of each size; Evaluation.marginals has all {len(frame):,}."
+    )
     listing = Listing.of(worst, whose | NAMES, caption, most=1000)
     return Section(
         name="marginals",
@@ -101,8 +114,12 @@ def _error_pictures(view: View, name: str) -> Iterator[Picture]:
     frame = view.of("marginals", name)
     by_size = [frame[frame["k"] == k] for k in (1, 2, 3)]
     about = f" of {name}" if len(view.names) > 1 else ""
-    means = ", ".join(f"{part['tvd'].mean():.3g} of {k} columns" for k, part in enumerate(by_size, 1) if len(part))
-    words = Words(f"Spread of errors{about}", f"Total variation distances of marginals; on average {means}.")
+    means = ", ".join(
+        f"{part['tvd'].mean():.3g} of {k} columns" for k, part in enumerate(by_size, 1) if len(part)
+    )
+    words = Words(
+        f"Spread of errors{about}", f"Total variation distances of marginals; on average {means}."
+    )
     end = float(view.sections["marginals"][["tvd", "sampling"]].to_numpy().max())
     marks = [part["sampling"].mean() for part in by_size]
     svg = histograms(words, [part["tvd"] for part in by_size], marks, label="TVD", end=end)
@@ -112,7 +129,10 @@ def _error_pictures(view: View, name: str) -> Iterator[Picture]:
         shown = [_points(_positive(part, reference)) for part in by_size]
         if not sum(map(len, shown)):
             continue
-        n_above, n_known = int((frame["tvd"] > frame[reference]).sum()), int(frame[reference].notna().sum())
+        n_above, n_known = (
+            int((frame["tvd"] > frame[reference]).sum()),
+            int(frame[reference].notna().sum()),
+        )
         said = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
         words = Words(f"Error against {reference}{about}", said)
         if reference == "noise" and (n_drowned := int((frame["noise"] >= 1).sum())):
@@ -147,7 +167,11 @@ def pair_section(view: View) -> Section | None:
         return None
     pictures = []
     for clique in worst_first(pairs, ["columns"], "tvd")["columns"].head(N_PAIRS):
-        own = pairs[pairs["columns"] == clique].sort_values("tvd", ascending=False, kind="stable").iloc[0]
+        own = (
+            pairs[pairs["columns"] == clique]
+            .sort_values("tvd", ascending=False, kind="stable")
+            .iloc[0]
+        )
         pictures += list(_pair_pictures(view, clique, own["table"], own["tvd"]))
     words = [
         "Shares of the cells of the pairs with the largest errors, in the table that is worst at them. Colours of "
@@ -159,4 +183,6 @@ def pair_section(view: View) -> Section | None:
 def _pair_pictures(view: View, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
     schema = view.tables[""].schema
     shares = [table.counts(clique) / table.n_rows for table in (view.tables[""], view.tables[name])]
-    return pair_pictures(clique, [level_texts(schema[column]) for column in clique], shares, name=name, tvd=tvd)
+    return pair_pictures(
+        clique, [level_texts(schema[column]) for column in clique], shares, name=name, tvd=tvd
+    )

@@ -39,31 +39,52 @@ def association_section(view: View) -> Section:
         *view.notes("associations"),
     ]
     if frame["difference"].isna().all():
-        reason = [] if frame.empty else ["No two columns have one in both tables: all but one are constant."]
+        reason = (
+            []
+            if frame.empty
+            else ["No two columns have one in both tables: all but one are constant."]
+        )
         return Section(name="associations", title="Associations", words=[*words, *reason])
-    columns = [name for name in view.tables[""].domain.attributes if name in {*frame["one"], *frame["other"]}]
+    columns = [
+        name
+        for name in view.tables[""].domain.attributes
+        if name in {*frame["one"], *frame["other"]}
+    ]
     first = view.of("associations", view.names[0])
-    real = Words("Associations: real", "How strongly each two columns depend on each other, from 0 to 1.")
+    real = Words(
+        "Associations: real", "How strongly each two columns depend on each other, from 0 to 1."
+    )
     maps, more_maps = view.own_pictures(lambda name: [_strengths(view, name, columns)])
     gaps, more_gaps = view.own_pictures(lambda name: [_differences(view, name, columns)])
     return Section(
         name="associations",
         title="Associations",
         words=words,
-        pictures=[_map(real, first, columns, first["real"].abs(), (0.0, 1.0)), *maps, *_in_new_row(gaps, view)],
-        listings=[view.listing("associations", ASSOCIATIONS, "Pairs, the largest difference first.")],
+        pictures=[
+            _map(real, first, columns, first["real"].abs(), (0.0, 1.0)),
+            *maps,
+            *_in_new_row(gaps, view),
+        ],
+        listings=[
+            view.listing("associations", ASSOCIATIONS, "Pairs, the largest difference first.")
+        ],
         more=[*more_maps, *_in_new_row(more_gaps, view)],
     )
 
 
 def _in_new_row(gaps: Sequence[Picture], view: View) -> list[Picture]:
     """Differences of several tables stand below the maps, that of one table beside them."""
-    return [replace(gap, begins_row=place == 0 and len(view.names) > 1) for place, gap in enumerate(gaps)]
+    return [
+        replace(gap, begins_row=place == 0 and len(view.names) > 1)
+        for place, gap in enumerate(gaps)
+    ]
 
 
 def _strengths(view: View, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
-    words = Words(f"Associations: {name}", "How strongly each two columns depend on each other, from 0 to 1.")
+    words = Words(
+        f"Associations: {name}", "How strongly each two columns depend on each other, from 0 to 1."
+    )
     return _map(words, own, columns, own["synthetic"].abs(), (0.0, 1.0))
 
 

@@ -1,4 +1,6 @@
-"""Rows: those of small groups, those that break rules, those that queries ask for, and those that equal real ones."""
+"""Rows: those of small groups, those that break rules, those that queries ask for, and those that
+equal real ones.
+"""
 
 from collections.abc import Iterator
 
@@ -68,13 +70,22 @@ def group_section(view: View) -> Section:
 
 def _group_pictures(view: View) -> Iterator[Picture]:
     for by, groups in view.sections["groups"].groupby("by", sort=False):
-        tables = {name: part.set_index("level") for name, part in groups.groupby("table", sort=False)}
+        tables = {
+            name: part.set_index("level") for name, part in groups.groupby("table", sort=False)
+        }
         first = tables[view.names[0]].head(MAX_GROUPS)
-        values = {place: tables[name]["tvd_1"].reindex(first.index).to_numpy() for place, name in enumerate(view.names)}
-        labels = [f"{shortened(level, 14)} ({rows:,})" for level, rows in first["rows_real"].items()]
+        values = {
+            place: tables[name]["tvd_1"].reindex(first.index).to_numpy()
+            for place, name in enumerate(view.names)
+        }
+        labels = [
+            f"{shortened(level, 14)} ({rows:,})" for level, rows in first["rows_real"].items()
+        ]
         said = f"Mean TVD of columns is largest for {first.index[0]}: {first['tvd_1'].iloc[0]:.3g}."
         words = Words(f"Errors by {by}", said)
-        svg = paired_marks(words, labels, values, first["sampling_1"].to_numpy(), label="mean TVD of columns")
+        svg = paired_marks(
+            words, labels, values, first["sampling_1"].to_numpy(), label="mean TVD of columns"
+        )
         yield Picture(svg=svg, title=words.title, note="real rows in brackets")
 
 
@@ -84,7 +95,9 @@ def query_section(view: View) -> Section:
         name="queries",
         title="Queries",
         words=view.notes("queries"),
-        listings=view.listings("queries", QUERIES, "Your queries, the largest error first.", most=500),
+        listings=view.listings(
+            "queries", QUERIES, "Your queries, the largest error first.", most=500
+        ),
     )
 
 
@@ -94,7 +107,9 @@ def rule_section(view: View) -> Section:
         name="rules",
         title="Rules",
         words=view.notes("rules"),
-        listings=view.listings("rules", RULES, "Rules, those that most synthetic rows break first.", most=500),
+        listings=view.listings(
+            "rules", RULES, "Rules, those that most synthetic rows break first.", most=500
+        ),
     )
 
 

@@ -46,20 +46,32 @@ class View:
         frame = self.sections[section]
         return frame[frame["table"] == table]
 
-    def listings(self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100) -> list[Listing]:
+    def listings(
+        self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100
+    ) -> list[Listing]:
         """The first rows of a section as `listing` has them; none if the section is empty."""
-        return [self.listing(section, names, caption, most=most)] if len(self.sections[section]) else []
+        return (
+            [self.listing(section, names, caption, most=most)]
+            if len(self.sections[section])
+            else []
+        )
 
-    def listing(self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100) -> Listing:
+    def listing(
+        self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100
+    ) -> Listing:
         """The first rows of a section; of several tables the first ones of each, with its name."""
         frame = self.sections[section]
         if len(self.names) == 1:
             return Listing.of(frame, names, caption, most=most)
         shown = frame.groupby("table", sort=False).head(max(most // len(self.names), MIN_LISTED))
-        listing = Listing.of(shown, {"table": "table", **names}, f"Table by table: {caption}", most=len(shown))
+        listing = Listing.of(
+            shown, {"table": "table", **names}, f"Table by table: {caption}", most=len(shown)
+        )
         return replace(listing, n_more=len(frame) - len(shown))
 
-    def own_pictures(self, draw: Callable[[str], Sequence[Picture]]) -> tuple[list[Picture], list[Picture]]:
+    def own_pictures(
+        self, draw: Callable[[str], Sequence[Picture]]
+    ) -> tuple[list[Picture], list[Picture]]:
         """The pictures that each table has of its own: of the first tables, and those to fold."""
         of_tables = [draw(name) for name in self.names]
         return [*chain(*of_tables[:N_OPEN])], [*chain(*of_tables[N_OPEN:])]
@@ -76,7 +88,9 @@ class View:
 
 
 def worst_first(frame: pd.DataFrame, names: Sequence[str], by: str) -> pd.DataFrame:
-    """One row for each value of some columns, with the largest number of all tables; the largest first."""
+    """One row for each value of some columns, with the largest number of all tables; the largest
+    first.
+    """
     worst = frame.groupby(list(names), sort=False)[by].max().reset_index()
     return worst.sort_values(by, ascending=False, kind="stable", ignore_index=True)
 
@@ -84,7 +98,12 @@ def worst_first(frame: pd.DataFrame, names: Sequence[str], by: str) -> pd.DataFr
 def spanned(values: ArrayLike) -> str:
     """The number of one table, or from the least to the largest of several, in a few words.
 
-    >>> spanned([0.0123]), spanned([0.208, 0.00549, float("nan")]), spanned([0.0316, 0.0318]), spanned([float("nan")])
+    >>> (
+    ...     spanned([0.0123]),
+    ...     spanned([0.208, 0.00549, float("nan")]),
+    ...     spanned([0.0316, 0.0318]),
+    ...     spanned([float("nan")]),
+    ... )
     ('0.0123', '0.0055 to 0.21', '0.032', 'unknown')
     """
     numbers = np.asarray(values, dtype=np.float64)
@@ -92,4 +111,6 @@ def spanned(values: ArrayLike) -> str:
     if not known.size:
         return "unknown"
     n_digits = 3 if numbers.size == 1 else 2
-    return " to ".join(dict.fromkeys(f"{value:.{n_digits}g}" for value in (known.min(), known.max())))
+    return " to ".join(
+        dict.fromkeys(f"{value:.{n_digits}g}" for value in (known.min(), known.max()))
+    )

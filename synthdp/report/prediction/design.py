@@ -1,4 +1,6 @@
-"""Design matrices: tables as numbers that models take, made in one way of the real and the synthetic table."""
+"""Design matrices: tables as numbers that models take, made in one way of the real and the
+synthetic table.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +22,9 @@ MAX_LEVELS = 200
 """Only the most frequent levels of a column have an indicator of their own; trees take at most 255."""
 
 MAX_ROWS, MAX_VALUES = 30_000, 1_000_000
-"""Models are fitted to at most so many rows, and to fewer of wide tables: fits grow with the square of the columns."""
+"""Models are fitted to at most so many rows, and to fewer of wide tables: fits grow with the square
+of the columns.
+"""
 
 
 def affordable_rows(table: ReadTable) -> int:
@@ -67,13 +71,17 @@ class Indicators:
         places = self.places[codes]
         there = (places >= 0) & (places < len(self.terms))
         rows = np.concatenate([[0], np.cumsum(there)])
-        return csr_array((np.ones(int(rows[-1])), places[there], rows), shape=(len(codes), len(self.terms)))
+        return csr_array(
+            (np.ones(int(rows[-1])), places[there], rows), shape=(len(codes), len(self.terms))
+        )
 
 
 @final
 @dataclass(frozen=True)
 class Scaled:
-    """A column of numbers, less the mean and divided by the standard deviation of one table; the mean where missing."""
+    """A column of numbers, less the mean and divided by the standard deviation of one table; the
+    mean where missing.
+    """
 
     name: str
     mean: float
@@ -115,10 +123,14 @@ class Design:
 
     @classmethod
     def of(cls, table: ReadTable, names: Sequence[str], *, numbers: bool = True) -> Self:
-        """By the levels and the scale of one table; with ``numbers`` off, numbers are indicators of their bins."""
+        """By the levels and the scale of one table; with ``numbers`` off, numbers are indicators of
+        their bins.
+        """
         return cls(
             tuple(
-                Scaled.of(table, name) if numbers and name in table.numbers else Indicators.of(table, name)
+                Scaled.of(table, name)
+                if numbers and name in table.numbers
+                else Indicators.of(table, name)
                 for name in names
             )
         )

@@ -12,14 +12,18 @@ from scipy.special import expit
 FloatArray = NDArray[np.float64]
 
 MAX_STEPS = 30
-"""Newton's method needs 5 to 10 steps unless a term separates the classes, whose coefficient grows without end."""
+"""Newton's method needs 5 to 10 steps unless a term separates the classes, whose coefficient grows
+without end.
+"""
 
 RIDGE = 1e-6
 """Added to the diagonal, in rows: keeps the coefficients of separated classes finite."""
 
 MAX_DENSE, DENSE_RATIO = 2**24, 16
-"""Designs of up to so many numbers (128 MiB) are made dense, if they have less than so many terms for each that is not
-0 in a row: products of dense matrices take a few hundredths of the time a number."""
+"""Designs of up to so many numbers (128 MiB) are made dense, if they have less than so many terms
+for each that is not 0 in a row: products of dense matrices take a few hundredths of the time a
+number.
+"""
 
 
 @final
@@ -42,11 +46,15 @@ class LinearFit:
 
 
 def independent_terms(matrix: csr_array) -> NDArray[np.intp]:
-    """The terms of a design that are no linear combination of others, in their order, found by pivoted QR."""
+    """The terms of a design that are no linear combination of others, in their order, found by
+    pivoted QR.
+    """
     gram = _gram(matrix)
     scale = np.sqrt(np.diag(gram))
     there = np.flatnonzero(scale > 0)
-    _, triangle, order = qr(gram[np.ix_(there, there)] / np.outer(scale[there], scale[there]), pivoting=True)
+    _, triangle, order = qr(
+        gram[np.ix_(there, there)] / np.outer(scale[there], scale[there]), pivoting=True
+    )
     sizes = np.abs(np.diag(triangle))
     return np.sort(there[order[sizes > 1e-9 * sizes[0]]])
 

@@ -1,4 +1,6 @@
-"""Train on synthetic, test on real: what a model learns from synthetic rows, against what it learns from real ones."""
+"""Train on synthetic, test on real: what a model learns from synthetic rows, against what it learns
+from real ones.
+"""
 
 import warnings
 from collections.abc import Iterator
@@ -36,14 +38,18 @@ def import_sklearn() -> Any:
         import sklearn.linear_model
         import sklearn.metrics
     except ImportError:
-        raise MissingExtraError("predictions need scikit-learn; run: pip install 'synthdp[report]'") from None
+        raise MissingExtraError(
+            "predictions need scikit-learn; run: pip install 'synthdp[report]'"
+        ) from None
     return sklearn
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """While it is entered, scikit-learn and linear algebra use one thread; raises as `import_sklearn` does.
+    """While it is entered, scikit-learn and linear algebra use one thread; raises as
+    `import_sklearn` does.
 
-    Matrices are small here: more threads save little on a quiet machine, and on a busy one they wait for each other.
+    Matrices are small here: more threads save little on a quiet machine, and on a busy one they
+    wait for each other.
     """
     import_sklearn()  # limits are those of libraries that are loaded
     from threadpoolctl import threadpool_limits  # scikit-learn needs it, too
@@ -55,19 +61,26 @@ def one_thread() -> AbstractContextManager[object]:
 @final
 @dataclass(frozen=True)
 class Split:
-    """Real rows to train on and to test on, and synthetic rows to train on; as many of the latter as there are."""
+    """Real rows to train on and to test on, and synthetic rows to train on; as many of the latter
+    as there are.
+    """
 
     real: ReadTable
     test: ReadTable
     synthetic: ReadTable
 
     @classmethod
-    def of(cls, real: ReadTable, synthetic: ReadTable, target: Target, rng: np.random.Generator) -> "Split":
+    def of(
+        cls, real: ReadTable, synthetic: ReadTable, target: Target, rng: np.random.Generator
+    ) -> "Split":
         """The rows with a value of the target, drawn at random."""
         with_value = target.with_value(real)
         order = rng.permutation(with_value.n_rows)
         n_test = min(int(with_value.n_rows * TEST_SHARE), MAX_TEST_ROWS)
-        test, rest = with_value.take(order[:n_test]), with_value.take(order[n_test:][: affordable_rows(real)])
+        test, rest = (
+            with_value.take(order[:n_test]),
+            with_value.take(order[n_test:][: affordable_rows(real)]),
+        )
         return cls(rest, test, fewer_rows(target.with_value(synthetic), rest.n_rows, rng))
 
 
@@ -79,9 +92,9 @@ def compared_predictions(
     Returns
     -------
     tuple
-        Scores: ``score`` is AUC for two classes, macro F1 for more, R2 for numbers; ``real`` and ``synthetic`` say
-        what the model was trained on, ``baseline`` is what a model without predictors scores. And for two classes
-        points of the ROC curves.
+        Scores: ``score`` is AUC for two classes, macro F1 for more, R2 for numbers; ``real`` and
+        ``synthetic`` say what the model was trained on, ``baseline`` is what a model without
+        predictors scores. And for two classes points of the ROC curves.
     """
     sklearn = import_sklearn()
     split = Split.of(real, synthetic, target, rng)
@@ -94,18 +107,32 @@ def compared_predictions(
         for trained_on in ("real", "synthetic"):
             train = getattr(split, trained_on)
             fit = _model(sklearn, model, target, features.get("levels"))
-            answer = _predicted(sklearn, fit, features[trained_on], target.values(train), features["test"], target)
+            answer = _predicted(
+                sklearn, fit, features[trained_on], target.values(train), features["test"], target
+            )
             scores[trained_on] = _score(sklearn, score, truth, answer, len(target.classes))
             if score == "AUC":
-                curves += [(target.name, model, trained_on, *point) for point in _roc(sklearn, truth, answer)]
+                curves += [
+                    (target.name, model, trained_on, *point)
+                    for point in _roc(sklearn, truth, answer)
+                ]
         rows.append(
-            (target.name, model, score, scores["real"], scores["synthetic"], _baseline(score, len(target.classes)))
+            (
+                target.name,
+                model,
+                score,
+                scores["real"],
+                scores["synthetic"],
+                _baseline(score, len(target.classes)),
+            )
         )
     return pd.DataFrame(rows, columns=PREDICTION), pd.DataFrame(curves, columns=ROC)
 
 
 def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict[str, Any]:
-    """What a model takes of each table: a design matrix, or for trees numbers and levels as they are."""
+    """What a model takes of each table: a design matrix, or for trees numbers and levels as they
+    are.
+    """
     names = predictors(real, target.name)
     tables = {"real": split.real, "test": split.test, "synthetic": split.synthetic}
     if model == LINEAR:
@@ -114,7 +141,12 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
     levels = {name: Indicators.of(split.real, name) for name in names if name not in real.numbers}
     found: dict[str, Any] = {
         key: np.column_stack(
-            [table.numbers[name] if name in table.numbers else levels[name].places[table[name]] + 1.0 for name in names]
+            [
+                table.numbers[name]
+                if name in table.numbers
+                else levels[name].places[table[name]] + 1.0
+                for name in names
+            ]
         )
         for key, table in tables.items()
     }
@@ -142,16 +174,28 @@ def _model(sklearn: Any, model: str, target: Target, levels: list[bool] | None) 
         if target.is_classes:
             return sklearn.linear_model.LogisticRegression(max_iter=200)
         return sklearn.linear_model.Ridge()
-    kind = "HistGradientBoostingClassifier" if target.is_classes else "HistGradientBoostingRegressor"
-    return getattr(sklearn.ensemble, kind)(categorical_features=levels, random_state=0, early_stopping=False)
+    kind = (
+        "HistGradientBoostingClassifier" if target.is_classes else "HistGradientBoostingRegressor"
+    )
+    return getattr(sklearn.ensemble, kind)(
+        categorical_features=levels, random_state=0, early_stopping=False
+    )
 
 
-def _score(sklearn: Any, score: str, truth: NDArray[Any], answer: NDArray[np.float64], n_classes: int) -> float:
+def _score(
+    sklearn: Any, score: str, truth: NDArray[Any], answer: NDArray[np.float64], n_classes: int
+) -> float:
     if score == "AUC":
-        return float(sklearn.metrics.roc_auc_score(truth, answer)) if len(np.unique(truth)) == 2 else float("nan")
+        return (
+            float(sklearn.metrics.roc_auc_score(truth, answer))
+            if len(np.unique(truth)) == 2
+            else float("nan")
+        )
     if score == "macro F1":
         labels = np.arange(n_classes)
-        return float(sklearn.metrics.f1_score(truth, answer, labels=labels, average="macro", zero_division=0))
+        return float(
+            sklearn.metrics.f1_score(truth, answer, labels=labels, average="macro", zero_division=0)
+        )
     return float(sklearn.metrics.r2_score(truth, answer))
 
 
@@ -160,7 +204,9 @@ def _baseline(score: str, n_classes: int) -> float:
     return {"AUC": 0.5, "macro F1": 1 / max(n_classes, 1)}.get(score, 0.0)
 
 
-def _roc(sklearn: Any, truth: NDArray[Any], answer: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
+def _roc(
+    sklearn: Any, truth: NDArray[Any], answer: NDArray[np.float64]
+) -> Iterator[tuple[float, float]]:
     """Points of the curve at even false-positive rates."""
     if len(np.unique(truth)) < 2:
         return

@@ -1,4 +1,6 @@
-"""Propensity: how well a model tells synthetic rows from real ones, against a correct synthesis [SRNDS18]."""
+"""Propensity: how well a model tells synthetic rows from real ones, against a correct synthesis
+[SRNDS18].
+"""
 
 from collections.abc import Mapping
 
@@ -32,8 +34,8 @@ def propensity_scores(
     Returns
     -------
     pandas.DataFrame
-        ``model``, ``columns`` that it is about, ``s_pmse`` (1: a correct model), ``pmse`` and ``expected``, the latter
-        two NaN for pairs.
+        ``model``, ``columns`` that it is about, ``s_pmse`` (1: a correct model), ``pmse`` and
+        ``expected``, the latter two NaN for pairs.
     """
     rows: list[tuple[object, ...]] = []
     if pairs:
@@ -46,9 +48,15 @@ def propensity_scores(
     return pd.DataFrame(rows, columns=["model", "columns", "s_pmse", "pmse", "expected"])
 
 
-def main_effects(real: ReadTable, synthetic: ReadTable, rng: np.random.Generator) -> tuple[float, float]:
-    """Propensity mean squared error of a logistic model of all columns, and what a correct synthesis would have."""
-    real, synthetic = (fewer_rows(table, affordable_rows(table), rng) for table in (real, synthetic))
+def main_effects(
+    real: ReadTable, synthetic: ReadTable, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Propensity mean squared error of a logistic model of all columns, and what a correct
+    synthesis would have.
+    """
+    real, synthetic = (
+        fewer_rows(table, affordable_rows(table), rng) for table in (real, synthetic)
+    )
     design = Design.of(real, real.domain.attributes, numbers=False)
     matrix = csr_array(vstack([design.matrix(real), design.matrix(synthetic)], format="csr"))
     kept = independent_terms(matrix)

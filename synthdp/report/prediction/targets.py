@@ -14,7 +14,9 @@ from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.words.headers import listed
 
 MAX_TARGETS = 3
-"""So many are predicted unless they are named: those of two classes first, the last columns of a table first."""
+"""So many are predicted unless they are named: those of two classes first, the last columns of a
+table first.
+"""
 
 MAX_CLASSES, MIN_CLASS_ROWS = 10, 10
 """A column is a target of classes if 2 to 10 of its levels have at least so many real rows each."""
@@ -71,7 +73,11 @@ def suitable(real: ReadTable, name: str) -> Target | str:
     numbers = real.numbers.get(name, np.empty(0))
     present = numbers[~np.isnan(numbers)]
     if len(np.unique(present)) > MAX_CLASSES:
-        return Target(name) if len(present) >= MIN_ROWS else f"{name!r} has fewer than {MIN_ROWS} values"
+        return (
+            Target(name)
+            if len(present) >= MIN_ROWS
+            else f"{name!r} has fewer than {MIN_ROWS} values"
+        )
     counts = real.counts((name,))[: column.n_levels]
     classes = tuple(np.flatnonzero(counts >= MIN_CLASS_ROWS).tolist())
     if not 2 <= len(classes) <= MAX_CLASSES or counts[list(classes)].sum() < MIN_ROWS:
@@ -80,7 +86,9 @@ def suitable(real: ReadTable, name: str) -> Target | str:
     return Target(name, classes)
 
 
-def chosen_targets(real: ReadTable, names: Sequence[str] | str | None) -> tuple[list[Target], list[str]]:
+def chosen_targets(
+    real: ReadTable, names: Sequence[str] | str | None
+) -> tuple[list[Target], list[str]]:
     """The targets named, all suitable ones (``"all"``), or the first few; and why others are none.
 
     Raises
@@ -101,13 +109,19 @@ def chosen_targets(real: ReadTable, names: Sequence[str] | str | None) -> tuple[
         return found, notes
     for name in asked:
         if name not in real.schema.names:
-            raise ParameterError(f"targets: there is no column {name!r}; there are {listed(real.schema.names)}")
+            raise ParameterError(
+                f"targets: there is no column {name!r}; there are {listed(real.schema.names)}"
+            )
     answers = [suitable(real, name) for name in asked]
-    return [each for each in answers if isinstance(each, Target)], [each for each in answers if isinstance(each, str)]
+    return [each for each in answers if isinstance(each, Target)], [
+        each for each in answers if isinstance(each, str)
+    ]
 
 
 def _order(real: ReadTable) -> Iterable[str]:
-    """Columns in the order in which they are taken as targets: two classes, numbers, more classes; the last first."""
+    """Columns in the order in which they are taken as targets: two classes, numbers, more classes;
+    the last first.
+    """
 
     def rank(place: int) -> tuple[int, int]:
         target = suitable(real, names[place])

@@ -86,7 +86,11 @@ def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],
         "content": {**content, "cautions": grouped(content.get("cautions", ()))},
         "about": content.get("about", {}),
-        "said": [(name, content["about"][key]) for key, name in _ABOUT.items() if key in content.get("about", {})],
+        "said": [
+            (name, content["about"][key])
+            for key, name in _ABOUT.items()
+            if key in content.get("about", {})
+        ],
         "promise": _promise(content),
         "meaning": _meaning(content),
         "unit": _unit(content)[2] if "package" in content else "records",
@@ -157,21 +161,45 @@ def _numbers(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         return []
     is_gdp = accounting["currency"] == Accounting.GDP.value
     rho, spent = accounting["rho_budget"], accounting["rho_spent"]
-    budget = ("mu", (2 * rho) ** 0.5, "Gaussian DP") if is_gdp else ("rho", rho, "zero-concentrated DP")
+    budget = (
+        ("mu", (2 * rho) ** 0.5, "Gaussian DP") if is_gdp else ("rho", rho, "zero-concentrated DP")
+    )
     found = [
-        ("epsilon", repr(content["epsilon"]), "How far the release may depend on one unit of privacy: less is safer."),
-        ("delta", repr(content["delta"]), "How likely it is, at most, that it depends on it further than that."),
-        (budget[0], f"{budget[1]:.6g}", f"The same budget in the terms of {budget[2]}, in which costs are added up."),
+        (
+            "epsilon",
+            repr(content["epsilon"]),
+            "How far the release may depend on one unit of privacy: less is safer.",
+        ),
+        (
+            "delta",
+            repr(content["delta"]),
+            "How likely it is, at most, that it depends on it further than that.",
+        ),
+        (
+            budget[0],
+            f"{budget[1]:.6g}",
+            f"The same budget in the terms of {budget[2]}, in which costs are added up.",
+        ),
         (
             "spent",
             f"{100 * spent / rho:.4g} %",
             "Share of that budget which the questions below cost. The rest is unused.",
         ),
-        ("questions", str(len(content["events"])), "How often the records were asked; each answer has noise."),
+        (
+            "questions",
+            str(len(content["events"])),
+            "How often the records were asked; each answer has noise.",
+        ),
     ]
     if content["max_rows_per_unit"] > 1:
         most = str(content["max_rows_per_unit"])
-        found.append(("records of a person", most, "At most so many were used; all of them are protected together."))
+        found.append(
+            (
+                "records of a person",
+                most,
+                "At most so many were used; all of them are protected together.",
+            )
+        )
     if accounting.get("failure_delta"):
         failed = f"{accounting['failure_delta_spent']:.4g}"
         found.append(
@@ -192,9 +220,18 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         found.append(("Recipe", f"{mechanism['name']} ({mechanism['reference']})"))
     if content.get("engine"):
         engine = content["engine"]
-        found.append(("Engine", engine["name"] + (f", which chose {engine['choice']}" if "choice" in engine else "")))
+        found.append(
+            (
+                "Engine",
+                engine["name"]
+                + (f", which chose {engine['choice']}" if "choice" in engine else ""),
+            )
+        )
     if content["noise"]:
-        found += [("Noise", content["noise"]["kind"]), ("Its source", content["noise"]["randomness"])]
+        found += [
+            ("Noise", content["noise"]["kind"]),
+            ("Its source", content["noise"]["randomness"]),
+        ]
     if content["accounting"]:
         found.append(("Theorem", content["accounting"]["theorem"]))
     if "workload" in content:
@@ -204,13 +241,20 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "domain" in content:
         domain = content["domain"]
         paid = f"at most {100 * domain['share_of_budget']:g} % of the budget"
-        found.append(("Learnt with noise", f"what was not declared of {len(domain['derived'])} columns, for {paid}"))
+        found.append(
+            (
+                "Learnt with noise",
+                f"what was not declared of {len(domain['derived'])} columns, for {paid}",
+            )
+        )
         found += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
     if "post_processing" in content:
         found.append(("Afterwards", content["post_processing"]))
     found += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
-    found.append(("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items())))
+    found.append(
+        ("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items()))
+    )
     if "schema" in content:
         found.append(("Schema", f"sha256 {content['schema']['sha256']}"))
     return found
@@ -224,7 +268,9 @@ def _summary(content: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     for kind, what in _KINDS.items():
         events = [event for event in content["events"] if event["event"] == kind]
         if events:
-            share = 100 * sum(event["rho"] for event in events) / content["accounting"]["rho_budget"]
+            share = (
+                100 * sum(event["rho"] for event in events) / content["accounting"]["rho_budget"]
+            )
             unit = _unit(content)[2] if "package" in content else "records"
             rows.append((what, str(len(events)), _noise(events, unit), f"{share:.3g} %"))
     return rows
@@ -246,5 +292,8 @@ def _questions(content: Mapping[str, Any]) -> dict[str, Any]:
         rows: list[tuple[str, ...]] = [measurement_row(each) for each in content["measurements"]]
     else:
         noise = NOISE_IN_UNITS if "package" in content else "noise"
-        head, rows = ("kind", "of what", noise, "cost (rho)"), [event_row(event) for event in content["events"]]
+        head, rows = (
+            ("kind", "of what", noise, "cost (rho)"),
+            [event_row(event) for event in content["events"]],
+        )
     return {"head": head, "questions": rows[:MAX_ROWS], "n_more": max(len(rows) - MAX_ROWS, 0)}

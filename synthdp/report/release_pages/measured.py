@@ -24,7 +24,9 @@ def measured_section(view: NoisyRelease) -> Section:
     if view.n_rows is None:
         words.append(UNKNOWN if view.measurements else "Nothing was measured.")
     else:
-        words.append(f"There are about {view.n_rows:,.0f} {view.unit}, by the noisy counts themselves.")
+        words.append(
+            f"There are about {view.n_rows:,.0f} {view.unit}, by the noisy counts themselves."
+        )
     names = {
         "columns": "measured",
         "cells": "cells",
@@ -33,7 +35,12 @@ def measured_section(view: NoisyRelease) -> Section:
         "noise": "error by the noise",
     }
     listing = Listing.of(view.measured, names, "All measurements, the most precise first.")
-    return Section(name="measured", title="What was measured", words=words, listings=[listing] if listing.rows else [])
+    return Section(
+        name="measured",
+        title="What was measured",
+        words=words,
+        listings=[listing] if listing.rows else [],
+    )
 
 
 def error_section(view: NoisyRelease) -> Section:
@@ -47,8 +54,16 @@ def error_section(view: NoisyRelease) -> Section:
     if view.n_rows is None:
         return Section(name="errors", title="Expected errors", words=[UNKNOWN])
     names = {"k": "columns", "columns": "marginal", "cells": "cells", "noise": "expected error"}
-    listing = Listing.of(view.errors, names, "All columns and pairs, the largest error first; empty if unknown.")
-    return Section(name="errors", title="Expected errors", words=words, pictures=[_map(view)], listings=[listing])
+    listing = Listing.of(
+        view.errors, names, "All columns and pairs, the largest error first; empty if unknown."
+    )
+    return Section(
+        name="errors",
+        title="Expected errors",
+        words=words,
+        pictures=[_map(view)],
+        listings=[listing],
+    )
 
 
 def _map(view: NoisyRelease) -> Picture:
@@ -82,7 +97,11 @@ def fit_section(view: NoisyRelease) -> Section:
     drawing = Words(f"Distance of the model from measurements{view.about}", said)
     labels = [" x ".join(clique) or "all records" for clique in shown["columns"]]
     svg = paired_marks(
-        drawing, labels, {0: shown["off"].to_numpy()}, np.ones(len(shown)), label="standard deviations of the noise"
+        drawing,
+        labels,
+        {0: shown["off"].to_numpy()},
+        np.ones(len(shown)),
+        label="standard deviations of the noise",
     )
     names = {
         "columns": "measured",
@@ -97,5 +116,7 @@ def fit_section(view: NoisyRelease) -> Section:
         words=words,
         keys=[Key("noise as large as expected", "#777777", "tick"), key_of(0, "model", "mark")],
         pictures=[Picture(svg=svg, title=drawing.title, note=said)],
-        listings=[Listing.of(frame, names, "All measurements, those farthest from the model first.")],
+        listings=[
+            Listing.of(frame, names, "All measurements, those farthest from the model first.")
+        ],
     )

@@ -21,7 +21,9 @@ INTERVAL = 0.95
 """Probability that a count of the real table lies between the limits that are drawn."""
 
 N_OPEN, MAX_NODES, MAX_EDGES = 12, 60, 120
-"""Pictures of columns that are there at once; nodes that are placed by the distances between them, and edges drawn."""
+"""Pictures of columns that are there at once; nodes that are placed by the distances between them,
+and edges drawn.
+"""
 
 
 def column_section(view: NoisyRelease) -> Section:
@@ -33,14 +35,24 @@ def column_section(view: NoisyRelease) -> Section:
     ]
     if view.n_rows is None:
         return Section(
-            name="columns", title="Columns", words=[f"Noise hides how many {view.unit} there are, and so all shares."]
+            name="columns",
+            title="Columns",
+            words=[f"Noise hides how many {view.unit} there are, and so all shares."],
         )
     errors = view.errors[view.errors["k"] == 1]
     order = errors.sort_values("noise", ascending=False, kind="stable", na_position="first")
-    pictures = [_picture(view, name, noise) for (name,), noise in zip(order["columns"], order["noise"], strict=True)]
+    pictures = [
+        _picture(view, name, noise)
+        for (name,), noise in zip(order["columns"], order["noise"], strict=True)
+    ]
     keys = [key_of(-1, "share", "bar"), Key("95 % interval", "#333333", "line")]
     return Section(
-        name="columns", title="Columns", words=words, keys=keys, pictures=pictures[:N_OPEN], more=pictures[N_OPEN:]
+        name="columns",
+        title="Columns",
+        words=words,
+        keys=keys,
+        pictures=pictures[:N_OPEN],
+        more=pictures[N_OPEN:],
     )
 
 
@@ -60,21 +72,37 @@ def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
 
 
 def graph_section(view: NoisyRelease) -> Section:
-    """Which columns were measured together, and how strongly they depend on each other in the model."""
+    """Which columns were measured together, and how strongly they depend on each other in the
+    model.
+    """
     graph = view.synthesis.graph()
     words = [
         "An edge joins columns that were measured together, or that the model holds in one table; the thicker and "
         "darker, the stronger they depend on each other (Cramer's V, from 0 to 1)."
     ]
     rows = [
-        (*pair, edge["cramers_v"], edge["mutual_information"], min(edge["stddevs"], default=float("nan")))
+        (
+            *pair,
+            edge["cramers_v"],
+            edge["mutual_information"],
+            min(edge["stddevs"], default=float("nan")),
+        )
         for *pair, edge in graph.edges(data=True)
     ]
     if not rows:
-        return Section(name="graph", title="Dependences", words=["In the model no column depends on another."])
-    names = {"one": "column", "other": "with", "cramers_v": "Cramer's V", "nats": "mutual information (nats)"}
+        return Section(
+            name="graph", title="Dependences", words=["In the model no column depends on another."]
+        )
+    names = {
+        "one": "column",
+        "other": "with",
+        "cramers_v": "Cramer's V",
+        "nats": "mutual information (nats)",
+    }
     names |= {"sigma": "smallest sigma"}
-    frame = pd.DataFrame(rows, columns=list(names)).sort_values("cramers_v", ascending=False, kind="stable")
+    frame = pd.DataFrame(rows, columns=list(names)).sort_values(
+        "cramers_v", ascending=False, kind="stable"
+    )
     listing = Listing.of(frame, names, "Dependences in the model; no sigma: not measured together.")
     return Section(
         name="graph",
@@ -96,7 +124,9 @@ def _graph_picture(graph: "Graph", frame: pd.DataFrame, about: str) -> Picture:
     if left_out := len(graph) - len(drawn):
         said += f" {left_out} columns without any of these are left out."
     words = Words(f"Dependence graph{about}", said)
-    return Picture(svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=said)
+    return Picture(
+        svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=said
+    )
 
 
 def _places(graph: "Graph") -> dict[str, list[float]]:

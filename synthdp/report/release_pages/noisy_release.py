@@ -1,4 +1,6 @@
-"""A release as the sections of its page see it: measurements, the noise in them, and what the model makes of them."""
+"""A release as the sections of its page see it: measurements, the noise in them, and what the model
+makes of them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.report.metrics.references import Measured, noise_error
 
 MAX_PAIRS = 5_000
-"""Pairs whose error is told: those of 100 columns; of more columns only those that were measured together."""
+"""Pairs whose error is told: those of 100 columns; of more columns only those that were measured
+together.
+"""
 
 
 @final
@@ -37,7 +41,8 @@ class NoisyRelease:
     label
         Which of several releases it is; empty of one.
     unit, weight
-        What is counted, and what one of it counts in the measurements: of linked tables families, see `View`.
+        What is counted, and what one of it counts in the measurements: of linked tables families,
+        see `View`.
     """
 
     synthesis: Synthesis
@@ -73,19 +78,24 @@ class NoisyRelease:
     def measured(self) -> pd.DataFrame:
         """One row a measurement, the most precise first.
 
-        ``columns``, ``cells``, ``merged`` (levels were merged before), ``sigma`` in `unit`, ``noise``: the expected
-        total variation distance that its noise alone causes; ``off``: how far the model is from it, in standard
-        deviations of the noise (root mean square over its cells); ``apart``: their total variation distance.
+        ``columns``, ``cells``, ``merged`` (levels were merged before), ``sigma`` in `unit`,
+        ``noise``: the expected total variation distance that its noise alone causes; ``off``: how
+        far the model is from it, in standard deviations of the noise (root mean square over its
+        cells); ``apart``: their total variation distance.
         """
         names = ["columns", "cells", "merged", "sigma", "noise", "off", "apart"]
         models = (
-            self.synthesis.model.marginals([each.clique for each in self.measurements]) if self.measurements else []
+            self.synthesis.model.marginals([each.clique for each in self.measurements])
+            if self.measurements
+            else []
         )
         rows = []
         for measurement, marginal in zip(self.measurements, models, strict=True):
             values = np.asarray(marginal.values)
             coarsening = measurement.coarsening
-            modelled = values if coarsening is None else coarsening.apply(measurement.clique, values)
+            modelled = (
+                values if coarsening is None else coarsening.apply(measurement.clique, values)
+            )
             gap = modelled - measurement.values
             rows.append(
                 (
@@ -98,34 +108,56 @@ class NoisyRelease:
                     self._share(0.5 * float(np.abs(gap).sum())),
                 )
             )
-        return pd.DataFrame(rows, columns=names).sort_values("noise", kind="stable", ignore_index=True)
+        return pd.DataFrame(rows, columns=names).sort_values(
+            "noise", kind="stable", ignore_index=True
+        )
 
     def _share(self, rows: float) -> float:
         return float("nan") if self.n_rows is None else min(rows / self.weight / self.n_rows, 1.0)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
-        """Expected errors of 1- and 2-way marginals, the worst first: ``k``, ``columns``, ``cells``, ``noise``.
+        """Expected errors of 1- and 2-way marginals, the worst first: ``k``, ``columns``,
+        ``cells``, ``noise``.
 
         ``noise`` is NaN where columns were not measured together: nobody knows the error then.
         """
         domain = self.synthesis.schema.domain
         known = Measured.of_measurements(self.measurements)
-        holding = {name: [each for each in known if name in each.sizes] for name in domain.attributes}
+        holding = {
+            name: [each for each in known if name in each.sizes] for name in domain.attributes
+        }
         cliques: list[Clique] = [(name,) for name in self.drawn]
-        pairs = [pair for pair in combinations(domain.attributes, 2) if not set(pair).isdisjoint(self.drawn)]
+        pairs = [
+            pair
+            for pair in combinations(domain.attributes, 2)
+            if not set(pair).isdisjoint(self.drawn)
+        ]
         if len(pairs) > MAX_PAIRS:
-            together = {pair for each in known for pair in combinations(domain.canonical(each.sizes), 2)}
+            together = {
+                pair for each in known for pair in combinations(domain.canonical(each.sizes), 2)
+            }
             pairs = [pair for pair in pairs if pair in together]
         found = [
-            (len(clique), clique, prod(domain.project(clique).shape), self._noise(clique, holding[clique[0]]))
+            (
+                len(clique),
+                clique,
+                prod(domain.project(clique).shape),
+                self._noise(clique, holding[clique[0]]),
+            )
             for clique in [*cliques, *pairs]
         ]
         frame = pd.DataFrame(found, columns=["k", "columns", "cells", "noise"])
-        return frame.sort_values(["k", "noise"], ascending=[True, False], kind="stable", ignore_index=True)
+        return frame.sort_values(
+            ["k", "noise"], ascending=[True, False], kind="stable", ignore_index=True
+        )
 
     def _noise(self, clique: Clique, known: Sequence[Measured]) -> float:
-        return float("nan") if self.n_rows is None else noise_error(clique, known, round(self.n_rows * self.weight))
+        return (
+            float("nan")
+            if self.n_rows is None
+            else noise_error(clique, known, round(self.n_rows * self.weight))
+        )
 
 
 def _total(synthesis: Synthesis) -> float | None:

@@ -1,4 +1,6 @@
-"""A release as one page of HTML, made without the real table: what was measured, how precisely, and what came of it."""
+"""A release as one page of HTML, made without the real table: what was measured, how precisely, and
+what came of it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,9 +21,13 @@ from synthdp.report.rendering.section import Section
 
 
 def release_page(
-    synthesis: Synthesis | LinkedSynthesis, path: str | PathLike[str] | None = None, *, force: bool = False
+    synthesis: Synthesis | LinkedSynthesis,
+    path: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
 ) -> str:
-    """What a release says of itself: pictures, tables and the certificate in one file that needs no network.
+    """What a release says of itself: pictures, tables and the certificate in one file that needs no
+    network.
 
     No real table is read, so the page costs no privacy, and may go where the release goes.
 
@@ -51,22 +57,37 @@ def release_page(
 
 def _page(synthesis: Synthesis | LinkedSynthesis) -> str:
     content = certificate_view(synthesis.certificate) | {"is_folded": True}
-    found = _of_views(synthesis) if isinstance(synthesis, LinkedSynthesis) else _sections(NoisyRelease.of(synthesis))
+    found = (
+        _of_views(synthesis)
+        if isinstance(synthesis, LinkedSynthesis)
+        else _sections(NoisyRelease.of(synthesis))
+    )
     content |= {"sections": list(found), "version": __version__}
     return rendered("release.html", content, folder=FOLDER)
 
 
 def _sections(view: NoisyRelease) -> Iterator[Section]:
-    yield from (each(view) for each in (measured_section, error_section, fit_section, column_section, graph_section))
+    yield from (
+        each(view)
+        for each in (measured_section, error_section, fit_section, column_section, graph_section)
+    )
 
 
 def _of_views(synthesis: LinkedSynthesis) -> Iterator[Section]:
     """The sections of each view of linked tables, with what is drawn from it."""
-    views, unit = views_of(synthesis.package), "persons" if is_history(synthesis.package) else "families"
+    views, unit = (
+        views_of(synthesis.package),
+        "persons" if is_history(synthesis.package) else "families",
+    )
     for place, (label, part) in enumerate(synthesis.parts.items()):
         for n, section in enumerate(_sections(NoisyRelease.of_view(part, views[label], unit))):
             words = section.words if n else [_rows_of(views[label]), *section.words]
-            yield replace(section, name=f"view-{place}-{section.name}", title=f"{label}: {section.title}", words=words)
+            yield replace(
+                section,
+                name=f"view-{place}-{section.name}",
+                title=f"{label}: {section.title}",
+                words=words,
+            )
 
 
 def _rows_of(view: View) -> str:

@@ -1,1 +1,3 @@
-"""Making pages and pictures of numbers: templates, charts and tables, without knowing what the numbers are."""
+"""Making pages and pictures of numbers: templates, charts and tables, without knowing what the
+numbers are.
+"""

@@ -41,7 +41,8 @@ def colour_of(place: int) -> str:
 
 
 def turned(place: int) -> int:
-    """Which dash and mark a table has: other ones than the table of the same colour six places before it.
+    """Which dash and mark a table has: other ones than the table of the same colour six places
+    before it.
 
     >>> [turned(place) for place in (0, 5, 6, 7, 12)]
     [0, 5, 1, 2, 2]
@@ -74,7 +75,12 @@ def beside(labels: Sequence[str], *, points: float = 8, most: float = 1.5) -> fl
 
 
 def rows_of_shares(
-    words: Words, labels: Sequence[str], reference: ArrayLike, others: Sequence[ArrayLike], *, limits: ArrayLike | None
+    words: Words,
+    labels: Sequence[str],
+    reference: ArrayLike,
+    others: Sequence[ArrayLike],
+    *,
+    limits: ArrayLike | None,
 ) -> str:
     """Levels below each other: a grey bar of what is referred to, and a mark for each other table.
 
@@ -99,7 +105,13 @@ def rows_of_shares(
             _draw_intervals(axes, places, np.asarray(limits), is_upright=False)
         for number, shares in enumerate(others):
             shift = 0.3 * (number - (len(others) - 1) / 2) / max(len(others) - 1, 1)
-            axes.plot(np.asarray(shares), places + shift, **_marks(number), markersize=4.5, linestyle="none")
+            axes.plot(
+                np.asarray(shares),
+                places + shift,
+                **_marks(number),
+                markersize=4.5,
+                linestyle="none",
+            )
         axes.set_yticks(places, names)
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.set_xlim(left=0)
@@ -107,14 +119,25 @@ def rows_of_shares(
 
     height = 0.4 + ROW * max(len(labels), 2)
     return drawn(
-        paint, title=words.title, description=words.description, height=height, margins=(beside(names), 0.25, 0.15, 0.1)
+        paint,
+        title=words.title,
+        description=words.description,
+        height=height,
+        margins=(beside(names), 0.25, 0.15, 0.1),
     )
 
 
 def steps_of_shares(
-    words: Words, labels: Sequence[str], reference: ArrayLike, others: Sequence[ArrayLike], *, limits: ArrayLike | None
+    words: Words,
+    labels: Sequence[str],
+    reference: ArrayLike,
+    others: Sequence[ArrayLike],
+    *,
+    limits: ArrayLike | None,
 ) -> str:
-    """Bins side by side, as `rows_of_shares`: a grey surface of what is referred to, and lines of other tables."""
+    """Bins side by side, as `rows_of_shares`: a grey surface of what is referred to, and lines of
+    other tables.
+    """
     n_levels = len(labels)
     edges = np.arange(n_levels + 1) - 0.5
 
@@ -123,7 +146,11 @@ def steps_of_shares(
         if limits is not None:
             _draw_intervals(axes, np.arange(n_levels), np.asarray(limits), is_upright=True)
         for number, shares in enumerate(others):
-            line = {"color": colour_of(number), "linestyle": DASHES[turned(number)], "linewidth": 1.3}
+            line = {
+                "color": colour_of(number),
+                "linestyle": DASHES[turned(number)],
+                "linewidth": 1.3,
+            }
             axes.stairs(np.asarray(shares), edges, baseline=None, **line)
         shown = np.unique(np.linspace(0, n_levels - 1, min(n_levels, 4)).round().astype(int))
         axes.set_xticks(shown, [shortened(start_of(labels[place]), 14) for place in shown])
@@ -133,10 +160,18 @@ def steps_of_shares(
         axes.set_ylim(bottom=0)
         axes.locator_params(axis="y", nbins=4)
 
-    return drawn(paint, title=words.title, description=words.description, height=1.9, margins=(0.45, 0.25, 0.15, 0.1))
+    return drawn(
+        paint,
+        title=words.title,
+        description=words.description,
+        height=1.9,
+        margins=(0.45, 0.25, 0.15, 0.1),
+    )
 
 
-def _draw_intervals(axes: Any, places: FloatArray | NDArray[np.intp], limits: FloatArray, *, is_upright: bool) -> None:
+def _draw_intervals(
+    axes: Any, places: FloatArray | NDArray[np.intp], limits: FloatArray, *, is_upright: bool
+) -> None:
     draw = axes.vlines if is_upright else axes.hlines
     draw(places, limits[0], limits[1], color=DARK, linewidth=1.1)
 
@@ -172,7 +207,13 @@ class Curve:
         if self.place >= 0:
             marks = _marks(self.place) if self.is_marked else {"color": colour_of(self.place)}
             style = marks | {"linestyle": DASHES[turned(self.place)] if self.is_line else "none"}
-        axes.plot(np.asarray(self.x), np.asarray(self.y), **style, linewidth=1.4, markersize=4 if self.is_line else 2.6)
+        axes.plot(
+            np.asarray(self.x),
+            np.asarray(self.y),
+            **style,
+            linewidth=1.4,
+            markersize=4 if self.is_line else 2.6,
+        )
 
 
 def curves(
@@ -215,7 +256,13 @@ def curves(
         axes.set_xlabel(labels[0])
         axes.set_ylabel(labels[1])
 
-    return drawn(paint, title=words.title, description=words.description, height=2.8, margins=(0.65, 0.5, 0.15, 0.12))
+    return drawn(
+        paint,
+        title=words.title,
+        description=words.description,
+        height=2.8,
+        margins=(0.65, 0.5, 0.15, 0.12),
+    )
 
 
 def _make_logarithmic(axes: Any, name: str) -> None:
@@ -224,13 +271,18 @@ def _make_logarithmic(axes: Any, name: str) -> None:
     getattr(axes, f"set_{name}scale")("log")
     axis = getattr(axes, f"{name}axis")
     low, high = axis.get_view_interval()
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6))
+    axis.set_major_locator(
+        ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6)
+    )
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float], *, label: str, end: float) -> str:
-    """How often some numbers occur: a line for each set of them, and an upright dash at a place for each.
+def histograms(
+    words: Words, values: Sequence[ArrayLike], marks: Sequence[float], *, label: str, end: float
+) -> str:
+    """How often some numbers occur: a line for each set of them, and an upright dash at a place for
+    each.
 
     Parameters
     ----------
@@ -250,8 +302,14 @@ def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float]
 
     def paint(axes: Any) -> None:
         for number, (each, mark) in enumerate(zip(sets, marks, strict=True)):
-            line = {"color": colour_of(number), "linestyle": DASHES[turned(number)], "linewidth": 1.4}
-            axes.stairs(np.histogram(each, edges)[0] / max(each.size, 1), edges, baseline=None, **line)
+            line = {
+                "color": colour_of(number),
+                "linestyle": DASHES[turned(number)],
+                "linewidth": 1.4,
+            }
+            axes.stairs(
+                np.histogram(each, edges)[0] / max(each.size, 1), edges, baseline=None, **line
+            )
             if mark == mark:
                 axes.axvline(mark, ymax=0.12, color=colour_of(number), linewidth=3)
         axes.set_xlabel(label)
@@ -260,17 +318,37 @@ def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float]
         axes.set_ylim(bottom=0)
         axes.locator_params(nbins=5)
 
-    return drawn(paint, title=words.title, description=words.description, height=2.6, margins=(0.65, 0.5, 0.15, 0.12))
+    return drawn(
+        paint,
+        title=words.title,
+        description=words.description,
+        height=2.6,
+        margins=(0.65, 0.5, 0.15, 0.12),
+    )
 
 
 def paired_marks(
-    words: Words, labels: Sequence[str], values: Mapping[int, ArrayLike], references: ArrayLike, *, label: str
+    words: Words,
+    labels: Sequence[str],
+    values: Mapping[int, ArrayLike],
+    references: ArrayLike,
+    *,
+    label: str,
 ) -> str:
-    """Names below each other, of each a grey mark for what is expected and a coloured one for what was found."""
+    """Names below each other, of each a grey mark for what is expected and a coloured one for what
+    was found.
+    """
     places, names = np.arange(len(labels)), [shortened(label, 24) for label in labels]
 
     def paint(axes: Any) -> None:
-        axes.plot(np.asarray(references), places, color="#777777", marker="|", markersize=9, linestyle="none")
+        axes.plot(
+            np.asarray(references),
+            places,
+            color="#777777",
+            marker="|",
+            markersize=9,
+            linestyle="none",
+        )
         for number, found in values.items():
             axes.plot(np.asarray(found), places, **_marks(number), markersize=4.5, linestyle="none")
         axes.set_yticks(places, names)

@@ -1,4 +1,6 @@
-"""Figures as SVG inside a page: small, the same every time, and with words for those who cannot see them."""
+"""Figures as SVG inside a page: small, the same every time, and with words for those who cannot see
+them.
+"""
 
 import re
 import warnings
@@ -15,7 +17,9 @@ Paint = Callable[[Any], None]
 """Draws on axes of matplotlib."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, which colour-blind people tell apart; tables after the sixth begin again with other marks."""
+"""Okabe and Ito's, which colour-blind people tell apart; tables after the sixth begin again with
+other marks.
+"""
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "P")
@@ -24,7 +28,9 @@ MARKS = ("o", "s", "^", "D", "v", "P")
 GREY, DARK, LIGHT = "#b8b8b8", "#333333", "#e4e4e4"
 
 WIDTH = 4.6
-"""Inches of a picture: about the width of a phone, where its text is as large as the page's smallest."""
+"""Inches of a picture: about the width of a phone, where its text is as large as the page's
+smallest.
+"""
 
 _STYLE = {
     "axes.edgecolor": "#777777",
@@ -59,7 +65,9 @@ _LEFT_OUT = re.compile(
     r'| transform="rotate\(-?0 [^"]*"| id="(?!(?:[pmhc]|image)[0-9a-f]{6,}")[^"]*"| xmlns:xlink="[^"]*"',
     re.DOTALL,
 )
-"""Comments, a style that pages have themselves, and names of groups, which would come twice on a page."""
+"""Comments, a style that pages have themselves, and names of groups, which would come twice on a
+page.
+"""
 _FONT = re.compile(r"font: [^;\"]*?([\d.]+px) [^;\"]+|font-family: [^;\"]+; ")
 _PATH = re.compile(r' d="[^"]*"')
 _DIGITS = re.compile(r"(\.\d)\d+")
@@ -111,7 +119,12 @@ def drawn(
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": key})
         figure = matplotlib.figure.Figure(figsize=(WIDTH, height), frameon=False)
-        place = (left / WIDTH, below / height, 1 - (left + right) / WIDTH, 1 - (below + above) / height)
+        place = (
+            left / WIDTH,
+            below / height,
+            1 - (left + right) / WIDTH,
+            1 - (below + above) / height,
+        )
         axes = figure.add_axes(place, frame_on=True)
         axes.patch.set_visible(False)
         paint(axes)

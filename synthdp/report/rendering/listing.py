@@ -34,7 +34,9 @@ class Listing:
     n_more: int = 0
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, names: Mapping[str, str], caption: str, *, most: int = 1000) -> Self:
+    def of(
+        cls, frame: pd.DataFrame, names: Mapping[str, str], caption: str, *, most: int = 1000
+    ) -> Self:
         """Some columns of a data frame, at most so many rows.
 
         Parameters
@@ -49,7 +51,9 @@ class Listing:
             Only so many rows are shown, from the first on.
 
         >>> frame = pd.DataFrame({"columns": [("age", "sex")], "tvd": [0.01234], "rows": [12000]})
-        >>> Listing.of(frame, {"columns": "marginal", "tvd": "error", "rows": "rows"}, "Errors.").rows
+        >>> Listing.of(
+        ...     frame, {"columns": "marginal", "tvd": "error", "rows": "rows"}, "Errors."
+        ... ).rows
         (('age x sex', '0.0123', '12,000'),)
         """
         shown = frame.loc[:, list(names)].head(most)
@@ -84,4 +88,7 @@ def cell_text(value: Any) -> str:
 
 
 def _holds_numbers(values: Sequence[Any] | pd.Series) -> bool:
-    return all(isinstance(value, Real) and not isinstance(value, bool) for value in values) and len(values) > 0
+    return (
+        all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
+        and len(values) > 0
+    )

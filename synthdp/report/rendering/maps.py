@@ -36,7 +36,8 @@ def heat_map(
     limits
         The numbers at the ends of the scale; if the first is below 0 the colours have a middle.
     power
-        Colours grow with this power of the numbers: below 1 small ones can be told apart beside large ones.
+        Colours grow with this power of the numbers: below 1 small ones can be told apart beside
+        large ones.
     """
     norm = import_matplotlib().colors.PowerNorm(power, *limits)
     named = [[shortened(names[place], 16) for place in _named(len(names))] for names in labels]
@@ -46,17 +47,23 @@ def heat_map(
     def paint(axes: Any) -> None:
         colours = "PuOr" if limits[0] < 0 else "YlGnBu"
         image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto", interpolation="none")
-        for axis, names, n, turn in zip((axes.yaxis, axes.xaxis), named, values.shape, (0, 90), strict=True):
+        for axis, names, n, turn in zip(
+            (axes.yaxis, axes.xaxis), named, values.shape, (0, 90), strict=True
+        ):
             axis.set_ticks(_named(n), names, fontsize=7.5, rotation=turn)
         axes.spines[:].set_visible(False)
-        scale = axes.figure.add_axes((1 - 0.62 / WIDTH, below / height, 0.12 / WIDTH, 1 - (below + 0.1) / height))
+        scale = axes.figure.add_axes(
+            (1 - 0.62 / WIDTH, below / height, 0.12 / WIDTH, 1 - (below + 0.1) / height)
+        )
         bar = axes.figure.colorbar(image, cax=scale)
         bar.outline.set_visible(False)
         bar.solids.set_rasterized(True)
         scale.locator_params(nbins=5)
 
     margins = (left, below, 0.75, 0.1)
-    return drawn(paint, title=words.title, description=words.description, height=height, margins=margins)
+    return drawn(
+        paint, title=words.title, description=words.description, height=height, margins=margins
+    )
 
 
 def _named(n: int) -> list[int]:
@@ -65,9 +72,13 @@ def _named(n: int) -> list[int]:
 
 
 def graph_map(
-    words: Words, nodes: Sequence[str], edges: Mapping[tuple[str, str], float], places: Mapping[str, Sequence[float]]
+    words: Words,
+    nodes: Sequence[str],
+    edges: Mapping[tuple[str, str], float],
+    places: Mapping[str, Sequence[float]],
 ) -> str:
-    """Nodes with their names, and edges, the thicker and darker the larger their number from 0 to 1.
+    """Nodes with their names, and edges, the thicker and darker the larger their number from 0 to
+    1.
 
     Parameters
     ----------
@@ -88,7 +99,11 @@ def graph_map(
         strengths = np.array([edges[pair] for pair in order])
         lines = [(places[one], places[other]) for one, other in order]
         shades = matplotlib.colormaps["YlGnBu"](0.15 + 0.85 * strengths) if order else None
-        axes.add_collection(matplotlib.collections.LineCollection(lines, linewidths=0.6 + 4 * strengths, colors=shades))
+        axes.add_collection(
+            matplotlib.collections.LineCollection(
+                lines, linewidths=0.6 + 4 * strengths, colors=shades
+            )
+        )
         points = np.array([places[name] for name in nodes])
         axes.plot(points[:, 0], points[:, 1], "o", color=DARK, markersize=4, linestyle="none")
         size = 8 if len(nodes) <= 30 else 6
@@ -99,5 +114,9 @@ def graph_map(
         axes.set_ylim(-1.1, 1.2)
 
     return drawn(
-        paint, title=words.title, description=words.description, height=height, margins=(0.05, 0.05, 0.05, 0.05)
+        paint,
+        title=words.title,
+        description=words.description,
+        height=height,
+        margins=(0.05, 0.05, 0.05, 0.05),
     )

@@ -1,4 +1,6 @@
-"""Pages of HTML that need nothing else: one file, no network, no font; scripts only such as are named by their hash."""
+"""Pages of HTML that need nothing else: one file, no network, no font; scripts only such as are
+named by their hash.
+"""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -14,7 +16,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 """What all pages share."""
 
 
-def rendered(template: str, view: Mapping[str, Any], *, folder: Path = TEMPLATES, extra: str = "report") -> str:
+def rendered(
+    template: str, view: Mapping[str, Any], *, folder: Path = TEMPLATES, extra: str = "report"
+) -> str:
     """A page of HTML; whatever is in ``view`` is escaped, pictures aside.
 
     Parameters

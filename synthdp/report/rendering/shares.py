@@ -15,7 +15,9 @@ from synthdp.report.rendering.section import Picture
 FloatArray = NDArray[np.float64]
 
 MAX_ROWS = 15
-"""Levels without an order that are drawn, the most frequent ones; of the others their number and share is told."""
+"""Levels without an order that are drawn, the most frequent ones; of the others their number and
+share is told.
+"""
 
 MAX_LISTED = 60
 """Levels that are listed behind a picture."""
@@ -33,7 +35,8 @@ class Shares:
     levels
         Names of the levels.
     tables
-        Shares by the names of tables, shape ``(n_levels,)`` each; the first is what others are held against.
+        Shares by the names of tables, shape ``(n_levels,)`` each; the first is what others are held
+        against.
     is_ordered
         Whether the levels have an order, as bins do.
     limits
@@ -56,9 +59,13 @@ class Shares:
         return Picture(svg=svg, title=self.column, note=note, numbers=self._listing())
 
     def _drawn(self) -> "Shares":
-        """What fits into a picture: of levels without an order the most frequent ones; no "missing" that is empty."""
+        """What fits into a picture: of levels without an order the most frequent ones; no "missing"
+        that is empty.
+        """
         kept = np.max(list(self.tables.values()), axis=0)
-        if self.is_ordered or len(self.levels) <= MAX_ROWS + 1:  # a last one is no longer than a word for it
+        if (
+            self.is_ordered or len(self.levels) <= MAX_ROWS + 1
+        ):  # a last one is no longer than a word for it
             n_shown = len(self.levels) - (self.levels[-1] == "missing" and kept[-1] == 0)
             return self._of(np.arange(max(n_shown, 1)))
         order = np.sort(np.argsort(-kept, kind="stable")[:MAX_ROWS])
@@ -68,7 +75,13 @@ class Shares:
         rest = f"{len(self.levels) - MAX_ROWS} others: {left:.2g}"
         tables = {name: np.append(shares, np.nan) for name, shares in shown.tables.items()}
         limits = None if shown.limits is None else np.column_stack([shown.limits, [np.nan, np.nan]])
-        return Shares(column=self.column, levels=[*shown.levels, rest], tables=tables, is_ordered=False, limits=limits)
+        return Shares(
+            column=self.column,
+            levels=[*shown.levels, rest],
+            tables=tables,
+            is_ordered=False,
+            limits=limits,
+        )
 
     def _of(self, places: NDArray[np.intp]) -> "Shares":
         return Shares(
@@ -87,7 +100,9 @@ class Shares:
             return f"{words}, with a share of {self.tables[reference][most]:.3g}."
         gaps = np.abs(self.tables[others[0]] - self.tables[reference])
         worst = int(np.argmax(gaps))
-        shares = " and ".join(f"{self.tables[name][worst]:.3g} in {name}" for name in (reference, others[0]))
+        shares = " and ".join(
+            f"{self.tables[name][worst]:.3g} in {name}" for name in (reference, others[0])
+        )
         return f"{words}. The largest difference is at {self.levels[worst]}: {shares}."
 
     def _listing(self) -> Listing:

@@ -1,4 +1,6 @@
-"""Explaining certificates to people: the guarantee, what it was paid for, and which domains were learnt."""
+"""Explaining certificates to people: the guarantee, what it was paid for, and which domains were
+learnt.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -54,7 +56,11 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     facts = [("guarantee", content["guarantee"])]
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
-        facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
+        facts += [
+            ("unit of privacy", content["unit_of_privacy"]),
+            *_meaning(content),
+            *_domain_facts(content),
+        ]
         facts += drawn_facts(content.get("domain", {}))
         facts += run_facts(content.get("run") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
@@ -62,23 +68,38 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     cautions = list(content.get("cautions", ()))
     cautions = cautions if is_whole else grouped(cautions)
     facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
-    facts += [] if is_whole or len(cautions) <= _CAUTIONS else [("", f"... and {len(cautions) - _CAUTIONS} more")]
+    facts += (
+        []
+        if is_whole or len(cautions) <= _CAUTIONS
+        else [("", f"... and {len(cautions) - _CAUTIONS} more")]
+    )
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
-    limits = "\n".join(["not covered by the guarantee:", *(f"  - {line}" for line in content["not_covered"])])
-    details = _accounted(content) if is_ours else [("made by", f"{content['software']}, {content['engine']['name']}")]
+    limits = "\n".join(
+        ["not covered by the guarantee:", *(f"  - {line}" for line in content["not_covered"])]
+    )
+    details = (
+        _accounted(content)
+        if is_ours
+        else [("made by", f"{content['software']}, {content['engine']['name']}")]
+    )
     questions, tables = _questions(content), _domain_table(content) if is_ours else []
     if not is_whole:
         listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
         return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
     details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
-    return "\n\n".join([_listed(facts), *tables, limits, *_stated(content), _listed(details), questions])
+    return "\n\n".join(
+        [_listed(facts), *tables, limits, *_stated(content), _listed(details), questions]
+    )
 
 
 def _stated(content: Mapping[str, Any]) -> list[str]:
     """What is told without noise, and what the curator says."""
     known = [f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())]
-    said = {key: each if isinstance(each, str) else json.dumps(each) for key, each in content.get("about", {}).items()}
+    said = {
+        key: each if isinstance(each, str) else json.dumps(each)
+        for key, each in content.get("about", {}).items()
+    }
     told = [f"  - {key}: {text}" for key, text in said.items()]
     parts = (("told without noise:", known), ("said by the curator:", told))
     return ["\n".join([title, *lines]) for title, lines in parts if lines]
@@ -87,7 +108,9 @@ def _stated(content: Mapping[str, Any]) -> list[str]:
 def _questions(content: Mapping[str, Any]) -> str:
     """All that was asked of the records, or measured by another system."""
     if content["accounting"] is None:
-        return table(("measurement", "noise"), [measurement_row(each) for each in content["measurements"]])
+        return table(
+            ("measurement", "noise"), [measurement_row(each) for each in content["measurements"]]
+        )
     noise = NOISE_IN_UNITS if "package" in content else "noise"
     return table(("event", "what", noise, "rho"), [event_row(event) for event in content["events"]])
 
@@ -110,7 +133,11 @@ def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     right = protection_of(content).true_positives(FALSE_POSITIVES)
     replaces = content["adjacency"] == Adjacency.REPLACE_ONE.value
-    ones, others = ("records of one content", "the other") if replaces else ("those not in the table", "those in it")
+    ones, others = (
+        ("records of one content", "the other")
+        if replaces
+        else ("those not in the table", "those in it")
+    )
     wrong = f"an attacker who is wrong about {100 * FALSE_POSITIVES:g} % of {ones}"
     return [("for one person", f"{wrong} recognises at most {at_most(right)} of {others}")]
 
@@ -122,13 +149,25 @@ def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [("made by", ", ".join(_makers(content))), (_CURRENCIES[accounting["currency"]], spent)]
     if accounting.get("failure_delta"):
         spent, most = accounting["failure_delta_spent"], accounting["failure_delta"]
-        facts.append(("delta", f"{spent:.4g} of {content['delta']:.4g} spent on thresholds, {most:.4g} at most"))
+        facts.append(
+            (
+                "delta",
+                f"{spent:.4g} of {content['delta']:.4g} spent on thresholds, {most:.4g} at most",
+            )
+        )
     facts.append(("noise", f"{noise['kind']}; {noise['randomness']}"))
     if "workload" in content:
         wanted = content["workload"]
-        facts.append(("workload", f"{wanted['n_marginals']} marginals of up to {wanted['columns_at_most']} columns"))
+        facts.append(
+            (
+                "workload",
+                f"{wanted['n_marginals']} marginals of up to {wanted['columns_at_most']} columns",
+            )
+        )
     findings: Mapping[str, Any] = content.get("findings", {})
-    return facts + [(name.replace("_", " "), _finding(name, found)) for name, found in findings.items()]
+    return facts + [
+        (name.replace("_", " "), _finding(name, found)) for name, found in findings.items()
+    ]
 
 
 def _makers(content: Mapping[str, Any]) -> list[str]:
@@ -142,9 +181,11 @@ def _makers(content: Mapping[str, Any]) -> list[str]:
 
 
 def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How many columns were learnt, and for which share of the budget; nothing in certificates that do not tell.
+    """How many columns were learnt, and for which share of the budget; nothing in certificates that
+    do not tell.
 
-    Older ones of runs that were stopped name all columns that were to be learnt, and not which of them were.
+    Older ones of runs that were stopped name all columns that were to be learnt, and not which of
+    them were.
     """
     columns = content["schema"]["columns"] if "schema" in content else []
     n_declared = sum(column.get("domain") == "declared" for column in columns)
@@ -153,36 +194,68 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         n_derived, share = len(domain.get("derived", {})), 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
-        rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole" if columns else ""
-        return [("domain", f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}")]
-    return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
+        rest += (
+            f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole"
+            if columns
+            else ""
+        )
+        return [
+            (
+                "domain",
+                f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}",
+            )
+        ]
+    return (
+        [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")]
+        if n_declared
+        else []
+    )
 
 
 def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What of drawn values was learnt besides levels and bins: levels that never are, and values that are round."""
+    """What of drawn values was learnt besides levels and bins: levels that never are, and values
+    that are round.
+    """
     unused: Mapping[str, Any] = domain.get("not_drawn", {})
     heaped: Mapping[str, Mapping[str, float]] = domain.get("heaping", {})
     levels = ", ".join(f"{level!r} of {name!r}" for name, level in unused.items())
-    facts = [("not drawn", f"{levels}: no records have it, as far as noise can tell")] if unused else []
+    facts = (
+        [("not drawn", f"{levels}: no records have it, as far as noise can tell")] if unused else []
+    )
     shares = {
-        name: " and ".join(f"{100 * part:.3g} % of {step}" for step, part in heaped[name].items()) for name in heaped
+        name: " and ".join(f"{100 * part:.3g} % of {step}" for step, part in heaped[name].items())
+        for name in heaped
     }
     found = "; ".join(f"{name!r} {steps}" for name, steps in shares.items())
-    return facts + ([("round values", f"found, and drawn as often, as multiples: {found}")] if heaped else [])
+    return facts + (
+        [("round values", f"found, and drawn as often, as multiples: {found}")] if heaped else []
+    )
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Which run it is of, when its answers were given, and what that means if the records changed meanwhile."""
+    """Which run it is of, when its answers were given, and what that means if the records changed
+    meanwhile.
+    """
     if not run:  # of certificates of earlier versions
         return []
     charged = ", charged to a budget" if run["is_charged_to_budget"] else ""
-    facts = [("released", f"{run['released'] or 'at a time that nobody noted'} by run {run['id']}{charged}")]
+    facts = [
+        (
+            "released",
+            f"{run['released'] or 'at a time that nobody noted'} by run {run['id']}{charged}",
+        )
+    ]
     if "resumed" in run:
         facts.append(("resumed", f"on {', '.join(run['resumed'])}: {run['meaning']}"))
     if "rescued" in run:
         facts.append(("rescued", f"from its journal, without the run, {run['rescued']}"))
     if "replayed" in run:
-        facts.append(("replayed", f"{run['replayed']}: all answers came from its journal, no record was asked"))
+        facts.append(
+            (
+                "replayed",
+                f"{run['replayed']}: all answers came from its journal, no record was asked",
+            )
+        )
     return facts
 
 
@@ -190,7 +263,11 @@ def _generated_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Which columns were made up, and not read."""
     columns = content.get("schema", {}).get("generated", ())
     listed = ", ".join(f"{column['name']!r} ({column['kind']})" for column in columns)
-    return [("generated", f"{listed}: made up for the output, nothing of it was measured")] if columns else []
+    return (
+        [("generated", f"{listed}: made up for the output, nothing of it was measured")]
+        if columns
+        else []
+    )
 
 
 def _columns(number: int) -> str:
@@ -198,7 +275,9 @@ def _columns(number: int) -> str:
 
 
 def _domain_table(content: Mapping[str, Any]) -> list[str]:
-    """Which columns were declared and which derived, and what that was paid for; none if all were declared."""
+    """Which columns were declared and which derived, and what that was paid for; none if all were
+    declared.
+    """
     if "domain" not in content:
         return []
     domain: Mapping[str, Any] = content["domain"]
@@ -226,11 +305,15 @@ def _price(name: str, events: Sequence[Mapping[str, Any]]) -> str:
     span = dict.fromkeys(f"{sigma:.4g}" for sigma in (*sigmas[:1], *sigmas[-1:]))
     words = [f"sigma {' to '.join(span)}"] if span else []
     words += [f"threshold {event['threshold']} records" for event in own if "threshold" in event]
-    return ", ".join(words + [f"Laplace scale {event['scale']}" for event in own if event["event"] == "tree"])
+    return ", ".join(
+        words + [f"Laplace scale {event['scale']}" for event in own if event["event"] == "tree"]
+    )
 
 
 def _finding(name: str, found: Any) -> str:
-    """What a recipe found out about its own errors, in a line: lists hold an entry for each marginal."""
+    """What a recipe found out about its own errors, in a line: lists hold an entry for each
+    marginal.
+    """
     if name in _NUMBERS:
         about, key = _NUMBERS[name]
         numbers = [entry[key] for entry in found if entry[key] is not None]
@@ -238,7 +321,10 @@ def _finding(name: str, found: Any) -> str:
         unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
         return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
     if name == "rounds" and isinstance(found, list):
-        return "; ".join(map(_round, found)) or "none: columns only, where no more is asked for or noise would hide it"
+        return (
+            "; ".join(map(_round, found))
+            or "none: columns only, where no more is asked for or noise would hide it"
+        )
     if isinstance(found, list | dict):
         return f"{len(found)} entries; --json lists them"
     return str(found)[:_MAX_WIDTH]
@@ -250,7 +336,9 @@ def _round(found: Mapping[str, Any]) -> str:
     seen = f" and {found['left_out']} left out" if found.get("left_out") else ""
     if "visible_distance" in found:  # certificates of earlier versions do not tell
         seen += f" ({found['rule']}; seen from a distance of {found['visible_distance']:.2g})"
-    return f"{found['looked_at']} marginals looked at{seen}, then {found['measured']} measured{coarse}"
+    return (
+        f"{found['looked_at']} marginals looked at{seen}, then {found['measured']} measured{coarse}"
+    )
 
 
 def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
@@ -263,13 +351,20 @@ def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
 def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Questions about linked tables, with sigma in units of privacy: a family counts 1.
 
-    As certificates state them sigma is in units of weight, of which a family counts as many as the sensitivity says.
+    As certificates state them sigma is in units of weight, of which a family counts as many as the
+    sensitivity says.
 
-    >>> in_units([{"event": "marginal", "sigma": 120.0, "sensitivity_l2_squared": 3600, "rho": 0.1}])[0]["sigma"]
+    >>> in_units(
+    ...     [{"event": "marginal", "sigma": 120.0, "sensitivity_l2_squared": 3600, "rho": 0.1}]
+    ... )[0]["sigma"]
     2.0
     """
     return [
-        {**event, "sigma": event["sigma"] / (event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"]))}
+        {
+            **event,
+            "sigma": event["sigma"]
+            / (event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])),
+        }
         if "sigma" in event
         else dict(event)
         for event in events
@@ -289,5 +384,12 @@ def _summary_rows(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, s
         key = next(key for key in ("sigma", "scale", "epsilon") if key in own[0])
         ends = dict.fromkeys(f"{end(float(event[key]) for event in own):.4g}" for end in (min, max))
         name = "Laplace scale" if key == "scale" else key
-        rows.append((kind, str(len(own)), f"{name} {' to '.join(ends)}", f"{sum(event['rho'] for event in own):.4g}"))
+        rows.append(
+            (
+                kind,
+                str(len(own)),
+                f"{name} {' to '.join(ends)}",
+                f"{sum(event['rho'] for event in own):.4g}",
+            )
+        )
     return rows

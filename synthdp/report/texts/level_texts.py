@@ -9,13 +9,20 @@ from synthdp.schema.schema import Schema
 
 
 def decimal_mark(schema: Schema) -> str:
-    """The mark of all columns of numbers, which know what a dialect said; a point if they differ or there are none."""
-    marks = {column.notation.decimal_char for column in schema.columns if isinstance(column, NumericColumn)}
+    """The mark of all columns of numbers, which know what a dialect said; a point if they differ or
+    there are none.
+    """
+    marks = {
+        column.notation.decimal_char
+        for column in schema.columns
+        if isinstance(column, NumericColumn)
+    }
     return marks.pop() if len(marks) == 1 else "."
 
 
 def level_texts(column: Column, *, text: bool) -> list[str | None]:
-    """What each code of a column stands for, as the schema writes values; bins by their first and last value.
+    """What each code of a column stands for, as the schema writes values; bins by their first and
+    last value.
 
     "Missing" is the text for it in files of texts, and nothing in others.
     """
@@ -25,5 +32,7 @@ def level_texts(column: Column, *, text: bool) -> list[str | None]:
         starts, known = column.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
         firsts, lasts = column.texts_at(starts[:-1], known), column.texts_at(starts[1:] - 1, known)
         ends = zip(firsts, lasts, strict=True)
-        levels[: column.n_levels] = [low if low == high else f"{low} .. {high}" for low, high in ends]
+        levels[: column.n_levels] = [
+            low if low == high else f"{low} .. {high}" for low, high in ends
+        ]
     return levels if text or column.required else [*levels[:-1], None]

@@ -27,18 +27,25 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [list(header), *map(list, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
     )
 
 
 def shortened_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, most: int = MAX_LINES, rest: str = "--json lists them"
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    most: int = MAX_LINES,
+    rest: str = "--json lists them",
 ) -> str:
     """A table of the first rows under a header, how many more there are, and where."""
     return table(header, rows[:most]) + _more(len(rows) - most, rest)
 
 
-def shortened(lines: Sequence[str], *, most: int = MAX_LINES, rest: str = "--json lists them") -> str:
+def shortened(
+    lines: Sequence[str], *, most: int = MAX_LINES, rest: str = "--json lists them"
+) -> str:
     """The first lines, how many more there are, and where."""
     return "\n".join(lines[:most]) + _more(len(lines) - most, rest)
 

@@ -1,7 +1,7 @@
 """Shapes and heaping: where inside its bins a column's values lie.
 
-A shape is a piecewise constant density over a column's own values; heaping says how many of them are
-round. They change how bins are *decoded*, never how values are encoded.
+A shape is a piecewise constant density over a column's own values; heaping says how many of them
+are round. They change how bins are *decoded*, never how values are encoded.
 """
 
 import math
@@ -36,33 +36,50 @@ class Shape:
     weights: tuple[float, ...]
 
     def checked(self, column: str, read: Callable[[str, Any], Any], low: Any, high: Any) -> Self:
-        """This shape with values as ``read(key, value)`` gives them; raises `SchemaError` if it is none."""
+        """This shape with values as ``read(key, value)`` gives them; raises `SchemaError` if it is
+        none.
+        """
         starts = tuple(read("an entry of synthdp.shape.starts", start) for start in self.starts)
-        weights = checked_weights(column, "synthdp.shape.weights", self.weights, len(starts), "starts")
+        weights = checked_weights(
+            column, "synthdp.shape.weights", self.weights, len(starts), "starts"
+        )
         if not starts or starts[0] != low:
             begin = f"begins at {starts[0]}" if starts else "is empty"
             refuse(column, f"synthdp.shape.starts {begin}; begin at the lower bound, {low}")
         if len(starts) > MAX_LEVELS:
-            refuse(column, f"synthdp.shape.starts has {len(starts)} entries; use at most {MAX_LEVELS}")
+            refuse(
+                column, f"synthdp.shape.starts has {len(starts)} entries; use at most {MAX_LEVELS}"
+            )
         for left, right in pairwise(starts):
             if left >= right:
-                refuse(column, f"synthdp.shape.starts are not increasing: {left} before {right}; sort them, each once")
+                refuse(
+                    column,
+                    f"synthdp.shape.starts are not increasing: {left} before {right}; sort them, each once",
+                )
         if starts[-1] > high:
-            refuse(column, f"synthdp.shape.starts has {starts[-1]}, above the upper bound {high}; remove it")
+            refuse(
+                column,
+                f"synthdp.shape.starts has {starts[-1]}, above the upper bound {high}; remove it",
+            )
         return type(self)(starts=starts, weights=weights)
 
 
 def checked_weights(
     column: str, key: str, weights: Sequence[Any], n_wanted: int, things: str, *, zero: bool = True
 ) -> tuple[float, ...]:
-    """Weights as floats: finite, at least 0 (above 0 unless ``zero``), one for each of ``n_wanted`` things."""
+    """Weights as floats: finite, at least 0 (above 0 unless ``zero``), one for each of ``n_wanted``
+    things.
+    """
     if len(weights) != n_wanted:
         refuse(column, f"{key} has {len(weights)} entries for {n_wanted} {things}; give one each")
     checked = []
     for weight in weights:
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or not 0 <= weight <= 1e300 or (weight == 0 and not zero):
-            refuse(column, f"{key} holds {weight!r}; give numbers {'from' if zero else 'above'} 0 up to 1e300")
+            refuse(
+                column,
+                f"{key} holds {weight!r}; give numbers {'from' if zero else 'above'} 0 up to 1e300",
+            )
         checked.append(float(weight))
     return tuple(checked)
 
@@ -87,31 +104,52 @@ class Heaping:
 
     @classmethod
     def of(cls, column: str, mapping: object) -> Self:
-        """The heaping in a schema file, such as ``{"100": 0.5, "1000": 0.2}``; raises `SchemaError` if it is none."""
+        """The heaping in a schema file, such as ``{"100": 0.5, "1000": 0.2}``; raises `SchemaError`
+        if it is none.
+        """
         if not isinstance(mapping, Mapping):
-            refuse(column, f'synthdp.heaping is {mapping!r}; give shares by step, such as {{"100": 0.5, "1000": 0.2}}')
+            refuse(
+                column,
+                f'synthdp.heaping is {mapping!r}; give shares by step, such as {{"100": 0.5, "1000": 0.2}}',
+            )
         found = {}
         for text, share in mapping.items():
             if not _is_step(text):
-                refuse(column, f"synthdp.heaping has the step {text!r}; give steps as numbers above 0, such as '100'")
-            is_share = isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1
+                refuse(
+                    column,
+                    f"synthdp.heaping has the step {text!r}; give steps as numbers above 0, such as '100'",
+                )
+            is_share = (
+                isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1
+            )
             if not is_share:
-                refuse(column, f"synthdp.heaping gives the step {text} the share {share!r}; give one from 0 to 1")
+                refuse(
+                    column,
+                    f"synthdp.heaping gives the step {text} the share {share!r}; give one from 0 to 1",
+                )
             found[Fraction(text)] = float(share)
         steps = tuple(sorted(found))
         for step, coarser in pairwise(steps):
             if coarser % step:
                 problem = f"has the steps {_text(step)} and {_text(coarser)}"
-                refuse(column, f"synthdp.heaping {problem}; each must divide the next, so leave out one of the two")
+                refuse(
+                    column,
+                    f"synthdp.heaping {problem}; each must divide the next, so leave out one of the two",
+                )
         if sum(found.values()) > 1 + ROUNDING:
-            refuse(column, f"synthdp.heaping has shares of {sum(found.values()):.6g} together; make them at most 1")
+            refuse(
+                column,
+                f"synthdp.heaping has shares of {sum(found.values()):.6g} together; make them at most 1",
+            )
         return cls(steps=steps, shares=tuple(found[step] for step in steps))
 
     @property
     def decimals(self) -> int:
         """Fewest decimals, at least 0, of a unit that all steps are multiples of."""
         step = min(self.steps, default=Fraction(1))
-        return next((n for n in range(MAX_DECIMALS) if (step * 10**n).denominator == 1), MAX_DECIMALS)
+        return next(
+            (n for n in range(MAX_DECIMALS) if (step * 10**n).denominator == 1), MAX_DECIMALS
+        )
 
     def heaps(self, column: str, decimals: int = 0) -> Heaps | None:
         """The heaps on a grid of multiples of ``10**-decimals``; None if there are none.
@@ -121,8 +159,15 @@ class Heaping:
         points = [step * Fraction(10) ** decimals for step in self.steps]
         for step, point in zip(self.steps, points, strict=True):
             if point.denominator > 1 or not 1 < point < MAX_POINT:
-                unit = "whole numbers" if not decimals else f"multiples of {_text(Fraction(10) ** -decimals)}"
-                refuse(column, f"synthdp.heaping has the step {_text(step)}, but values are {unit}; give coarser ones")
+                unit = (
+                    "whole numbers"
+                    if not decimals
+                    else f"multiples of {_text(Fraction(10) ** -decimals)}"
+                )
+                refuse(
+                    column,
+                    f"synthdp.heaping has the step {_text(step)}, but values are {unit}; give coarser ones",
+                )
         return Heaps.of_shares(list(map(int, points)), self.shares) if points else None
 
     def to_dict(self) -> dict[str, float]:

@@ -39,12 +39,15 @@ def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.in
     with np.errstate(over="ignore", under="ignore"):
         scaled = numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals
         nearest = np.rint(scaled)
-        gap = np.abs(np.subtract(scaled, nearest, out=np.zeros_like(scaled), where=np.isfinite(scaled)))
+        gap = np.abs(
+            np.subtract(scaled, nearest, out=np.zeros_like(scaled), where=np.isfinite(scaled))
+        )
         return integer_points(np.where(gap <= NEAR * np.abs(scaled), nearest, scaled))
 
 
 def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many decimals each number is written with: 0 to 15 for up to 15 digits, 16 for all others; none is NaN.
+    """How many decimals each number is written with: 0 to 15 for up to 15 digits, 16 for all
+    others; none is NaN.
 
     >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
     [0, 2, 7, 16, 0]
@@ -56,7 +59,8 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     rest = np.flatnonzero(~is_whole)
     for decimals in range(1, MAX_SHOWN_DECIMALS):
         scaled = sizes[rest] * 10.0**decimals
-        # both sides of the division are exact, so it gives the float that the decimal text is read as
+        # both sides of the division are exact, so it gives the float that the decimal text is read
+        # as
         same = (scaled < EXACT) & (np.floor(scaled + 0.5) / 10.0**decimals == sizes[rest])
         found[rest[same]] = decimals
         rest = rest[~same]
@@ -79,7 +83,8 @@ def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The exponent e with ``2**e <= |x| < 2**(e + 1)`` of each number, within `EXPONENTS`; none is NaN.
+    """The exponent e with ``2**e <= |x| < 2**(e + 1)`` of each number, within `EXPONENTS`; none is
+    NaN.
 
     >>> exponents_of(np.array([1.0, -7.9, 0.25, 0.0, np.inf])).tolist()
     [0, 2, -2, -1024, 1023]

@@ -22,7 +22,16 @@ from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
 from synthdp.schema.words.heaps import HeapedRuns, Heaps
-from synthdp.schema.words.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
+from synthdp.schema.words.runs import (
+    Ints,
+    Runs,
+    cut_at,
+    joined_spans,
+    lengths_of,
+    lie_in,
+    masses,
+    shares_of_groups,
+)
 from synthdp.schema.words.texts import refuse
 
 LARGEST = 1.7e308
@@ -30,7 +39,9 @@ LARGEST = 1.7e308
 
 
 def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not be read."""
+    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not
+    be read.
+    """
     return np.isnan(numbers) & np.signbit(numbers)
 
 
@@ -89,14 +100,19 @@ class BinnedColumn(Column):
     @cached_property
     def missing_numbers(self) -> NDArray[np.float64]:
         """What ``missing_values`` are on the scale of the edges, as far as they are readable."""
-        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[~np.isnan(numbers)]
+        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[
+            ~np.isnan(numbers)
+        ]
 
     def _check_missing_outside(self, low: float, high: float) -> None:
         """Refuse a missing value between the bounds: what is written could not be told from it."""
         texts = np.array(self.missing_values, dtype=object)
         for text, number in zip(self.missing_values, self._read(texts), strict=True):
             if low <= number <= high:
-                refuse(self.name, f"the missing value {text!r} lies between the bounds; move a bound or remove it")
+                refuse(
+                    self.name,
+                    f"the missing value {text!r} lies between the bounds; move a bound or remove it",
+                )
 
     @property
     def n_levels(self) -> int:
@@ -110,7 +126,9 @@ class BinnedColumn(Column):
 
     @property
     def _labels(self) -> pd.Index:
-        """For each code its one value or the interval of its bin (the last one closed), or NA for "missing"."""
+        """For each code its one value or the interval of its bin (the last one closed), or NA for
+        "missing".
+        """
         if np.diff(self._starts).max() <= 1:
             return super()._labels
         edges = list(pairwise(self._outer_edges))
@@ -125,7 +143,10 @@ class BinnedColumn(Column):
         Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
         """
         first, last = self._limits(low, high)
-        lows, highs = (self.at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        lows, highs = (
+            self.at(points).astype(np.float64)
+            for points in (self._starts[:-1], self._starts[1:] - 1)
+        )
         inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
         cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
         if cut.size:
@@ -138,10 +159,19 @@ class BinnedColumn(Column):
         return inside
 
     def _limits(self, low: object, high: object) -> tuple[float, float]:
-        """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is unreadable."""
+        """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is
+        unreadable.
+        """
         limits = self._read_limits(np.array([low, high], dtype=object))
-        if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
-            refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
+        if any(
+            np.isnan(limit)
+            for limit, given in zip(limits, (low, high), strict=True)
+            if given is not None
+        ):
+            refuse(
+                self.name,
+                f"a limit between {low!r} and {high!r} is not a value of the column; correct it",
+            )
         first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
         return first, last
 
@@ -156,20 +186,28 @@ class BinnedColumn(Column):
         def value(point: int) -> float:
             return float(self.at(np.array([point]))[0])
 
-        return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(points, last, key=value)
+        return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(
+            points, last, key=value
+        )
 
     def narrowed(self, spans: Sequence[tuple[int, int]]) -> Self:
-        """This column, drawing from some spans of grid points only where it decodes a bin that holds any of them."""
+        """This column, drawing from some spans of grid points only where it decodes a bin that
+        holds any of them.
+        """
         return replace(self, kept=joined_spans(spans))
 
     @property
     def kept_shares(self) -> NDArray[np.float64]:
-        """What share of each bin is kept, by its shape; where that is nothing anywhere, by the number of points."""
+        """What share of each bin is kept, by its shape; where that is nothing anywhere, by the
+        number of points.
+        """
         cuts, bins = self._cuts()
         inside = self._is_kept(cuts[:-1])
         lengths = np.diff(cuts)
         by_mass, by_length = (
-            np.bincount(bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels)
+            np.bincount(
+                bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels
+            )
             for mass in (self._mass(cuts), lengths.astype(np.float64))
         )
         return np.asarray(by_mass if by_mass.any() else by_length, dtype=np.float64)
@@ -177,8 +215,8 @@ class BinnedColumn(Column):
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
-        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where it is unread.
-        Numbers outside the bounds stay as they are; infinite ones are unread.
+        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where
+        it is unread. Numbers outside the bounds stay as they are; infinite ones are unread.
         """
         unique, positions = distinct(values)
         numbers = self.numbers_of(unique)
@@ -220,14 +258,20 @@ class BinnedColumn(Column):
 
     @cached_property
     def _shape_points(self) -> Ints | None:
-        """First grid point of each piece of the shape, then the end of the last one; None without a shape."""
+        """First grid point of each piece of the shape, then the end of the last one; None without a
+        shape.
+        """
         starts = self._starts
         if self.shape is None or starts[-1] - starts[0] <= 1:
             return None
-        return np.append(np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1])
+        return np.append(
+            np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1]
+        )
 
     def _mass(self, cuts: Ints) -> NDArray[np.float64]:
-        """What each run of grid points between two cuts weighs; each lies in one piece of the shape."""
+        """What each run of grid points between two cuts weighs; each lies in one piece of the
+        shape.
+        """
         sizes = lengths_of if self._heaps is None else self._heaps.sizes
         if self.shape is None or self._shape_points is None:
             return sizes(cuts)
@@ -239,7 +283,9 @@ class BinnedColumn(Column):
         return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
 
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
-        """Where bins, pieces of the shape and kept spans begin and end, and for each run between the bin it lies in."""
+        """Where bins, pieces of the shape and kept spans begin and end, and for each run between
+        the bin it lies in.
+        """
         starts = self.drawn_starts
         zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
         pieces = [cuts for cuts in (self._shape_points, self.kept, zero) if cuts is not None]
@@ -251,10 +297,14 @@ class BinnedColumn(Column):
 
     @property
     def _parted(self) -> tuple[Ints, Ints, Ints, NDArray[np.float64]]:
-        """The grid in runs that lie in one bin and one piece of the shape each: bin, first point, length and mass."""
+        """The grid in runs that lie in one bin and one piece of the shape each: bin, first point,
+        length and mass.
+        """
         cuts, bins = self._cuts()
         kept = self._is_kept(cuts[:-1])
-        kept |= ~np.isin(bins, bins[kept])  # bins of which nothing is kept stay whole: every bin is one group
+        kept |= ~np.isin(
+            bins, bins[kept]
+        )  # bins of which nothing is kept stay whole: every bin is one group
         return bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
 
     @cached_property
@@ -286,8 +336,14 @@ class BinnedColumn(Column):
         return (self._heaped_runs or self._runs).draw(bins, rng)
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
-        """A grid point between each two of one bin, both included and kept, by the shape; round ones like others."""
-        return rng.integers(lows, highs + 1) if self._is_even else self._runs.draw_between(lows, highs, rng)
+        """A grid point between each two of one bin, both included and kept, by the shape; round
+        ones like others.
+        """
+        return (
+            rng.integers(lows, highs + 1)
+            if self._is_even
+            else self._runs.draw_between(lows, highs, rng)
+        )
 
     def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
@@ -297,7 +353,9 @@ class BinnedColumn(Column):
         """Values drawn from their bins; see `values_at` for the dtype."""
         return self.values_at(self.draw(codes, rng), self.is_missing(codes))
 
-    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]:
         """The values that `decode` gives for the same generator, as texts."""
         return self.texts_at(self.draw(codes, rng), self.is_missing(codes))
 
@@ -316,7 +374,9 @@ class BinnedColumn(Column):
 def with_nothing(
     codes: NDArray[np.integer[Any]], numbers: NDArray[np.float64], column: Column
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values where it is NaN."""
+    """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values
+    where it is NaN.
+    """
     nothing = np.flatnonzero(np.isnan(numbers))
     codes[nothing] = np.where(are_unread(numbers[nothing]), column.unread_code, column.missing_code)
     return codes.astype(column.dtype)

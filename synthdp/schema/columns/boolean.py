@@ -14,17 +14,23 @@ from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_mis
 from synthdp.schema.words.texts import check_text, refuse
 
 TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
-"""What means true when a field names no texts, in small and large letters; so does every way of writing 1."""
+"""What means true when a field names no texts, in small and large letters; so does every way of
+writing 1.
+"""
 
 FALSE_WORDS = ("false", "f", "no", "n", "off", "0")
-"""What means false when a field names no texts, in small and large letters; so does every way of writing 0."""
+"""What means false when a field names no texts, in small and large letters; so does every way of
+writing 0.
+"""
 
 
 SPELLINGS = (
     ("true", "false"), ("True", "False"), ("TRUE", "FALSE"), ("t", "f"), ("T", "F"), ("yes", "no"), ("Yes", "No"),
     ("YES", "NO"), ("y", "n"), ("Y", "N"), ("on", "off"), ("On", "Off"), ("ON", "OFF"), ("1", "0"),
 )  # fmt: skip
-"""Usual ways of writing true and false, in the order of their numbers; the first is that of truth values."""
+"""Usual ways of writing true and false, in the order of their numbers; the first is that of truth
+values.
+"""
 
 _SPELLING_OF = {word: number for number, words in enumerate(SPELLINGS) for word in words}
 
@@ -39,11 +45,15 @@ class BooleanColumn(Column):
     true_values, false_values
         Texts that mean true and false, and no others do; the first of each is the one that is
         written. None stands for `TRUE_WORDS` and `FALSE_WORDS`, less what is declared to mean
-        something else, and writes ``true`` and ``false``, whatever the records have, unless ``spelling`` says more.
+        something else, and writes ``true`` and ``false``, whatever the records have, unless
+        ``spelling`` says more.
     spelling
-        What is written for true and for false where no texts are declared for them; it changes nothing of what is read.
+        What is written for true and for false where no texts are declared for them; it changes
+        nothing of what is read.
 
-    >>> BooleanColumn(name="smokes", required=True).encode(pd.Series(["Yes", "0", "no", "TRUE"])).tolist()
+    >>> BooleanColumn(name="smokes", required=True).encode(
+    ...     pd.Series(["Yes", "0", "no", "TRUE"])
+    ... ).tolist()
     [1, 0, 0, 1]
     """
 
@@ -59,14 +69,20 @@ class BooleanColumn(Column):
                 continue
             object.__setattr__(self, attribute, tuple(texts))
             if not texts:
-                refuse(self.name, f"{key} is empty; list the texts, or leave {key} out for the usual ones")
+                refuse(
+                    self.name,
+                    f"{key} is empty; list the texts, or leave {key} out for the usual ones",
+                )
             for text in texts:
                 check_text(text, self.name, f"the text in {key}")
             declared.append(tuple(texts))
         groups = [*declared, self.missing_values]
         for text in set().union(*groups):
             if sum(text in group for group in groups) > 1:
-                refuse(self.name, f"{text!r} is in two of trueValues, falseValues, missingValues; keep it in one")
+                refuse(
+                    self.name,
+                    f"{text!r} is in two of trueValues, falseValues, missingValues; keep it in one",
+                )
         if self.spelling is not None:
             object.__setattr__(self, "spelling", tuple(self.spelling))
             self._check_spelling(self.spelling)
@@ -74,15 +90,23 @@ class BooleanColumn(Column):
 
     def _check_spelling(self, spelling: tuple[str, ...]) -> None:
         if len(spelling) != 2 or not all(isinstance(text, str) for text in spelling):
-            refuse(self.name, f"synthdp.spelling is {list(spelling)!r}; give a text for true and one for false")
+            refuse(
+                self.name,
+                f"synthdp.spelling is {list(spelling)!r}; give a text for true and one for false",
+            )
         if not self.has_usual_words:
-            refuse(self.name, "synthdp.spelling goes with no trueValues or falseValues, whose first are written")
+            refuse(
+                self.name,
+                "synthdp.spelling goes with no trueValues or falseValues, whose first are written",
+            )
 
     def _check_written(self) -> None:
         """Refuse what would be written and read back as something else."""
         for code, text in enumerate(self.written):
             if self._code_of(text) != code:
-                key = "synthdp.spelling" if self.spelling else "trueValues" if code else "falseValues"
+                key = (
+                    "synthdp.spelling" if self.spelling else "trueValues" if code else "falseValues"
+                )
                 refuse(self.name, f"{text!r} is declared to mean something else; declare {key}")
 
     @property
@@ -103,7 +127,9 @@ class BooleanColumn(Column):
         return self.true_values is None and self.false_values is None
 
     def spellings_of(self, values: Values) -> NDArray[np.int64]:
-        """For each value the number among `SPELLINGS` of how it is written; any where it is no truth value."""
+        """For each value the number among `SPELLINGS` of how it is written; any where it is no
+        truth value.
+        """
         if values.dtype.kind == "b" or not self.has_usual_words:
             return np.zeros(len(values), dtype=np.int64)
         return integers_of(values, _spelling_of, 0)
@@ -115,7 +141,9 @@ class BooleanColumn(Column):
     @cached_property
     def _table(self) -> dict[str, int]:
         """What is declared, code by text."""
-        texts = [(text, 1) for text in self.true_values or ()] + [(text, 0) for text in self.false_values or ()]
+        texts = [(text, 1) for text in self.true_values or ()] + [
+            (text, 0) for text in self.false_values or ()
+        ]
         return lookup_table(texts, self.missing_values, self.missing_code)
 
     @cached_property
@@ -123,7 +151,13 @@ class BooleanColumn(Column):
         """The usual spellings of what is not declared, code by text in small letters."""
         taken = {text.strip().casefold() for text in self._table}
         usual = ((1, self.true_values, TRUE_WORDS), (0, self.false_values, FALSE_WORDS))
-        return {word: code for code, own, words in usual if own is None for word in words if word not in taken}
+        return {
+            word: code
+            for code, own, words in usual
+            if own is None
+            for word in words
+            if word not in taken
+        }
 
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
         if values.dtype.kind == "b":
@@ -137,7 +171,9 @@ class BooleanColumn(Column):
         return self.missing_code if is_missing(value) or is_blank(value) else self.unread_code
 
     def _known_code(self, value: object) -> int | None:
-        """The code of a truth value, of what is declared, or of a usual spelling; None for all else."""
+        """The code of a truth value, of what is declared, or of a usual spelling; None for all
+        else.
+        """
         if isinstance(value, bool | np.bool_):
             return int(value)
         code = look_up(self._table, value)
@@ -154,7 +190,11 @@ class BooleanColumn(Column):
         series = take([False, True], "boolean", codes)
         return series.astype(bool) if self.required else series
 
-    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:  # noqa: ARG002
+    def decode_text(
+        self,
+        codes: NDArray[np.integer[Any]],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.object_]:
         """The first of the true or false values."""
         return self._gathered([*self.written, self._missing_text], codes)
 

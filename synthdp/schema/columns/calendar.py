@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from synthdp.schema.columns.reading import seconds_of
 from synthdp.schema.words.texts import refuse
 
-Resolution: TypeAlias = Literal["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
+Resolution: TypeAlias = Literal[
+    "year", "quarter", "month", "week", "day", "hour", "minute", "second"
+]
 """How far dates are told apart; weeks begin on Monday."""
 
 # numpy unit, how many of them, and how far the count is shifted: 1970-01-01 was a Thursday
@@ -30,7 +32,9 @@ RESOLUTIONS = tuple(_UNITS)
 """All resolutions, from coarse to fine."""
 
 DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
-"""Resolution of a field that names none, by type, where the format says it all; see `default_resolution`."""
+"""Resolution of a field that names none, by type, where the format says it all; see
+`default_resolution`.
+"""
 
 FIRST_SECOND, LAST_SECOND = -719_162 * 86_400, 2_932_897 * 86_400 - 1
 """Moments that are learnt lie between these: the years 1 to 9999, as in Python's dates."""
@@ -43,7 +47,9 @@ SECONDS_A_DAY = 86_400
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-"""The ways of writing a moment that most systems have; ISO 8601 has others, of weeks and without hyphens."""
+"""The ways of writing a moment that most systems have; ISO 8601 has others, of weeks and without
+hyphens.
+"""
 
 PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
@@ -53,7 +59,9 @@ PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
 """The cyclical parts of a date and their levels."""
 
 MAX_PART_UNITS = 2**22
-"""A column with parts spans at most so many hours, days or months (478 years of hours): a table has one entry each."""
+"""A column with parts spans at most so many hours, days or months (478 years of hours): a table has
+one entry each.
+"""
 
 # the resolutions that can say a part, coarsest first; a week may lie in two months
 _CONSTANT_IN: dict[str, tuple[Resolution, ...]] = {
@@ -70,20 +78,27 @@ def unit_of(seconds: NDArray[np.int64], resolution: Resolution) -> NDArray[np.in
     [0, 4]
     """
     unit, count, shift = _UNITS[resolution]
-    return (seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(np.int64) + shift) // count
+    return (
+        seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(np.int64) + shift
+    ) // count
 
 
 def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
     """The first second of each year, quarter, ...; undoes `unit_of`."""
     unit, count, shift = _UNITS[resolution]
-    return (units * count - shift).astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.int64)
+    return (
+        (units * count - shift)
+        .astype(f"datetime64[{unit}]")
+        .astype("datetime64[s]")
+        .astype(np.int64)
+    )
 
 
 def read_iso(text: str) -> datetime:
     """A date, or a moment without a time zone or in UTC, that is written as in 2020-12-31T23:59:59.
 
-    What else ISO 8601 allows for is not read, for it would be written in another way: weeks such as 2020-W18,
-    20201231, and offsets from UTC. Raises `ValueError` there.
+    What else ISO 8601 allows for is not read, for it would be written in another way: weeks such as
+    2020-W18, 20201231, and offsets from UTC. Raises `ValueError` there.
 
     >>> read_iso("2020-12-31 23:59Z")
     datetime.datetime(2020, 12, 31, 23, 59, tzinfo=datetime.timezone.utc)
@@ -97,7 +112,8 @@ def read_iso(text: str) -> datetime:
 
 
 def default_resolution(kind: str, pattern: object) -> Resolution:
-    """The resolution of a field that names none: the finest that its type has and its format can say.
+    """The resolution of a field that names none: the finest that its type has and its format can
+    say.
 
     Parameters
     ----------
@@ -116,13 +132,20 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
         return finest
     try:
         zone = UTC if "%z" in pattern else None
-        read = [datetime.strptime(probe.replace(tzinfo=zone).strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
+        read = [
+            datetime.strptime(probe.replace(tzinfo=zone).strftime(pattern), pattern)  # noqa: DTZ007
+            for probe in _PROBES
+        ]
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest
-    meant, found = (np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read))
+    meant, found = (
+        np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read)
+    )
     units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "month", "year")
     said = units[units.index(finest) :]
-    return next((unit for unit in said if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest)
+    return next(
+        (unit for unit in said if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest
+    )
 
 
 def seconds_at(moment: date) -> int:
@@ -133,7 +156,10 @@ def seconds_at(moment: date) -> int:
 def part_of(seconds: NDArray[np.int64], part: str) -> NDArray[np.int64]:
     """For each second the position of its weekday, month or hour in `PART_LEVELS`.
 
-    >>> [part_of(np.array([0, 3600 * 24 * 31]), part).tolist() for part in ("weekday", "month", "hour")]
+    >>> [
+    ...     part_of(np.array([0, 3600 * 24 * 31]), part).tolist()
+    ...     for part in ("weekday", "month", "hour")
+    ... ]
     [[3, 6], [0, 1], [0, 0]]
     """
     if part == "weekday":
@@ -144,14 +170,19 @@ def part_of(seconds: NDArray[np.int64], part: str) -> NDArray[np.int64]:
 def checked_parts(
     column: str, parts: tuple[object, ...], resolution: Resolution, bounds: tuple[int, int]
 ) -> tuple[str, ...]:
-    """The parts of a date column; raises `SchemaError` if its resolution cannot say one, or one repeats."""
+    """The parts of a date column; raises `SchemaError` if its resolution cannot say one, or one
+    repeats.
+    """
     checked: list[str] = []
     for part in parts:
         if not isinstance(part, str) or part not in PART_LEVELS:
             refuse(column, f"synthdp.parts has {part!r}; use {', '.join(PART_LEVELS)}")
         if resolution not in _CONSTANT_IN[part]:
             problem = f"synthdp.parts has {part!r}, which dates by {resolution} cannot say"
-            refuse(column, f"{problem}; remove it, or set synthdp.resolution to {' or '.join(_CONSTANT_IN[part])}")
+            refuse(
+                column,
+                f"{problem}; remove it, or set synthdp.resolution to {' or '.join(_CONSTANT_IN[part])}",
+            )
         if part in checked:
             refuse(column, f"synthdp.parts has {part!r} twice; name each part once")
         checked.append(part)
@@ -160,7 +191,10 @@ def checked_parts(
         first, last = unit_of(np.array(bounds), unit).tolist()
         if last - first >= MAX_PART_UNITS:
             way_out = "move the bounds closer, or remove a part"
-            refuse(column, f"with synthdp.parts the bounds may span {MAX_PART_UNITS:,} {unit}s at most; {way_out}")
+            refuse(
+                column,
+                f"with synthdp.parts the bounds may span {MAX_PART_UNITS:,} {unit}s at most; {way_out}",
+            )
     return tuple(checked)
 
 
@@ -176,7 +210,9 @@ def part_unit(parts: Sequence[str]) -> Resolution:
 def keys_of_parts(
     bins: NDArray[np.integer[Any]], codes: Sequence[NDArray[np.integer[Any]]], parts: Sequence[str]
 ) -> NDArray[np.int64]:
-    """One number for each combination of a bin and the codes of its parts; -1 where a part is missing."""
+    """One number for each combination of a bin and the codes of its parts; -1 where a part is
+    missing.
+    """
     keys = bins.astype(np.int64)
     known = np.ones(len(bins), dtype=np.bool_)
     for part_codes, part in zip(codes, parts, strict=True):

@@ -42,7 +42,9 @@ class Merged:
         'b | c'
         """
         more = len(self.levels) - LABELLED_LEVELS
-        label = " | ".join([*map(str, self.levels[:LABELLED_LEVELS]), *([f"{more} more"] if more > 0 else [])])
+        label = " | ".join(
+            [*map(str, self.levels[:LABELLED_LEVELS]), *([f"{more} more"] if more > 0 else [])]
+        )
         while label in taken:
             label += " (merged)"
         return label
@@ -50,7 +52,9 @@ class Merged:
     @cached_property
     def _runs(self) -> Runs:
         n = len(self.levels)
-        return Runs.of(np.zeros(n, np.int64), np.arange(n), np.ones(n, np.int64), np.array(self.weights))
+        return Runs.of(
+            np.zeros(n, np.int64), np.arange(n), np.ones(n, np.int64), np.array(self.weights)
+        )
 
     def draw(self, n: int, rng: np.random.Generator) -> Ints:
         """Positions of ``n`` levels, in proportion to their weights."""
@@ -77,7 +81,9 @@ class CategoricalColumn(Column):
     notation
         How texts write the levels, if they are numbers.
 
-    >>> column = CategoricalColumn(name="colour", levels=("red", "blue"), other="else", required=True)
+    >>> column = CategoricalColumn(
+    ...     name="colour", levels=("red", "blue"), other="else", required=True
+    ... )
     >>> column.encode(pd.Series(["blue", " red", "green"])).tolist(), column.size
     ([1, 0, 2], 3)
     """
@@ -103,20 +109,31 @@ class CategoricalColumn(Column):
             self._check_merged(self.merged)
         for level in self._written_levels:
             if (str(level) if self.type == "string" else float(level)) in self._missing:
-                refuse(self.name, f"{level!r} is both a level and in missingValues; remove it from one of them")
+                refuse(
+                    self.name,
+                    f"{level!r} is both a level and in missingValues; remove it from one of them",
+                )
 
     def _check_merged(self, merged: Merged) -> None:
-        """Fill in merged levels of the type that the column has, each of them once and nowhere else."""
+        """Fill in merged levels of the type that the column has, each of them once and nowhere
+        else.
+        """
         levels = tuple(self._checked(level) for level in merged.levels)
         if not levels:
-            refuse(self.name, "synthdp.merged.levels is empty; list levels, or leave synthdp.merged out")
+            refuse(
+                self.name,
+                "synthdp.merged.levels is empty; list levels, or leave synthdp.merged out",
+            )
         weights = checked_weights(
             self.name, "synthdp.merged.weights", merged.weights, len(levels), "levels", zero=False
         )
         known = set(self._all_levels)
         for level in levels:
             if level in known:
-                refuse(self.name, f"{level!r} is in synthdp.merged.levels, but a level already; list each level once")
+                refuse(
+                    self.name,
+                    f"{level!r} is in synthdp.merged.levels, but a level already; list each level once",
+                )
             known.add(level)
         object.__setattr__(self, "merged", Merged(levels=levels, weights=weights))
 
@@ -125,12 +142,22 @@ class CategoricalColumn(Column):
         if self.type == "string":
             check_text(level, self.name, "the level")
             return str(level)
-        if isinstance(level, bool) or not isinstance(level, int | float) or not math.isfinite(level):
-            refuse(self.name, f"the level {level!r} is not a number; write a number, or set the type to 'string'")
+        if (
+            isinstance(level, bool)
+            or not isinstance(level, int | float)
+            or not math.isfinite(level)
+        ):
+            refuse(
+                self.name,
+                f"the level {level!r} is not a number; write a number, or set the type to 'string'",
+            )
         if self.type == "number":
             return float(level)
         if level != int(level) or abs(level) > 2**53:
-            refuse(self.name, f"the level {level!r} is not a whole number up to 2**53; set the type to 'number'")
+            refuse(
+                self.name,
+                f"the level {level!r} is not a whole number up to 2**53; set the type to 'number'",
+            )
         return int(level)
 
     @cached_property
@@ -159,11 +186,14 @@ class CategoricalColumn(Column):
         if self.merged is None:
             return super()._labels
         missing = [] if self.required else [None]
-        return pd.Index([*self._all_levels, self.merged_label, *missing], dtype=object, name=self.name)
+        return pd.Index(
+            [*self._all_levels, self.merged_label, *missing], dtype=object, name=self.name
+        )
 
     @cached_property
     def merged_label(self) -> str:
-        """What `labels` calls the merged levels; not the text of a level that has a code of its own.
+        """What `labels` calls the merged levels; not the text of a level that has a code of its
+        own.
 
         >>> merged = Merged(levels=("b", "c"), weights=(2, 1))
         >>> CategoricalColumn(name="x", levels=("a",), merged=merged, required=True).labels.tolist()
@@ -189,8 +219,14 @@ class CategoricalColumn(Column):
         own = len(self._all_levels)
         codes = [(level, min(code, own)) for code, level in enumerate(self._written_levels)]
         if self.type == "string":
-            return lookup_table([(str(level), code) for level, code in codes], self.missing_values, self.missing_code)
-        return dict.fromkeys(self._missing, self.missing_code) | {float(level): code for level, code in codes}
+            return lookup_table(
+                [(str(level), code) for level, code in codes],
+                self.missing_values,
+                self.missing_code,
+            )
+        return dict.fromkeys(self._missing, self.missing_code) | {
+            float(level): code for level, code in codes
+        }
 
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
         return integers_of(values, self._code_of, self.unknown_code)
@@ -202,7 +238,9 @@ class CategoricalColumn(Column):
             code = look_up(self._table, value)
             return self._code_of_unknown(value) if code is None else code
         number = self.notation.number(value)
-        if math.isnan(number):  # a text that is no number: missing if the schema says so, else unknown
+        if math.isnan(
+            number
+        ):  # a text that is no number: missing if the schema says so, else unknown
             texts = {text.strip() for text in texts_of(value)}
             known = not texts.isdisjoint(text.strip() for text in self.missing_values)
             return self.missing_code if known else self._code_of_unknown(value)
@@ -217,12 +255,16 @@ class CategoricalColumn(Column):
         number = self.notation.number(value)
         return not math.isnan(number) and number in self._table
 
-    def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+    def _draw(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.integer[Any]]:
         """For each code the position of its level among `_written_levels`; one more means missing."""
         if self.merged is None:
             return codes
         own = len(self._all_levels)
-        positions = np.asarray(codes, dtype=np.int64) + (codes > own) * (len(self.merged.levels) - 1)
+        positions = np.asarray(codes, dtype=np.int64) + (codes > own) * (
+            len(self.merged.levels) - 1
+        )
         merged = np.flatnonzero(codes == own)
         positions[merged] += self.merged.draw(len(merged), rng)
         return positions
@@ -237,7 +279,9 @@ class CategoricalColumn(Column):
         series = take(levels, "Int64", positions)
         return series.astype(np.int64) if self.required else series
 
-    def decode_categories(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Categorical:
+    def decode_categories(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> pd.Categorical:
         """The level of each code, of a column of texts, as a category: a number a row, and no text."""
         positions, n_levels = self._draw(codes, rng), len(self._categories)
         # beyond the last is missing; in the type that pandas would make of them
@@ -248,7 +292,9 @@ class CategoricalColumn(Column):
     def _categories(self) -> pd.Index:
         return pd.Index(self._written_levels, dtype="str")
 
-    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]:
         """The level of each code as a text."""
         texts = list(map(str, self._written_levels))
         if self.type != "string":
@@ -259,15 +305,22 @@ class CategoricalColumn(Column):
         """This column as a field of Frictionless Table Schema."""
         own: dict[str, Any] = {} if self.other is None else {"other": self.other}
         if self.merged is not None:
-            own["merged"] = {"levels": list(self.merged.levels), "weights": list(self.merged.weights)}
-        return self._field(self.type, {"enum": list(self.levels)}, own, **self.notation.properties())
+            own["merged"] = {
+                "levels": list(self.merged.levels),
+                "weights": list(self.merged.weights),
+            }
+        return self._field(
+            self.type, {"enum": list(self.levels)}, own, **self.notation.properties()
+        )
 
 
 LABELLED_LEVELS = 4
 """The label of merged levels names at most so many of them."""
 
 
-def lookup_table(texts: Sequence[tuple[str, int]], missing_values: Sequence[str], missing_code: int) -> dict[str, int]:
+def lookup_table(
+    texts: Sequence[tuple[str, int]], missing_values: Sequence[str], missing_code: int
+) -> dict[str, int]:
     """Codes by text; of two texts that differ in spelling only (see `_plain`), each keeps its own."""
     exact = dict(texts) | dict.fromkeys(missing_values, missing_code)
     return {_plain(text): code for text, code in reversed(exact.items())} | exact
@@ -279,7 +332,9 @@ def _plain(text: str) -> str:
 
 
 def look_up(table: dict[str, int], value: object) -> int | None:
-    """The code of a value by the texts it could have been written as: exactly, else in another spelling."""
+    """The code of a value by the texts it could have been written as: exactly, else in another
+    spelling.
+    """
     for text in texts_of(value):
         code = table.get(text)
         code = table.get(_plain(text)) if code is None else code

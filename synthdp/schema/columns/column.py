@@ -5,18 +5,20 @@ What a value becomes
 Encoding is total: no value raises, warns or is dropped. In this order, a value
 
 1. that is a level, or lies in a bin, becomes that level;
-2. that is a number or date outside the bounds goes to the nearest bin, but infinite numbers are not read;
+2. that is a number or date outside the bounds goes to the nearest bin, but infinite numbers are not
+   read;
 3. that is missing (None, NaN, NaT, one of ``missing_values``, or a blank text that is no level)
    becomes the level "missing" if the column may be missing; a ``required`` column has none, so
    there it becomes what unread values become;
 4. that is anything else is *unread*: a text that is no number or date where one is needed, a value
    outside the levels. It becomes ``other`` if there is one, else it goes to the *unread place*.
 
-The unread place is one more code, the last one, after "missing", of a column `with_unread_place`: so are
-all columns that rows are read by (`synthdp.schema.schema.Schema.with_unread_places`). It is no level:
-no rule speaks of it, no schema holds it, and no table that is drawn has it. How many codes a column has depends
-on its declaration only, and each value has one of them. A column without the place, as it was declared, has the
-levels that can be drawn: there an unread value is treated as missing, or, if it is ``required``, as the first level.
+The unread place is one more code, the last one, after "missing", of a column `with_unread_place`:
+so are all columns that rows are read by (`synthdp.schema.schema.Schema.with_unread_places`). It is
+no level: no rule speaks of it, no schema holds it, and no table that is drawn has it. How many
+codes a column has depends on its declaration only, and each value has one of them. A column without
+the place, as it was declared, has the levels that can be drawn: there an unread value is treated as
+missing, or, if it is ``required``, as the first level.
 
 White space around a value is ignored where the value would not be known with it.
 """
@@ -84,7 +86,10 @@ class Column(ABC):
         for text in self.missing_values:
             check_text(text, self.name, "the missing value")
         if not self.missing_values and not self.required:
-            refuse(self.name, 'missingValues is empty, but values may be missing; add "" or set constraints.required')
+            refuse(
+                self.name,
+                'missingValues is empty, but values may be missing; add "" or set constraints.required',
+            )
 
     @property
     @abstractmethod
@@ -93,7 +98,9 @@ class Column(ABC):
 
     @property
     def source(self) -> str:
-        """The name of the column of a table that `encode` takes: its own, unless it is a part of another column."""
+        """The name of the column of a table that `encode` takes: its own, unless it is a part of
+        another column.
+        """
         return self.name
 
     @property
@@ -139,13 +146,21 @@ class Column(ABC):
 
     @property
     def labels(self) -> pd.Index:
-        """For each code what it stands for: a value, a `pandas.Interval`, NA for "missing", or `NOT_READ`."""
+        """For each code what it stands for: a value, a `pandas.Interval`, NA for "missing", or
+        `NOT_READ`.
+        """
         labels = self._labels
-        return pd.Index([*labels, NOT_READ], dtype=object, name=self.name) if self.has_unread_place else labels
+        return (
+            pd.Index([*labels, NOT_READ], dtype=object, name=self.name)
+            if self.has_unread_place
+            else labels
+        )
 
     @property
     def _labels(self) -> pd.Index:
-        codes = np.arange(self.n_levels + (not self.required))  # where a code stands for one value, nothing is drawn
+        codes = np.arange(
+            self.n_levels + (not self.required)
+        )  # where a code stands for one value, nothing is drawn
         return pd.Index(self.decode(codes, np.random.default_rng(0)), name=self.name)
 
     def encode(self, values: pd.Series) -> NDArray[Any]:
@@ -159,7 +174,8 @@ class Column(ABC):
         return self._codes_of(values).astype(self.dtype)
 
     def knows(self, values: pd.Series) -> NDArray[np.bool_]:
-        """Whether each value is a level, lies within the bounds, or is missing where that is allowed.
+        """Whether each value is a level, lies within the bounds, or is missing where that is
+        allowed.
 
         All others `encode` has to clip or replace. For public values only: of a sensitive table
         the answer depends on the records.
@@ -173,7 +189,9 @@ class Column(ABC):
 
     def _is_missing(self, value: object) -> bool:
         texts = {text.strip() for text in texts_of(value)}
-        return is_missing(value) or not texts.isdisjoint(text.strip() for text in self.missing_values)
+        return is_missing(value) or not texts.isdisjoint(
+            text.strip() for text in self.missing_values
+        )
 
     @abstractmethod
     def _has(self, value: object) -> bool:
@@ -188,7 +206,9 @@ class Column(ABC):
         """Values for level codes; the dtype depends on the column only."""
 
     @abstractmethod
-    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]:
         """The same values as texts, as a CSV file holds them."""
 
     @abstractmethod
@@ -199,7 +219,12 @@ class Column(ABC):
         self, kind: str, constraints: Mapping[str, Any], own: Mapping[str, Any], **properties: Any
     ) -> dict[str, Any]:
         """Put the parts of a field together, leaving out what is empty."""
-        field: dict[str, Any] = {"name": self.name, "type": kind, "title": self.title, "description": self.description}
+        field: dict[str, Any] = {
+            "name": self.name,
+            "type": kind,
+            "title": self.title,
+            "description": self.description,
+        }
         field = {key: value for key, value in field.items() if value != ""} | properties
         constraints = dict(constraints) | ({"required": True} if self.required else {})
         field |= {"constraints": constraints} if constraints else {}

@@ -2,7 +2,9 @@
 
 import re
 
-_TOKENS = re.compile(r"'[^']*'|HH24|HH12|MONTH|MON|MI|(?P<letter>[A-Za-z])(?P=letter)*|.", re.IGNORECASE | re.DOTALL)
+_TOKENS = re.compile(
+    r"'[^']*'|HH24|HH12|MONTH|MON|MI|(?P<letter>[A-Za-z])(?P=letter)*|.", re.IGNORECASE | re.DOTALL
+)
 """A quoted text, a word of databases, a letter as often as it repeats, or any other character."""
 
 _YEAR, _DAY = {2: "%y", 4: "%Y"}, {2: "%d"}
@@ -15,7 +17,9 @@ _SAID = {
     "h": {2: "%H"},
     "s": {2: "%S"},
 }
-"""What letters stand for, in English and German, by how often they repeat; m is a minute beside hours or seconds."""
+"""What letters stand for, in English and German, by how often they repeat; m is a minute beside
+hours or seconds.
+"""
 
 _WORDS = {"hh24": "%H", "hh12": "%I", "month": "%B", "mon": "%b", "mi": "%M"}
 
@@ -37,7 +41,8 @@ def as_strftime(pattern: str) -> str | None:
 
 
 def nearest_strftime(pattern: str) -> str | None:
-    """What comes nearest to a pattern that `strftime` cannot write: with zeros in front; None if nothing does.
+    """What comes nearest to a pattern that `strftime` cannot write: with zeros in front; None if
+    nothing does.
 
     >>> nearest_strftime("d.m.yyyy"), nearest_strftime("ddmonyyyy"), nearest_strftime("some day")
     ('%d.%m.%Y', '%d%b%Y', None)

@@ -40,9 +40,15 @@ class PartColumn(Column):
         One of `moments.PART_LEVELS`.
 
     >>> from datetime import date
-    >>> born = DateColumn(name="born", minimum=date(2000, 1, 1), maximum=date(2000, 12, 31), parts=("weekday",))
+    >>> born = DateColumn(
+    ...     name="born", minimum=date(2000, 1, 1), maximum=date(2000, 12, 31), parts=("weekday",)
+    ... )
     >>> column = PartColumn.of(born, "weekday")
-    >>> column.name, column.source, column.encode(pd.Series(["2000-01-03", "1999-01-01", "?"])).tolist()
+    >>> (
+    ...     column.name,
+    ...     column.source,
+    ...     column.encode(pd.Series(["2000-01-03", "1999-01-01", "?"])).tolist(),
+    ... )
     ('born:weekday', 'born', [0, 5, 7])
     """
 
@@ -89,7 +95,9 @@ class PartColumn(Column):
 
     @property
     def _fallback_code(self) -> int:
-        return int(self.date.parts_of_numbers(np.array([np.nan]), self.part)[0])  # the part of the lowest date
+        return int(
+            self.date.parts_of_numbers(np.array([np.nan]), self.part)[0]
+        )  # the part of the lowest date
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of dates as the date column's `read_numbers` gives them."""
@@ -108,7 +116,9 @@ class PartColumn(Column):
         """The level of each code."""
         return self.by_level.decode(codes, rng)
 
-    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]:
         """The level of each code as a text."""
         return self.by_level.decode_text(codes, rng)
 
@@ -118,7 +128,8 @@ class PartColumn(Column):
 
 
 def with_parts(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns of a table with the parts of each date after it; parts that are there already are made anew.
+    """The columns of a table with the parts of each date after it; parts that are there already are
+    made anew.
 
     Raises `SchemaError` if a part would have the name of another column.
     """
@@ -126,9 +137,16 @@ def with_parts(columns: Iterable[Column]) -> tuple[Column, ...]:
     names = {column.name for column in real}
     expanded: list[Column] = []
     for column in real:
-        parts = [PartColumn.of(column, part) for part in column.parts] if isinstance(column, DateColumn) else []
+        parts = (
+            [PartColumn.of(column, part) for part in column.parts]
+            if isinstance(column, DateColumn)
+            else []
+        )
         for part in parts:
             if part.name in names:
-                refuse(column.name, f"its part is called {part.name!r}, as another column is; rename that one")
+                refuse(
+                    column.name,
+                    f"its part is called {part.name!r}, as another column is; rename that one",
+                )
         expanded += [column, *parts]
     return tuple(expanded)

@@ -25,13 +25,21 @@ from synthdp.schema.columns.calendar import (
     start_of,
     unit_of,
 )
-from synthdp.schema.columns.edges import check_bins, check_edges, check_order, default_bins, even_starts
+from synthdp.schema.columns.edges import (
+    check_bins,
+    check_edges,
+    check_order,
+    default_bins,
+    even_starts,
+)
 from synthdp.schema.columns.reading import Values, seconds_of
 from synthdp.schema.words.runs import Ints, Runs
 from synthdp.schema.words.texts import check_text, refuse
 
 N_PROBES = 500
-"""A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""
+"""A format is tried on this many moments between the bounds, and the first ones: more than a year
+of days.
+"""
 
 
 @final
@@ -48,13 +56,13 @@ class DateColumn(BinnedColumn):
         The field type of Frictionless Table Schema. A ``"date"`` has no time of day: moments other
         than midnights are not read.
     format
-        A pattern of `datetime.strftime`, or None for ISO 8601 as most systems write it, 2020-12-31 or
-        2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``: they are
-        converted to UTC, and written so.
+        A pattern of `datetime.strftime`, or None for ISO 8601 as most systems write it, 2020-12-31
+        or 2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``:
+        they are converted to UTC, and written so.
     resolution
-        What dates are truncated to: a decoded date is the first moment of its year,
-        quarter, ... (or ``minimum``, if that is later). By default days, and of datetimes the finest
-        that the format can say.
+        What dates are truncated to: a decoded date is the first moment of its year, quarter, ...
+        (or ``minimum``, if that is later). By default days, and of datetimes the finest that the
+        format can say.
     bins
         Number of bins of whole units of resolution, as even as possible; by default one a
         unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
@@ -65,7 +73,9 @@ class DateColumn(BinnedColumn):
         Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
         as far as the resolution can say them; see `synthdp.schema.columns.date_parts`.
 
-    >>> column = DateColumn(name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year")
+    >>> column = DateColumn(
+    ...     name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year"
+    ... )
     >>> column.encode(pd.Series(["2001-05-06", "1999-01-01", "?"])).tolist()
     [1, 0, 2]
     """
@@ -84,13 +94,22 @@ class DateColumn(BinnedColumn):
         self._check_bounds()
         if self.resolution is None:
             object.__setattr__(self, "resolution", self._resolution)
-        allowed = [unit for unit in RESOLUTIONS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
+        allowed = [
+            unit
+            for unit in RESOLUTIONS
+            if self.type == "datetime" or unit not in ("hour", "minute", "second")
+        ]
         if self.resolution not in allowed:
-            refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}")
+            refuse(
+                self.name,
+                f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}",
+            )
         if self.edges is None:
             n_units = int(self._units[1] - self._units[0] + 1)
             bins = default_bins(n_units) if self.bins is None else self.bins
-            object.__setattr__(self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s"))
+            object.__setattr__(
+                self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s")
+            )
         else:
             self._check_edges(self.edges)
         self._check_format()
@@ -128,9 +147,15 @@ class DateColumn(BinnedColumn):
 
     def _check_edges(self, edges: tuple[date, ...]) -> None:
         for edge, seconds in zip(edges[1:-1], map(seconds_at, edges[1:-1]), strict=True):
-            if start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0] != seconds:
+            if (
+                start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0]
+                != seconds
+            ):
                 way_out = "move it, or set a finer synthdp.resolution"
-                refuse(self.name, f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}")
+                refuse(
+                    self.name,
+                    f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}",
+                )
 
     def _check_format(self) -> None:
         """Refuse a format that cannot say what the resolution asks for, by trying it."""
@@ -146,7 +171,10 @@ class DateColumn(BinnedColumn):
             wrong = unit_of(read_back.astype(np.int64), self._resolution) != units
         if wrong.any():
             way_out = "correct the format, or set a coarser synthdp.resolution"
-            refuse(self.name, f"the format {self.format!r} cannot say which {self.resolution} a date is in; {way_out}")
+            refuse(
+                self.name,
+                f"the format {self.format!r} cannot say which {self.resolution} a date is in; {way_out}",
+            )
 
     @property
     def _resolution(self) -> Resolution:
@@ -154,7 +182,9 @@ class DateColumn(BinnedColumn):
 
     @cached_property
     def _bounds(self) -> tuple[int, int]:
-        low, high = (self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum"))
+        low, high = (
+            self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum")
+        )
         return seconds_at(low), seconds_at(high)
 
     @cached_property
@@ -189,7 +219,9 @@ class DateColumn(BinnedColumn):
         return super()._limits(self._limit(low), self._limit(high))
 
     def _limit(self, value: object) -> object:
-        if not isinstance(value, str) or not np.isnan(self._read_limits(np.array([value], dtype=object))[0]):
+        if not isinstance(value, str) or not np.isnan(
+            self._read_limits(np.array([value], dtype=object))[0]
+        ):
             return value
         try:
             return datetime.fromisoformat(value)
@@ -217,7 +249,9 @@ class DateColumn(BinnedColumn):
         return np.clip(start_of(points, self._resolution), *self._bounds)
 
     def truncated(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Moments between the bounds as they are kept: the first of their year, quarter, ..., within the bounds."""
+        """Moments between the bounds as they are kept: the first of their year, quarter, ...,
+        within the bounds.
+        """
         return self.at(unit_of(seconds, self._resolution))
 
     def texts_of_moments(self, seconds: NDArray[np.int64]) -> Sequence[str]:
@@ -228,12 +262,16 @@ class DateColumn(BinnedColumn):
         moments = values.astype("datetime64[s]")
         if self.format is None:
             unit = "D" if self.type == "date" else "s"
-            return [str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()]
+            return [
+                str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()
+            ]
         zone = UTC if "%z" in self.format else None
         return [moment.replace(tzinfo=zone).strftime(self.format) for moment in moments.tolist()]
 
     def parts_of_numbers(self, numbers: NDArray[np.float64], part: str) -> Ints:
-        """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the lower bound."""
+        """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the
+        lower bound.
+        """
         low, high = self._bounds
         clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
         return part_of(np.floor(clipped).astype(np.int64), part)
@@ -260,9 +298,13 @@ class DateColumn(BinnedColumn):
         return Runs.of(keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
 
     def draw(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+        self,
+        codes: NDArray[np.integer[Any]],
+        rng: np.random.Generator,
+        parts: Sequence[NDArray[Any]] = (),
     ) -> Ints:
-        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first.
+        """A grid point for each code that agrees with as many parts as its bin allows, the first
+        ones first.
 
         ``parts`` are the codes of the column's parts.
         """
@@ -302,7 +344,11 @@ class DateColumn(BinnedColumn):
         constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
         properties = {} if self.format is None else {"format": self.format}
         own: dict[str, Any] = {"resolution": self.resolution}
-        own |= {"bins": self.bins} if self.edges is None else {"edges": list(map(self._bound_text, self.edges))}
+        own |= (
+            {"bins": self.bins}
+            if self.edges is None
+            else {"edges": list(map(self._bound_text, self.edges))}
+        )
         if self.shape is not None:
             starts = list(map(self._bound_text, self.shape.starts))
             own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}

@@ -1,4 +1,6 @@
-"""How a column is read, with one example of what fits, and how that is written: from its declaration alone."""
+"""How a column is read, with one example of what fits, and how that is written: from its
+declaration alone.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,7 +37,8 @@ class Reading:
     written
         How that is written, where the column can say it.
     note
-        What comes out in another way than it came in, or is not read, and what to declare; empty if nothing is.
+        What comes out in another way than it came in, or is not read, and what to declare; empty if
+        nothing is.
     """
 
     what: str
@@ -67,15 +70,23 @@ def _of_truth(column: BooleanColumn) -> Reading:
     if column.true_values is not None and column.false_values is not None:
         return Reading(what=words, fits=of_true[0], written=column.written[1])
     if column.spelling is not None:
-        return Reading(what=f"{words}, also in capitals", fits=column.written[1], written=column.written[1])
+        return Reading(
+            what=f"{words}, also in capitals", fits=column.written[1], written=column.written[1]
+        )
     note = f"all are written {column.written[1]} and {column.written[0]}; declare trueValues and falseValues for others"
-    return Reading(what=f"{words}, also in capitals", fits=of_true[0], written=column.written[1], note=note)
+    return Reading(
+        what=f"{words}, also in capitals", fits=of_true[0], written=column.written[1], note=note
+    )
 
 
 def _of_levels(column: CategoricalColumn) -> Reading:
     level = column.levels[0]
     text = str(level) if column.type == "string" else column.notation.written(str(level))
-    what = f"{len(column.levels)} levels, as they are spelt" if column.type == "string" else "numbers that are listed"
+    what = (
+        f"{len(column.levels)} levels, as they are spelt"
+        if column.type == "string"
+        else "numbers that are listed"
+    )
     rest = "others cannot be read" if column.other is None else f"others become {column.other!r}"
     return Reading(what=what, fits=text, written=text, note=rest)
 
@@ -93,15 +104,29 @@ def _of_number(column: IntegerColumn | NumberColumn) -> Reading:
             way_out = "" if column.type == "year" else ": declare synthdp.width, or type 'string'"
             note = f"fractions are not read, nor zeros in front, as in 007{way_out}"
         note += _UNITS if not column.notation.bare_number else ""
-        return Reading(what="years" if column.type == "year" else "whole numbers", fits=text, written=text, note=note)
+        return Reading(
+            what="years" if column.type == "year" else "whole numbers",
+            fits=text,
+            written=text,
+            note=note,
+        )
     usual = float(min(max(_NUMBER + 0.5, low), high))
     fits, written = (
-        column.notation.written(text) for text in (repr(usual), f"{usual:.{max(column.decimals or 0, 0)}f}")
+        column.notation.written(text)
+        for text in (repr(usual), f"{usual:.{max(column.decimals or 0, 0)}f}")
     )
     mark, group = column.notation.decimal_char, column.notation.group_char
-    marks = f"{group!r} between thousands is not written" if group else "thousands are marked by groupChar only"
+    marks = (
+        f"{group!r} between thousands is not written"
+        if group
+        else "thousands are marked by groupChar only"
+    )
     note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
-    note += "; fractions are rounded, and not written (synthdp.decimals)" if (column.decimals or 0) <= 0 else ""
+    note += (
+        "; fractions are rounded, and not written (synthdp.decimals)"
+        if (column.decimals or 0) <= 0
+        else ""
+    )
     note += _UNITS if not column.notation.bare_number else ""
     return Reading(what="numbers", fits=fits, written=written, note=note)
 

@@ -1,4 +1,6 @@
-"""What integer and number columns share: how they are written, public bounds, and bins as a count or as edges."""
+"""What integer and number columns share: how they are written, public bounds, and bins as a count
+or as edges.
+"""
 
 import math
 import re
@@ -18,7 +20,10 @@ from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.reading import Values, floats_of, numbers_by, to_float
 from synthdp.schema.words.texts import refuse
 
-_ALIKE = (" \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "'\N{RIGHT SINGLE QUOTATION MARK}")
+_ALIKE = (
+    " \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}",
+    "'\N{RIGHT SINGLE QUOTATION MARK}",
+)
 """Marks between groups of digits that look alike: who declares one of them means all."""
 
 _MINUS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FIGURE DASH}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"
@@ -34,13 +39,14 @@ class Notation:
     decimal_char
         What stands before the decimals.
     group_char
-        What may stand between groups of three digits (two or three before the last such group); empty for nothing.
+        What may stand between groups of three digits (two or three before the last such group);
+        empty for nothing.
     bare_number
         False: other characters may stand around a number, such as a currency or a percent sign. A
         minus beside the number or before all else counts, and so do brackets around it all.
     width
-        Digits that whole numbers have, zeros in front included; 0: no zeros stand in front of a number, and a text
-        in which they do is none.
+        Digits that whole numbers have, zeros in front included; 0: no zeros stand in front of a
+        number, and a text in which they do is none.
 
     >>> german = Notation(decimal_char=",", group_char=".", bare_number=False)
     >>> [german.number(text) for text in ("1.234,56 EUR", "-3 %", "(7,5)", "1,234.56", "n/a")]
@@ -59,13 +65,24 @@ class Notation:
         """Refuse marks that could not be told from the rest of a number."""
         marks = (("decimalChar", self.decimal_char), ("groupChar", self.group_char))
         for key, mark in marks:
-            if len(mark) > 1 or mark.isalnum() or mark in {"+", *_MINUS} or (key == "decimalChar" and not mark.strip()):
-                refuse(column, f"{key} is {mark!r}; give one character that is no digit, letter or sign")
+            if (
+                len(mark) > 1
+                or mark.isalnum()
+                or mark in {"+", *_MINUS}
+                or (key == "decimalChar" and not mark.strip())
+            ):
+                refuse(
+                    column,
+                    f"{key} is {mark!r}; give one character that is no digit, letter or sign",
+                )
         if self.decimal_char == self.group_char:
             refuse(column, f"decimalChar and groupChar are both {self.decimal_char!r}; give two")
         is_whole = isinstance(self.width, int) and not isinstance(self.width, bool)
         if not is_whole or not 0 <= self.width <= MAX_WIDTH:
-            refuse(column, f"synthdp.width is {self.width!r}; give the number of digits, from 1 to {MAX_WIDTH}")
+            refuse(
+                column,
+                f"synthdp.width is {self.width!r}; give the number of digits, from 1 to {MAX_WIDTH}",
+            )
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -74,9 +91,14 @@ class Notation:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         point = re.escape(self.decimal_char)
-        alike = next((marks for marks in _ALIKE if self.group_char and self.group_char in marks), self.group_char)
+        alike = next(
+            (marks for marks in _ALIKE if self.group_char and self.group_char in marks),
+            self.group_char,
+        )
         group = f"[{re.escape(alike)}]"
-        whole = rf"[0-9]{{1,3}}(?:{group}[0-9]{{2,3}})*{group}[0-9]{{3}}|[0-9]+" if alike else "[0-9]+"
+        whole = (
+            rf"[0-9]{{1,3}}(?:{group}[0-9]{{2,3}})*{group}[0-9]{{3}}|[0-9]+" if alike else "[0-9]+"
+        )
         # where text may stand before a number, "No.5" is 5; and "5,-" is a price without cents
         decimals = rf"{point}[0-9]*" if self.bare_number else rf"{point}(?:[0-9]+|[{_MINUS}]+)"
         number = rf"(?:({whole})({decimals})?|(?<![^\W_])({point}[0-9]+))"
@@ -88,7 +110,11 @@ class Notation:
         if not issubclass(type(value), str):
             return to_float(value)
         text = str.__str__(value).strip()
-        if self.width and (digits := _DIGITS.fullmatch(text)) is not None and len(digits[1]) == self.width:
+        if (
+            self.width
+            and (digits := _DIGITS.fullmatch(text)) is not None
+            and len(digits[1]) == self.width
+        ):
             return float(text)
         if self._is_plain:
             return to_float(text)
@@ -111,7 +137,9 @@ class Notation:
         return numbers_by(self.number, values)
 
     def written(self, text: str) -> str:
-        """A number as Python writes it, with this decimal mark, without groups, and with zeros up to the width."""
+        """A number as Python writes it, with this decimal mark, without groups, and with zeros up
+        to the width.
+        """
         if self.width:
             sign = text[: text.startswith("-")]
             return sign + text[len(sign) :].zfill(self.width)
@@ -119,7 +147,11 @@ class Notation:
 
     def properties(self) -> dict[str, Any]:
         """What a field must say of this notation."""
-        given = {"decimalChar": self.decimal_char, "groupChar": self.group_char, "bareNumber": self.bare_number}
+        given = {
+            "decimalChar": self.decimal_char,
+            "groupChar": self.group_char,
+            "bareNumber": self.bare_number,
+        }
         return {key: value for key, value in given.items() if value != NOTATION[key]}
 
 
@@ -163,23 +195,37 @@ def check_bound(column: str, key: str, value: object) -> float:
 def check_order(column: str, low: Any, high: Any) -> None:
     """Refuse bounds in the wrong order."""
     if low > high:
-        refuse(column, f"constraints.minimum {low} is above constraints.maximum {high}; exchange or correct them")
+        refuse(
+            column,
+            f"constraints.minimum {low} is above constraints.maximum {high}; exchange or correct them",
+        )
 
 
 def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: int | None) -> None:
     """Refuse edges that are too few, not increasing, or contradict bounds or bins."""
     if bins is not None and bins != len(edges) - 1:
-        refuse(column, f"synthdp has both bins ({bins}) and edges of {len(edges) - 1} bins; keep one of the two")
+        refuse(
+            column,
+            f"synthdp has both bins ({bins}) and edges of {len(edges) - 1} bins; keep one of the two",
+        )
     if len(edges) < 3:
-        refuse(column, f"synthdp.edges has {len(edges)} entries; give at least 3, for at least 2 bins")
+        refuse(
+            column, f"synthdp.edges has {len(edges)} entries; give at least 3, for at least 2 bins"
+        )
     if len(edges) > MAX_LEVELS:
         refuse(column, f"synthdp.edges has {len(edges)} entries; use at most {MAX_LEVELS}")
     for left, right in pairwise(edges):
         if left >= right:
-            refuse(column, f"synthdp.edges are not increasing: {left} comes before {right}; sort them, each once")
+            refuse(
+                column,
+                f"synthdp.edges are not increasing: {left} comes before {right}; sort them, each once",
+            )
     for key, bound, edge in (("minimum", low, edges[0]), ("maximum", high, edges[-1])):
         if bound is not None and bound != edge:
-            refuse(column, f"constraints.{key} is {bound}, but synthdp.edges end at {edge}; make them equal")
+            refuse(
+                column,
+                f"constraints.{key} is {bound}, but synthdp.edges end at {edge}; make them equal",
+            )
 
 
 DEFAULT_BINS = 32
@@ -203,16 +249,23 @@ def check_bins(column: str, bins: object, n_values: int | None, things: str) -> 
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         refuse(column, f"synthdp.bins is {bins!r}; give a whole number of at least 2")
     if bins == 1 and n_values != 1:
-        refuse(column, "synthdp.bins is 1, and one bin keeps nothing of the column; give at least 2 bins")
+        refuse(
+            column,
+            "synthdp.bins is 1, and one bin keeps nothing of the column; give at least 2 bins",
+        )
     if n_values is not None and bins > n_values:
-        refuse(column, f"synthdp.bins is {bins}, but there are {n_values} {things} between the bounds; use fewer bins")
+        refuse(
+            column,
+            f"synthdp.bins is {bins}, but there are {n_values} {things} between the bounds; use fewer bins",
+        )
     if bins > MAX_LEVELS:
         refuse(column, f"synthdp.bins is {bins}; use at most {MAX_LEVELS}")
     return bins
 
 
 def even_starts(first: int, last: int, bins: int) -> NDArray[np.int64]:
-    """First integer of each of ``bins`` runs of ``first .. last``, as even as possible, then ``last + 1``.
+    """First integer of each of ``bins`` runs of ``first .. last``, as even as possible, then ``last
+    + 1``.
 
     >>> even_starts(0, 9, 3).tolist()
     [0, 3, 6, 10]
@@ -237,7 +290,8 @@ class NumericColumn(BinnedColumn):
     notation
         How texts write the numbers.
     heaping
-        How many of the values are round, for decoding; None for no more than there are round numbers.
+        How many of the values are round, for decoding; None for no more than there are round
+        numbers.
     """
 
     minimum: float | None = None
@@ -251,7 +305,10 @@ class NumericColumn(BinnedColumn):
         """Fill in bounds from edges, and check each number and their order."""
         self.notation.check(self.name)
         if self.edges is None:
-            bounds = [self._number(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum")]
+            bounds = [
+                self._number(f"constraints.{key}", getattr(self, key))
+                for key in ("minimum", "maximum")
+            ]
             check_order(self.name, *bounds)
         else:
             edges = tuple(self._number("an entry of synthdp.edges", edge) for edge in self.edges)
@@ -276,7 +333,9 @@ class NumericColumn(BinnedColumn):
         return self.notation.floats(values)
 
     def _binning(self) -> dict[str, Any]:
-        own: dict[str, Any] = {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
+        own: dict[str, Any] = (
+            {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
+        )
         if self.shape is not None:
             own["shape"] = {"starts": list(self.shape.starts), "weights": list(self.shape.weights)}
         if self.heaping is not None:

@@ -70,7 +70,9 @@ class IntegerColumn(NumericColumn):
 
     def _read(self, values: Values) -> NDArray[np.float64]:
         numbers = super()._read(values)
-        with np.errstate(invalid="ignore"):  # a signalling NaN of somebody's table is no reason for a word
+        with np.errstate(
+            invalid="ignore"
+        ):  # a signalling NaN of somebody's table is no reason for a word
             unread = numbers != np.floor(numbers)
         if values.dtype == object:
             unread |= np.fromiter(map(self._may_be_thousands, values), np.bool_, len(values))
@@ -141,14 +143,20 @@ def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:
     ([1.2, 3.0], [12000.0])
     """
     floats = points.astype(np.float64)
-    return np.divide(floats, 10.0**decimals) if decimals >= 0 else np.multiply(floats, 10.0**-decimals)
+    return (
+        np.divide(floats, 10.0**decimals) if decimals >= 0 else np.multiply(floats, 10.0**-decimals)
+    )
 
 
 def first_points(edges: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
-    """The first grid point whose *float* is at or above each edge: where the bin of the edge begins."""
+    """The first grid point whose *float* is at or above each edge: where the bin of the edge
+    begins.
+    """
     guess = edges * 10.0**decimals if decimals >= 0 else edges / 10.0**-decimals
     points = np.ceil(guess).astype(np.int64) - 2
-    for _ in range(4):  # the guess is off by less than 1, being below 10**15 with a relative error of 2**-52
+    for _ in range(
+        4
+    ):  # the guess is off by less than 1, being below 10**15 with a relative error of 2**-52
         points += value_at(points, decimals) < edges
     return points
 
@@ -163,7 +171,9 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     unit = math.lcm(start.denominator, stop.denominator)
     first, last = int(start * unit) * bins, int(stop * unit) * bins
     wide = (last - first) // bins
-    inner = ((first + wide * i) / (unit * bins) for i in range(1, bins))  # the float nearest to the fraction
+    inner = (
+        (first + wide * i) / (unit * bins) for i in range(1, bins)
+    )  # the float nearest to the fraction
     return (float(low), *inner, float(high))
 
 
@@ -200,13 +210,19 @@ class NumberColumn(NumericColumn):
         else:
             object.__setattr__(self, "bins", None)
         if any(left >= right for left, right in pairwise(self._edges)) and self.bins != 1:
-            refuse(self.name, f"synthdp.bins is {self.bins}, more than there are numbers between the bounds; use fewer")
+            refuse(
+                self.name,
+                f"synthdp.bins is {self.bins}, more than there are numbers between the bounds; use fewer",
+            )
         if self.decimals is None:
             object.__setattr__(self, "decimals", self._default_decimals())
         empty = int(np.sum(np.diff(self._starts) < 1))
         if empty and self.bins != 1:
             way_out = "use fewer bins or more decimals"
-            refuse(self.name, f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}")
+            refuse(
+                self.name,
+                f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}",
+            )
         _ = self._heaps  # refuses steps that are off the grid
 
     def _number(self, key: str, value: object) -> float:
@@ -223,7 +239,9 @@ class NumberColumn(NumericColumn):
         return min(15 - exponent, 300)
 
     def with_decimals(self, decimals: int) -> Self:
-        """This column with other decimals; a bin that then holds no value becomes part of one beside it."""
+        """This column with other decimals; a bin that then holds no value becomes part of one
+        beside it.
+        """
         self._check_decimals(decimals)
         after_last = np.nextafter(self._edges[-1], np.inf)
         starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
@@ -246,13 +264,21 @@ class NumberColumn(NumericColumn):
         if bins is None:
             bins = 1 if low == high else DEFAULT_BINS
             if self.decimals is not None and low < high:
-                first, stop = first_points(np.array([low, np.nextafter(high, np.inf)]), self.decimals)
+                first, stop = first_points(
+                    np.array([low, np.nextafter(high, np.inf)]), self.decimals
+                )
                 bins = max(2, int(stop - first)) if stop - first <= MAX_SINGLE_LEVELS else bins
-        object.__setattr__(self, "bins", check_bins(self.name, bins, 1 if low == high else None, "numbers"))
+        object.__setattr__(
+            self, "bins", check_bins(self.name, bins, 1 if low == high else None, "numbers")
+        )
 
     def _default_decimals(self) -> int:
         narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
-        wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self.most_decimals
+        wanted = (
+            math.ceil(math.log10(POINTS_PER_BIN / narrowest))
+            if narrowest > 0
+            else self.most_decimals
+        )
         needed = 0 if self.heaping is None else self.heaping.decimals
         return min(max(wanted, needed), self.most_decimals)
 
@@ -268,7 +294,9 @@ class NumberColumn(NumericColumn):
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         after_last = np.nextafter(self._edges[-1], np.inf)
-        return first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), self.decimals or 0)
+        return first_points(
+            np.array([*self._edges[:-1], after_last], dtype=np.float64), self.decimals or 0
+        )
 
     @property
     def _outer_edges(self) -> Sequence[float]:

@@ -36,13 +36,19 @@ _PER_SECOND = {("s", 1): 1, ("ms", 1): 10**3, ("us", 1): 10**6, ("ns", 1): 10**9
 """The units of datetimes that pandas has."""
 
 _UNMIXED = frozenset({str, float, date, type(None), type(pd.NA), type(pd.NaT)})
-"""Types of which no two hold equal values that are read differently; of int and float, 10**22 and 1e22 are."""
+"""Types of which no two hold equal values that are read differently; of int and float, 10**22 and
+1e22 are.
+"""
 
 _is_padded = re.compile(r"\s*[+-]?0[0-9]").match
-"""Whether a text begins with zeros that no number is written with: 04109 is a code unless its width is declared."""
+"""Whether a text begins with zeros that no number is written with: 04109 is a code unless its width
+is declared.
+"""
 
 _FOREIGN = object()
-"""Stands for every object that is neither text nor number, truth value or date: nothing else of it is read."""
+"""Stands for every object that is neither text nor number, truth value or date: nothing else of it
+is read.
+"""
 
 
 def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
@@ -59,7 +65,9 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
     if isinstance(dtype, pd.CategoricalDtype):
         values, positions = distinct(dtype.categories.to_series())
         codes = series.cat.codes.to_numpy(dtype=np.intp)
-        return _objects([*objects_of(values), None]), codes if positions is None else np.append(positions, -1)[codes]
+        return _objects([*objects_of(values), None]), codes if positions is None else np.append(
+            positions, -1
+        )[codes]
     if isinstance(dtype, pd.StringDtype) and dtype.storage != "python":
         positions, texts = pd.factorize(series)  # a dictionary of Arrow, which goes by bytes
         return _objects([*_texts(texts.array.__arrow_array__()), None]), positions
@@ -68,7 +76,8 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
         return _objects([False, True, None]), np.nan_to_num(found, nan=-1).astype(np.intp)
     values = _values(series)
     if values.dtype == object and set(map(type, values)) <= _UNMIXED:
-        # a dict of Python, for pandas' own tables take texts with lone surrogates, or with NUL, for others
+        # a dict of Python, for pandas' own tables take texts with lone surrogates, or with NUL, for
+        # others
         numbers: defaultdict[object, int] = defaultdict(count().__next__)
         positions = np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
         return _objects(numbers), positions
@@ -88,7 +97,9 @@ def _objects(values: Iterable[object]) -> NDArray[np.object_]:
 
 
 def _values(series: pd.Series) -> Values:
-    """A numpy array of bools, ints, floats or datetimes (missing: NaN, NaT), else of objects; an entry a row."""
+    """A numpy array of bools, ints, floats or datetimes (missing: NaN, NaT), else of objects; an
+    entry a row.
+    """
     dtype = series.dtype
     if isinstance(dtype, np.dtype | pd.SparseDtype | pd.StringDtype):
         return _of_numpy(np.asarray(series.array))
@@ -97,7 +108,9 @@ def _values(series: pd.Series) -> Values:
     if _kind(dtype) in "iuf":
         with np.errstate(invalid="ignore"):
             numbers = np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-        if _kind(dtype) == "f" or not (np.abs(numbers) >= _EXACT).any():  # else floats would make ids equal
+        if (
+            _kind(dtype) == "f" or not (np.abs(numbers) >= _EXACT).any()
+        ):  # else floats would make ids equal
             return numbers
         return np.asarray(series.to_numpy(dtype=object, na_value=None))
     if isinstance(dtype, pd.ArrowDtype):
@@ -107,21 +120,31 @@ def _values(series: pd.Series) -> Values:
 
 def _of_numpy(values: Values) -> Values:
     if values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):  # there are long floats, and signalling NaNs
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # there are long floats, and signalling NaNs
             return values.astype(np.float64, copy=False)
     return values if values.dtype.kind in "biuMO" else _objects(values)
 
 
 def _of_arrow(array: Any) -> Values:
-    """Values of an Arrow array without what raises for some of them: dates and times as objects of Python."""
+    """Values of an Arrow array without what raises for some of them: dates and times as objects of
+    Python.
+    """
     from pyarrow import BaseExtensionType, types  # it is there, if it made the array
 
     if isinstance(array.type, BaseExtensionType):
         return _of_arrow(array.cast(array.type.storage_type))
     if types.is_dictionary(array.type):
         inner = array.type.value_type
-        is_foreign = types.is_nested(inner) or isinstance(inner, BaseExtensionType)  # Arrow does not take these apart
-        return _foreign(array.is_null().to_numpy(zero_copy_only=False)) if is_foreign else _of_arrow(array.cast(inner))
+        is_foreign = types.is_nested(inner) or isinstance(
+            inner, BaseExtensionType
+        )  # Arrow does not take these apart
+        return (
+            _foreign(array.is_null().to_numpy(zero_copy_only=False))
+            if is_foreign
+            else _of_arrow(array.cast(inner))
+        )
     if types.is_date(array.type) or types.is_timestamp(array.type):
         return np.asarray(array.to_numpy())  # in UTC
     name = str(array.type)
@@ -130,11 +153,15 @@ def _of_arrow(array: Any) -> Values:
     is_plain = types.is_primitive(array.type) and not types.is_temporal(array.type)
     if is_plain or types.is_decimal(array.type) or "binary" in name.partition("<")[0]:
         return _objects(array.to_pylist())
-    return _foreign(array.is_null().to_numpy(zero_copy_only=False))  # lists, times of day, and whatever is to come
+    return _foreign(
+        array.is_null().to_numpy(zero_copy_only=False)
+    )  # lists, times of day, and whatever is to come
 
 
 def _texts(array: Any) -> NDArray[np.object_]:
-    """Texts of an Arrow array, each decoded by itself: Arrow lets anybody call bytes text that are no UTF-8."""
+    """Texts of an Arrow array, each decoded by itself: Arrow lets anybody call bytes text that are
+    no UTF-8.
+    """
     found = array.cast("large_binary").to_pylist()
     return _objects(x if x is None else _attempt(bytes.decode, x, _FOREIGN) for x in found)
 
@@ -145,7 +172,11 @@ def _foreign(is_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
 
 def objects_of(values: Values) -> NDArray[np.object_]:
     """Values as objects of Python, dates as ``datetime64``: numpy would make integers of dates."""
-    return values if values.dtype == object else _objects(values if values.dtype.kind == "M" else values.tolist())
+    return (
+        values
+        if values.dtype == object
+        else _objects(values if values.dtype.kind == "M" else values.tolist())
+    )
 
 
 def floats_of(values: Values) -> NDArray[np.float64]:
@@ -156,7 +187,9 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     """
     if values.dtype != object:
         return (
-            _with_plain_nan(values.astype(np.float64)) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
+            _with_plain_nan(values.astype(np.float64))
+            if values.dtype.kind in "biuf"
+            else np.full(len(values), np.nan)
         )
     return numbers_by(to_float, values)
 
@@ -167,7 +200,9 @@ def numbers_by(read: Callable[[object], float], values: Values) -> NDArray[np.fl
 
 
 def _with_plain_nan(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same numbers, of all bit patterns that are NaN but the usual one: arithmetic warns of some others."""
+    """The same numbers, of all bit patterns that are NaN but the usual one: arithmetic warns of
+    some others.
+    """
     numbers[np.isnan(numbers)] = np.nan
     return numbers
 
@@ -176,7 +211,8 @@ def to_float(value: object) -> float:
     """One value as a number; NaN if it is none."""
     if type(value) is str:
         try:
-            # underscores are Python's own way of writing, nobody else's; zeros in front would be lost
+            # underscores are Python's own way of writing, nobody else's; zeros in front would be
+            # lost
             return float(value) if "_" not in value and not _is_padded(value) else math.nan
         except ValueError:
             return math.nan
@@ -190,7 +226,13 @@ def _number_to_float(value: object) -> float:
         try:
             return float(value)
         except OverflowError:  # an int or Fraction beyond 1e308 still has a sign to clip by
-            return math.nan if not isinstance(value, Rational) else math.inf if int(value.numerator) > 0 else -math.inf
+            return (
+                math.nan
+                if not isinstance(value, Rational)
+                else math.inf
+                if int(value.numerator) > 0
+                else -math.inf
+            )
     return math.nan
 
 
@@ -201,10 +243,16 @@ def seconds_of(values: Values, parse: Callable[[str], datetime]) -> NDArray[np.f
     taken as they are. Numbers are read as the text that they print, for formats like ``%Y%m%d``.
     """
     if values.dtype.kind == "M":
-        per_second = _PER_SECOND.get(np.datetime_data(values.dtype))  # numpy's own cast overflows at the lower end
-        counted = values.astype("datetime64[s]" if per_second is None else values.dtype).astype(np.int64)
+        per_second = _PER_SECOND.get(
+            np.datetime_data(values.dtype)
+        )  # numpy's own cast overflows at the lower end
+        counted = values.astype("datetime64[s]" if per_second is None else values.dtype).astype(
+            np.int64
+        )
         return np.where(np.isnat(values), np.nan, counted // (per_second or 1))
-    return np.fromiter((_attempt(_to_seconds, value, math.nan, parse) for value in values), np.float64, len(values))
+    return np.fromiter(
+        (_attempt(_to_seconds, value, math.nan, parse) for value in values), np.float64, len(values)
+    )
 
 
 def _to_seconds(value: object, parse: Callable[[str], datetime]) -> float:
@@ -223,7 +271,9 @@ def _to_seconds(value: object, parse: Callable[[str], datetime]) -> float:
 
 
 def _since_1970(moment: date) -> float:
-    """Seconds by plain arithmetic: a tenth of the time of `calendar.timegm`, and no overflow by time zones."""
+    """Seconds by plain arithmetic: a tenth of the time of `calendar.timegm`, and no overflow by
+    time zones.
+    """
     seconds = (moment.toordinal() - _EPOCH) * 86_400
     if isinstance(moment, datetime):
         seconds += moment.hour * 3600 + moment.minute * 60 + moment.second
@@ -233,7 +283,8 @@ def _since_1970(moment: date) -> float:
 
 
 def in_utc(moment: date | np.datetime64) -> np.datetime64:
-    """A moment in UTC, or a date, as exactly as it was given and in any year; without a time zone it stays as it is.
+    """A moment in UTC, or a date, as exactly as it was given and in any year; without a time zone
+    it stays as it is.
 
     >>> in_utc(pd.Timestamp("2020-01-01 12:00", tz="Europe/Berlin"))
     np.datetime64('2020-01-01T11:00:00.000000')
@@ -272,7 +323,9 @@ def is_missing(value: object) -> bool:
         return True
     if isinstance(value, Decimal):
         return value.is_nan()  # a signalling one raises where it is compared
-    return isinstance(value, float | complex | np.inexact | np.datetime64 | np.timedelta64) and bool(value != value)
+    return isinstance(
+        value, float | complex | np.inexact | np.datetime64 | np.timedelta64
+    ) and bool(value != value)
 
 
 def is_blank(value: object) -> bool:
@@ -285,9 +338,12 @@ UNREAD = -math.nan
 
 
 def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.float64]:
-    """Of values that are no numbers or dates which are missing, NaN, and which are unread, `UNREAD`.
+    """Of values that are no numbers or dates which are missing, NaN, and which are unread,
+    `UNREAD`.
 
-    >>> np.signbit(nothing_in(np.array([None, "", " NA ", "unknown", [1]], dtype=object), {"NA"})).tolist()
+    >>> np.signbit(
+    ...     nothing_in(np.array([None, "", " NA ", "unknown", [1]], dtype=object), {"NA"})
+    ... ).tolist()
     [False, False, False, True, True]
     """
     if values.dtype.kind == "f":
@@ -303,23 +359,37 @@ def _nothing(value: object, missing_texts: Collection[str]) -> float:
     if is_missing(value) or is_blank(value):
         return math.nan
     texts = [text.strip() for text in texts_of(value)]
-    return math.nan if any(text in missing_texts or text.casefold() in _NAN for text in texts) else UNREAD
+    return (
+        math.nan
+        if any(text in missing_texts or text.casefold() in _NAN for text in texts)
+        else UNREAD
+    )
 
 
 _NAN = frozenset({"nan", "-nan", "nat"})
-"""How libraries write that a number or date is missing, in small letters; C prints the sign of what is no number."""
+"""How libraries write that a number or date is missing, in small letters; C prints the sign of what
+is no number.
+"""
 
 
-def integers_of(values: Values, read: Callable[[object], int], unreadable: int) -> NDArray[np.int64]:
-    """``read`` applied to each value, ``unreadable`` where it fails; typed values are read once each."""
+def integers_of(
+    values: Values, read: Callable[[object], int], unreadable: int
+) -> NDArray[np.int64]:
+    """``read`` applied to each value, ``unreadable`` where it fails; typed values are read once
+    each.
+    """
     if values.dtype != object:
         unique, positions = np.unique(values, return_inverse=True)
         return integers_of(objects_of(unique), read, unreadable)[positions]
-    return np.fromiter((_attempt(read, value, unreadable) for value in values), np.int64, len(values))
+    return np.fromiter(
+        (_attempt(read, value, unreadable) for value in values), np.int64, len(values)
+    )
 
 
 def _attempt(read: Callable[..., Any], value: object, unreadable: Any, *arguments: Any) -> Any:
-    """``read(value)``, or ``unreadable``: a cell may be any object, and its methods may raise anything."""
+    """``read(value)``, or ``unreadable``: a cell may be any object, and its methods may raise
+    anything.
+    """
     try:
         return read(value, *arguments)
     except Exception:
@@ -327,7 +397,8 @@ def _attempt(read: Callable[..., Any], value: object, unreadable: Any, *argument
 
 
 def plain_text(text: str) -> str:
-    """Without surrounding white space, and with accents composed: spellings that columns read as one.
+    """Without surrounding white space, and with accents composed: spellings that columns read as
+    one.
 
     >>> plain_text(" e\\N{COMBINING ACUTE ACCENT} ") == "é"
     True
@@ -341,4 +412,6 @@ def canonical_text(value: object) -> str | None:
     >>> canonical_text(" 12"), canonical_text(12.0), canonical_text([12])
     ('12', '12', None)
     """
-    return plain_text(value) if type(value) is str else [None, *map(plain_text, texts_of(value))][-1]
+    return (
+        plain_text(value) if type(value) is str else [None, *map(plain_text, texts_of(value))][-1]
+    )

@@ -12,11 +12,14 @@ from synthdp.schema.columns.reading import distinct, is_missing, objects_of
 Mask = NDArray[np.bool_]
 
 _LARGEST = 2.0**63
-"""Whole numbers from there on fit into no column of integers: a level ``other`` stands for those as well."""
+"""Whole numbers from there on fit into no column of integers: a level ``other`` stands for those as
+well.
+"""
 
 
 def empty_cells(values: pd.Series, *, blank: bool = True) -> Mask:
-    """Which cells hold no value: None, NaN or NaT, and if ``blank`` texts of nothing but white space.
+    """Which cells hold no value: None, NaN or NaT, and if ``blank`` texts of nothing but white
+    space.
 
     >>> empty_cells(pd.Series(["a", " ", None], dtype=object)).tolist()
     [False, True, True]
@@ -24,7 +27,10 @@ def empty_cells(values: pd.Series, *, blank: bool = True) -> Mask:
     if isinstance(values.dtype, np.dtype) and values.dtype != object:
         return np.asarray(values.isna())
     unique, positions = distinct(values)
-    empty = np.array([is_missing(each) or (blank and _is_blank(each)) for each in objects_of(unique)], dtype=np.bool_)
+    empty = np.array(
+        [is_missing(each) or (blank and _is_blank(each)) for each in objects_of(unique)],
+        dtype=np.bool_,
+    )
     return empty if positions is None else empty[positions]
 
 
@@ -33,7 +39,8 @@ def _is_blank(value: object) -> bool:
 
 
 def filled_cells(given: pd.Series, drawn: pd.Series, known: Mask) -> pd.Series:
-    """A column of the given values where they are known and of drawn ones elsewhere, in a dtype that holds both.
+    """A column of the given values where they are known and of drawn ones elsewhere, in a dtype
+    that holds both.
 
     Parameters
     ----------
@@ -59,7 +66,9 @@ def filled_cells(given: pd.Series, drawn: pd.Series, known: Mask) -> pd.Series:
 
 
 def _whole_numbers(values: pd.Series, dtype: Any) -> pd.Series:
-    """Floats in a dtype of numbers if all are whole, as pandas makes floats of integers beside empty cells."""
+    """Floats in a dtype of numbers if all are whole, as pandas makes floats of integers beside
+    empty cells.
+    """
     if values.dtype != np.float64 or not is_numeric_dtype(dtype):
         return values
     present = values.dropna()

@@ -18,7 +18,9 @@ DEFAULT_LOCALE = "en_US"
 """Language and country of fakes, if a field names none."""
 
 POOL_TEXTS = 10_000
-"""Most different addresses, telephone numbers and companies of a column: faker takes a second for so many."""
+"""Most different addresses, telephone numbers and companies of a column: faker takes a second for
+so many.
+"""
 
 _LOCALE = re.compile(r"[a-z]{2,3}_[A-Z]{2}", re.ASCII)
 
@@ -51,7 +53,10 @@ class FakeColumn(GeneratedColumn):
         if self.fake not in FAKES:
             refuse(self.name, f"synthdp.kind is {self.fake!r}; use one of {', '.join(FAKES)}")
         if not isinstance(self.locale, str) or _LOCALE.fullmatch(self.locale) is None:
-            refuse(self.name, f"synthdp.locale is {self.locale!r}; write language and country, such as 'de_DE'")
+            refuse(
+                self.name,
+                f"synthdp.locale is {self.locale!r}; write language and country, such as 'de_DE'",
+            )
 
     @property
     def kind(self) -> str:
@@ -70,7 +75,11 @@ class FakeColumn(GeneratedColumn):
 
     def values(self, table: pd.DataFrame, seed: int) -> list[str] | NDArray[np.int64]:
         """One fake a row."""
-        texts = self._of_people(len(table), seed) if self.fake in _OF_PEOPLE else self._of_faker(len(table), seed)
+        texts = (
+            self._of_people(len(table), seed)
+            if self.fake in _OF_PEOPLE
+            else self._of_faker(len(table), seed)
+        )
         found: list[str] = texts.tolist()
         return found
 
@@ -78,27 +87,39 @@ class FakeColumn(GeneratedColumn):
         people = People.drawn(n_rows, locale=self.locale, seed=seed)
         if self.fake == "email":
             return people.mails(self._generator(seed))
-        return {"name": people.names, "first_name": people.first_names, "last_name": people.last_names}[self.fake]
+        return {
+            "name": people.names,
+            "first_name": people.first_names,
+            "last_name": people.last_names,
+        }[self.fake]
 
     def _of_faker(self, n_rows: int, seed: int) -> NDArray[np.object_]:
         rng = self._generator(seed)
         make = self._maker(int(rng.integers(2**32)))
         pool = [", ".join(make().splitlines()) for _ in range(min(n_rows, POOL_TEXTS))]
-        positions = np.arange(n_rows) if n_rows <= POOL_TEXTS else rng.integers(POOL_TEXTS, size=n_rows)
+        positions = (
+            np.arange(n_rows) if n_rows <= POOL_TEXTS else rng.integers(POOL_TEXTS, size=n_rows)
+        )
         texts: NDArray[np.object_] = np.array(pool, dtype=object)[positions]
         return texts
 
     def _maker(self, seed: int) -> Callable[[], str]:
-        """What makes one text up; for kinds about people any name will do, for all locales have those."""
+        """What makes one text up; for kinds about people any name will do, for all locales have
+        those.
+        """
         source = faker_of(self.locale, seed)
         try:
             maker: Callable[[], str] = getattr(source, _OF_FAKER.get(self.fake, "name"))
         except AttributeError:
-            raise SchemaError(f"schema: faker has no {self.fake} for the locale {self.locale!r}; use another") from None
+            raise SchemaError(
+                f"schema: faker has no {self.fake} for the locale {self.locale!r}; use another"
+            ) from None
         return maker
 
     def check_available(self) -> None:
-        """Raise `MissingExtraError` if faker is not installed, `SchemaError` if it does not know the locale."""
+        """Raise `MissingExtraError` if faker is not installed, `SchemaError` if it does not know
+        the locale.
+        """
         try:
             self._maker(0)
         except SchemaError as error:

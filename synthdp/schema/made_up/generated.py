@@ -1,4 +1,6 @@
-"""All columns of a table that are generated: where they stand, which key they make unique, and their values."""
+"""All columns of a table that are generated: where they stand, which key they make unique, and
+their values.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,19 +48,32 @@ class Generated:
         """The names in the header of the output, given those that the model draws."""
         rest = tuple(modelled)
         known = {*rest, *self.names}
-        return tuple(dict.fromkeys([*(name for name in self.order if name in known), *rest, *self.names]))
+        return tuple(
+            dict.fromkeys([*(name for name in self.order if name in known), *rest, *self.names])
+        )
 
     def check(self, modelled: Sequence[str], *, ignored: Sequence[str] = ()) -> None:
-        """Raise `SchemaError` unless names differ, numbers run within columns that are there, and the key is unique."""
+        """Raise `SchemaError` unless names differ, numbers run within columns that are there, and
+        the key is unique.
+        """
         for name in self.names:
             again = {*modelled, *ignored}
             if name in again or self.names.count(name) > 1:
-                refuse(name, "it is generated, but stands there twice; give every column its own name")
+                refuse(
+                    name, "it is generated, but stands there twice; give every column its own name"
+                )
         for column in self.columns:
             for other in column.per if isinstance(column, IdColumn) else ():
                 if other not in modelled:
-                    what = "which is generated itself" if other in self.names else "which is no column of the output"
-                    refuse(column.name, f"synthdp.per names {other!r}, {what}; name columns that have a domain")
+                    what = (
+                        "which is generated itself"
+                        if other in self.names
+                        else "which is no column of the output"
+                    )
+                    refuse(
+                        column.name,
+                        f"synthdp.per names {other!r}, {what}; name columns that have a domain",
+                    )
         for name in self.key:
             if name not in modelled and name not in self.names:
                 what = "is ignored" if name in ignored else "is no column of the output"
@@ -71,16 +86,29 @@ class Generated:
 
     def _makes_unique(self, column: GeneratedColumn) -> bool:
         within = column.per if isinstance(column, IdColumn) else ()
-        return column.name in self.key and (column.is_unique or bool(within)) and set(within) <= set(self.key)
+        return (
+            column.name in self.key
+            and (column.is_unique or bool(within))
+            and set(within) <= set(self.key)
+        )
 
     def numbered_by_key(self, modelled: Sequence[str]) -> Self:
-        """These columns, with the only id of a composite key numbered within the others, unless it says otherwise."""
+        """These columns, with the only id of a composite key numbered within the others, unless it
+        says otherwise.
+        """
         own = [column for column in self.columns if column.name in self.key]
         others = tuple(name for name in self.key if name in modelled)
-        if len(own) != 1 or not isinstance(own[0], IdColumn) or own[0].per or own[0].pattern == UUID:
+        if (
+            len(own) != 1
+            or not isinstance(own[0], IdColumn)
+            or own[0].per
+            or own[0].pattern == UUID
+        ):
             return self
         numbered = replace(own[0], per=others)
-        return replace(self, columns=tuple(numbered if each is own[0] else each for each in self.columns))
+        return replace(
+            self, columns=tuple(numbered if each is own[0] else each for each in self.columns)
+        )
 
     def reordered(self, header: Iterable[str]) -> Self:
         """These columns in the order of a table's header.
@@ -96,21 +124,30 @@ class Generated:
         return replace(self, order=tuple(order)) if self.columns else self
 
     def continued(self, n_rows: int) -> Self:
-        """These columns in a table that goes on after some rows: ids that are numbers begin where they had come to."""
+        """These columns in a table that goes on after some rows: ids that are numbers begin where
+        they had come to.
+        """
         at = [c.continued(n_rows) if isinstance(c, IdColumn) else c for c in self.columns]
         return replace(self, columns=tuple(at))
 
     def check_available(self) -> None:
-        """Raise `MissingExtraError` or `SchemaError` if some values could not be generated on this machine."""
+        """Raise `MissingExtraError` or `SchemaError` if some values could not be generated on this
+        machine.
+        """
         for column in self.columns:
             column.check_available()
 
     def added_to(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A schema as JSON values, with the fields of these columns in their places, and the key."""
-        places = {name: i for i, name in enumerate(self.header(field["name"] for field in schema["fields"]))}
+        places = {
+            name: i
+            for i, name in enumerate(self.header(field["name"] for field in schema["fields"]))
+        }
         fields = [*schema["fields"], *(column.field() for column in self.columns)]
         key = {"primaryKey": list(self.key)} if self.key else {}
-        return dict(schema) | {"fields": sorted(fields, key=lambda field: places[field["name"]])} | key
+        return (
+            dict(schema) | {"fields": sorted(fields, key=lambda field: places[field["name"]])} | key
+        )
 
     def completed(
         self, table: pd.DataFrame, *, seed: int, stated: Mapping[str, pd.Series], text: bool = False
@@ -144,7 +181,9 @@ class Generated:
                 values = column.beside(given, values, table)
             made = _drawn(values, text=text)
             columns[column.name] = made if given is None else _completed(given, made, text=text)
-        whole = pd.DataFrame({name: columns[name] for name in self.header(table.columns)}, copy=False)
+        whole = pd.DataFrame(
+            {name: columns[name] for name in self.header(table.columns)}, copy=False
+        )
         if not set(stated).isdisjoint(self.key) and whole.duplicated(list(self.key)).any():
             raise ParameterError(
                 f"given: its values make two rows alike in primaryKey {listed(self.key)}; correct them"
@@ -152,7 +191,9 @@ class Generated:
         return whole
 
     def _turns(self) -> Iterator[tuple[int, GeneratedColumn]]:
-        """Each column, and how many like it come before: the second name and the second mail are of another person."""
+        """Each column, and how many like it come before: the second name and the second mail are of
+        another person.
+        """
         kinds = [column.field()["synthdp"] for column in self.columns]
         return ((kinds[:i].count(kinds[i]), column) for i, column in enumerate(self.columns))
 
@@ -164,7 +205,9 @@ NOTHING_GENERATED = Generated()
 def _drawn(values: list[str] | NDArray[np.int64], *, text: bool) -> pd.Series:
     """Values with a dtype that depends on the column and not on how many there are."""
     if isinstance(values, np.ndarray):
-        return pd.Series(list(map(str, values.tolist())), dtype=object) if text else pd.Series(values)
+        return (
+            pd.Series(list(map(str, values.tolist())), dtype=object) if text else pd.Series(values)
+        )
     return pd.Series(values, dtype=object if text else pd.Series([""]).dtype)
 
 
@@ -172,6 +215,8 @@ def _completed(given: pd.Series, made: pd.Series, *, text: bool) -> pd.Series:
     """Values that somebody gave, as they are or as texts, and others where cells are empty."""
     known = ~empty_cells(given)
     if text:
-        texts = [value if isinstance(value, str) else canonical_text(value) or "" for value in given]
+        texts = [
+            value if isinstance(value, str) else canonical_text(value) or "" for value in given
+        ]
         given = pd.Series(texts, dtype=object)
     return filled_cells(given, made, known)

@@ -72,7 +72,9 @@ class GeneratedColumn(ABC):
         """
 
     def check_available(self) -> None:  # noqa: B027 (most need nothing)
-        """Raise `MissingExtraError` or `SchemaError` if values could not be generated on this machine."""
+        """Raise `MissingExtraError` or `SchemaError` if values could not be generated on this
+        machine.
+        """
 
     @abstractmethod
     def field(self) -> dict[str, Any]:

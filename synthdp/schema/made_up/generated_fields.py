@@ -56,18 +56,26 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Gen
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         return schema, NOTHING_GENERATED
     generated = {i: _column(field) for i, field in enumerate(fields) if _kind(field) is not None}
-    plain = dict(schema) | {"fields": [field for i, field in enumerate(fields) if i not in generated]}
+    plain = dict(schema) | {
+        "fields": [field for i, field in enumerate(fields) if i not in generated]
+    }
     if generated and not plain["fields"]:
-        raise SchemaError("schema: all columns are generated; declare one that is to be drawn, or derive its domain")
+        raise SchemaError(
+            "schema: all columns are generated; declare one that is to be drawn, or derive its domain"
+        )
     for field in plain["fields"]:
         _refuse_unique(field)
     key = _key(plain.pop("primaryKey", None))
     if plain.get("uniqueKeys"):
         raise SchemaError("schema: uniqueKeys is not supported; state one key, as primaryKey")
     order = tuple(
-        field["name"] for field in fields if isinstance(field, Mapping) and isinstance(field.get("name"), str)
+        field["name"]
+        for field in fields
+        if isinstance(field, Mapping) and isinstance(field.get("name"), str)
     )
-    modelled = [name for name in order if name not in {column.name for column in generated.values()}]
+    modelled = [
+        name for name in order if name not in {column.name for column in generated.values()}
+    ]
     found = Generated(tuple(generated.values()), order if generated else (), key)
     return plain, found.numbered_by_key(modelled)
 
@@ -89,11 +97,22 @@ def _column(field: Mapping[str, Any]) -> GeneratedColumn:
     if not isinstance(own, Mapping):
         refuse(name, f"synthdp is {own!r}; write an object in braces")
     if own.get("kind", kind) != kind:
-        refuse(name, f"its type is {kind!r} but synthdp.kind is {own['kind']!r}; remove one of them")
+        refuse(
+            name, f"its type is {kind!r} but synthdp.kind is {own['kind']!r}; remove one of them"
+        )
     _check_keys(name, kind, field, own)
-    settings = {key: place[key] for place in (field, own) for key in _SETTINGS[kind] if place.get(key) is not None}
+    settings = {
+        key: place[key]
+        for place in (field, own)
+        for key in _SETTINGS[kind]
+        if place.get(key) is not None
+    }
     settings |= {key: field[key] for key in ("title", "description") if field.get(key) is not None}
-    column = _id(name, field.get("type", ID), settings) if kind == ID else FakeColumn(name=name, fake=kind, **settings)
+    column = (
+        _id(name, field.get("type", ID), settings)
+        if kind == ID
+        else FakeColumn(name=name, fake=kind, **settings)
+    )
     _check_constraints(column, field.get("constraints") or {})
     return column
 
@@ -122,12 +141,24 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
         refuse(name, f"its values are texts, but its type is {field.get('type')!r}; make it string")
     for key, value in field.items():
         if key in known and not is_short:
-            refuse(name, f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}')
+            refuse(
+                name,
+                f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}',
+            )
         if key in (*_OF_READING, *_OF_NUMBERS) and value not in (None, []):
-            refuse(name, f"{key!r} says how values are read, but those of this column are generated; remove it")
-        if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(("x-", "$", "_")):
+            refuse(
+                name,
+                f"{key!r} says how values are read, but those of this column are generated; remove it",
+            )
+        if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(
+            ("x-", "$", "_")
+        ):
             meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
-            hint = f"did you mean {meant!r}?" if meant else f"this kind of column may have {', '.join(known)}"
+            hint = (
+                f"did you mean {meant!r}?"
+                if meant
+                else f"this kind of column may have {', '.join(known)}"
+            )
             refuse(name, f"the key {key!r} is not known; {hint}")
 
 
@@ -136,9 +167,14 @@ def _check_constraints(column: GeneratedColumn, constraints: Any) -> None:
         refuse(column.name, f"constraints is {constraints!r}; write an object in braces")
     for key, value in constraints.items():
         if key in ("enum", "minimum", "maximum") and value not in (None, []):
-            refuse(column.name, f"constraints.{key} is for values that are read, but its are generated; remove it")
+            refuse(
+                column.name,
+                f"constraints.{key} is for values that are read, but its are generated; remove it",
+            )
     if constraints.get("unique") is True and not column.is_unique:
-        refuse(column.name, "constraints.unique is true, but values of this kind may repeat; remove it")
+        refuse(
+            column.name, "constraints.unique is true, but values of this kind may repeat; remove it"
+        )
 
 
 def _refuse_unique(field: Any) -> None:
@@ -146,12 +182,17 @@ def _refuse_unique(field: Any) -> None:
     constraints = field.get("constraints") if isinstance(field, Mapping) else None
     if isinstance(constraints, Mapping) and constraints.get("unique") is True:
         way_out = 'generate them: "synthdp": {"kind": "id"}, or remove it'
-        refuse(str(field.get("name")), f"constraints.unique is true, which drawn values cannot be; {way_out}")
+        refuse(
+            str(field.get("name")),
+            f"constraints.unique is true, which drawn values cannot be; {way_out}",
+        )
 
 
 def _key(given: Any) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given or ()
     is_list = isinstance(names, Sequence) and all(isinstance(name, str) and name for name in names)
     if not is_list or len(set(names)) < len(names):
-        raise SchemaError(f"schema: primaryKey is {given!r}; give the name of a column, or a list of names")
+        raise SchemaError(
+            f"schema: primaryKey is {given!r}; give the name of a column, or a list of names"
+        )
     return tuple(names)

@@ -18,9 +18,13 @@ UUID = "uuid"
 """In place of a pattern: random UUIDs (version 4)."""
 
 MAX_START = 10**15
-"""First numbers above this are a slip of the finger; with any number of rows they still are 64-bit integers."""
+"""First numbers above this are a slip of the finger; with any number of rows they still are 64-bit
+integers.
+"""
 
-_HEXADECIMAL = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint8).reshape(256, 2)
+_HEXADECIMAL = np.frombuffer(
+    "".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint8
+).reshape(256, 2)
 _GROUPS = (4, 6, 8, 10, 16)
 """Bytes of a UUID before each of its hyphens, and all of them."""
 
@@ -30,7 +34,8 @@ _BLOCK_ROWS = 1_000_000
 @final
 @dataclass(frozen=True, kw_only=True)
 class IdColumn(GeneratedColumn):
-    """Fresh ids, each row its own: ``start``, ``start + 1``, ... in the order of the rows, or UUIDs.
+    """Fresh ids, each row its own: ``start``, ``start + 1``, ... in the order of the rows, or
+    UUIDs.
 
     Parameters
     ----------
@@ -54,19 +59,37 @@ class IdColumn(GeneratedColumn):
         super().__post_init__()
         object.__setattr__(self, "per", tuple(self.per))
         if self.type not in ("string", "integer"):
-            refuse(self.name, f"its ids are of type {self.type!r}; use string, or integer without a pattern")
+            refuse(
+                self.name,
+                f"its ids are of type {self.type!r}; use string, or integer without a pattern",
+            )
         if self.type == "integer" and self.pattern is not None:
-            refuse(self.name, f"its ids are integers but have a pattern, {self.pattern!r}; make the type string")
+            refuse(
+                self.name,
+                f"its ids are integers but have a pattern, {self.pattern!r}; make the type string",
+            )
         if self.type == "string" and self.pattern is None:
             object.__setattr__(self, "pattern", "{:d}")
-        if isinstance(self.start, bool) or not isinstance(self.start, int) or not 0 <= self.start <= MAX_START:
-            refuse(self.name, f"synthdp.start is {self.start!r}; give a whole number from 0 to {MAX_START}")
+        if (
+            isinstance(self.start, bool)
+            or not isinstance(self.start, int)
+            or not 0 <= self.start <= MAX_START
+        ):
+            refuse(
+                self.name,
+                f"synthdp.start is {self.start!r}; give a whole number from 0 to {MAX_START}",
+            )
         if self.pattern == UUID and (self.start != 1 or self.per):
-            refuse(self.name, f"synthdp.{'per' if self.per else 'start'} is for ids that are numbers, not UUIDs")
+            refuse(
+                self.name,
+                f"synthdp.{'per' if self.per else 'start'} is for ids that are numbers, not UUIDs",
+            )
         if self.pattern not in (None, UUID):
             object.__setattr__(self, "pattern", str(Pattern.parse(self.pattern, column=self.name)))
         if self.name in self.per:
-            refuse(self.name, "synthdp.per names the column itself; name other columns of the output")
+            refuse(
+                self.name, "synthdp.per names the column itself; name other columns of the output"
+            )
 
     @property
     def kind(self) -> str:
@@ -103,7 +126,8 @@ class IdColumn(GeneratedColumn):
     def beside(
         self, given: pd.Series, made: list[str] | NDArray[np.int64], table: pd.DataFrame
     ) -> list[str] | NDArray[np.int64]:
-        """Ids of which no row whose own is not given has one that is: it takes one that such a row leaves over.
+        """Ids of which no row whose own is not given has one that is: it takes one that such a row
+        leaves over.
 
         Parameters
         ----------
@@ -117,15 +141,26 @@ class IdColumn(GeneratedColumn):
         known = ~empty_cells(given)
         groups = np.zeros(len(table), dtype=np.int64)
         if self.per:
-            groups = table.groupby(list(self.per), dropna=False, sort=False, observed=True).ngroup().to_numpy()
+            groups = (
+                table.groupby(list(self.per), dropna=False, sort=False, observed=True)
+                .ngroup()
+                .to_numpy()
+            )
         taken = pd.MultiIndex.from_arrays([groups[known], _texts(given[known])])
-        is_taken = np.asarray(pd.MultiIndex.from_arrays([groups, _texts(pd.Series(made).tolist())]).isin(taken))
-        # each given id takes at most one that is made, and its row leaves one over: there are enough in each group
+        is_taken = np.asarray(
+            pd.MultiIndex.from_arrays([groups, _texts(pd.Series(made).tolist())]).isin(taken)
+        )
+        # each given id takes at most one that is made, and its row leaves one over: there are
+        # enough in each group
         in_need, spare = np.flatnonzero(is_taken & ~known), np.flatnonzero(known & ~is_taken)
         wanted, offered = (_numbered(groups[rows]) for rows in (in_need, spare))
         positions = np.arange(len(table))
         positions[in_need] = spare[offered.get_indexer(wanted)]
-        return made[positions] if isinstance(made, np.ndarray) else [made[position] for position in positions]
+        return (
+            made[positions]
+            if isinstance(made, np.ndarray)
+            else [made[position] for position in positions]
+        )
 
     def _written(self, numbers: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         if self.pattern is None:
@@ -146,7 +181,9 @@ def _texts(values: Iterable[object]) -> NDArray[np.object_]:
 
 def _numbered(groups: NDArray[np.int64]) -> pd.MultiIndex:
     """Rows by their group, and how many of it come before."""
-    return pd.MultiIndex.from_arrays([groups, pd.Series(groups).groupby(groups).cumcount().to_numpy()])
+    return pd.MultiIndex.from_arrays(
+        [groups, pd.Series(groups).groupby(groups).cumcount().to_numpy()]
+    )
 
 
 def uuids(number: int, rng: np.random.Generator) -> list[str]:

@@ -1,4 +1,6 @@
-"""People who do not exist: first and last names of one sex and language, and mail addresses that fit them."""
+"""People who do not exist: first and last names of one sex and language, and mail addresses that
+fit them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +40,9 @@ def import_faker() -> ModuleType:
         import faker
     except ImportError:
         way_out = "run: pip install 'synthdp[fakes]'"
-        raise MissingExtraError(f"columns of names, mail addresses and the like need faker; {way_out}") from None
+        raise MissingExtraError(
+            f"columns of names, mail addresses and the like need faker; {way_out}"
+        ) from None
     module: ModuleType = faker
     return module
 
@@ -57,7 +61,9 @@ def faker_of(locale: str, seed: int) -> "Faker":
     try:
         source: Faker = library.Faker(locale)
     except AttributeError:
-        raise SchemaError(f"schema: faker has no locale {locale!r}; use one such as en_US, de_DE or pt_BR") from None
+        raise SchemaError(
+            f"schema: faker has no locale {locale!r}; use one such as en_US, de_DE or pt_BR"
+        ) from None
     source.seed_instance(seed)
     return source
 
@@ -72,7 +78,8 @@ class People:
     first_names, last_names
         Shape ``(n_rows,)``.
     mail_names
-        What may stand before the ``@``: letters and points, of the names where they can be written so.
+        What may stand before the ``@``: letters and points, of the names where they can be written
+        so.
     locale
         Says in which order names are written.
     """
@@ -87,12 +94,17 @@ class People:
         """As many people as there are rows; the same ones for the same seed."""
         source, rng = faker_of(locale, seed), np.random.default_rng(seed)
         sexes = ("female", "male")
-        firsts = [getattr(source, f"first_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)]
+        firsts = [
+            getattr(source, f"first_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)
+        ]
         lasts = [getattr(source, f"last_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)]
         mail_firsts = [f"{name}." if name else "" for name in map(_latin, firsts)]
         mail_lasts = [_latin(name) or _latin(source.user_name()) or "mail" for name in lasts]
         sex = rng.integers(len(sexes), size=n_rows) * POOL_NAMES
-        first, last = sex + rng.integers(POOL_NAMES, size=n_rows), sex + rng.integers(POOL_NAMES, size=n_rows)
+        first, last = (
+            sex + rng.integers(POOL_NAMES, size=n_rows),
+            sex + rng.integers(POOL_NAMES, size=n_rows),
+        )
         mails = _joined(_taken(mail_firsts, first), _taken(mail_lasts, last))
         return cls(_taken(firsts, first), _taken(lasts, last), mails, locale)
 

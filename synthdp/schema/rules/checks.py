@@ -1,4 +1,6 @@
-"""Checks: relations between the values of numbers, or of dates, held against the columns of a schema."""
+"""Checks: relations between the values of numbers, or of dates, held against the columns of a
+schema.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,10 +23,12 @@ from synthdp.schema.rules.lines import Line
 Columns = Mapping[str, Column]
 
 MAX_PAIR_CELLS, MAX_CELLS = 2**18, 2**14
-"""Engines are told what bins a check allows in tables of two columns, and of more, of at most so many cells.
+"""Engines are told what bins a check allows in tables of two columns, and of more, of at most so
+many cells.
 
-All else is left to drawing. In larger tables engines spend more on obeying than it gains: with sums of three columns
-of 32 bins, 2^15 cells, 1,000,000 rows took 52 processor seconds and not 22, for 3 % less error of pairs.
+All else is left to drawing. In larger tables engines spend more on obeying than it gains: with sums
+of three columns of 32 bins, 2^15 cells, 1,000,000 rows took 52 processor seconds and not 22, for 3
+% less error of pairs.
 """
 
 
@@ -39,31 +43,47 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
         if not isinstance(column, BinnedColumn):
             kind = column.field()["type"]
             refuse_check(
-                relation.text, f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid"
+                relation.text,
+                f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid",
             )
         found.append(column)
     _check_total(relation, columns)
     dates = [column.name for column in found if isinstance(column, DateColumn)]
     numbers = [column.name for column in found if not isinstance(column, DateColumn)]
     if dates and numbers:
-        refuse_check(relation.text, f"{dates[0]!r} is a date and {numbers[0]!r} a number; compare like with like")
+        refuse_check(
+            relation.text,
+            f"{dates[0]!r} is a date and {numbers[0]!r} a number; compare like with like",
+        )
     if dates and (sorted(relation.factors.values()) != [-1, 1] or relation.constant):
         way_out = "compare one date with another; limits of a single one are constraints.minimum and maximum"
-        refuse_check(relation.text, f"dates cannot be added, multiplied or compared with numbers; {way_out}")
+        refuse_check(
+            relation.text, f"dates cannot be added, multiplied or compared with numbers; {way_out}"
+        )
 
 
 def _check_total(relation: Relation, columns: Columns) -> None:
     """Refuse a total of whole numbers only whose parts have decimals."""
     others = [name for name in relation.factors if name != relation.total]
-    fractions = any(value.denominator > 1 for value in (*relation.factors.values(), relation.constant))
+    fractions = any(
+        value.denominator > 1 for value in (*relation.factors.values(), relation.constant)
+    )
     numbers = any(isinstance(columns[name], NumberColumn) for name in others)
-    if relation.total is not None and isinstance(columns[relation.total], IntegerColumn) and (fractions or numbers):
-        problem = f"{relation.total!r} has whole numbers only, and what it is the sum of has decimals"
+    if (
+        relation.total is not None
+        and isinstance(columns[relation.total], IntegerColumn)
+        and (fractions or numbers)
+    ):
+        problem = (
+            f"{relation.total!r} has whole numbers only, and what it is the sum of has decimals"
+        )
         refuse_check(relation.text, f"{problem}; make it a number, or its parts integers")
 
 
 def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Inequality, ...]:
-    """What a relation says of places on the lines of its columns: one inequality, or two for an equation."""
+    """What a relation says of places on the lines of its columns: one inequality, or two for an
+    equation.
+    """
     scaled = {name: factor * lines[name].unit for name, factor in relation.factors.items()}
     common = lcm(*(value.denominator for value in (*scaled.values(), relation.constant)))
     factors = [int(value * common) for value in scaled.values()]
@@ -76,7 +96,9 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
 
 
 def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
-    """Which bins of the columns hold values that keep to a relation; None if that is too large a table, or all do."""
+    """Which bins of the columns hold values that keep to a relation; None if that is too large a
+    table, or all do.
+    """
     columns = {name: lines[name].column for name in relation.factors}
     n_cells = prod(column.size for column in columns.values())
     if n_cells > (MAX_PAIR_CELLS if len(columns) == 2 else MAX_CELLS):
@@ -84,7 +106,9 @@ def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint |
     shape = tuple(column.n_levels for column in columns.values())
     allowed: Mask = np.ones(shape, dtype=np.bool_)
     for inequality in inequalities_of(relation, lines):
-        least = inequality.least(*({name: lines[name].bins[end] for name in columns} for end in (0, 1)))
+        least = inequality.least(
+            *({name: lines[name].bins[end] for name in columns} for end in (0, 1))
+        )
         total = sum(np.ix_(*least)) + inequality.constant
         allowed &= np.asarray(total <= 0, dtype=np.bool_)
     if allowed.all():
@@ -94,7 +118,8 @@ def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint |
 
 
 def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> list[Constraint]:
-    """Those of some constraints that close no circle with each other and the given ones: engines bear these easily.
+    """Those of some constraints that close no circle with each other and the given ones: engines
+    bear these easily.
 
     What is left out still holds in every row: values are drawn so.
     """
@@ -121,11 +146,15 @@ def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> 
     return kept
 
 
-def with_exact_decimals(columns: Sequence[Column], relations: Sequence[Relation]) -> tuple[Column, ...]:
-    """The columns, with decimals such that values are what is compared, and totals the exact sums of their parts.
+def with_exact_decimals(
+    columns: Sequence[Column], relations: Sequence[Relation]
+) -> tuple[Column, ...]:
+    """The columns, with decimals such that values are what is compared, and totals the exact sums
+    of their parts.
 
-    A total gets as many as its parts need; where floats cannot hold so many, its parts get fewer. A column of one
-    value gets as many as that has. Raises `SchemaError` if bins of a part would be left without a value.
+    A total gets as many as its parts need; where floats cannot hold so many, its parts get fewer. A
+    column of one value gets as many as that has. Raises `SchemaError` if bins of a part would be
+    left without a value.
     """
     by_name = {column.name: column for column in columns}
     for name in {name for relation in relations for name in relation.factors}:
@@ -145,7 +174,9 @@ def with_exact_decimals(columns: Sequence[Column], relations: Sequence[Relation]
             if decimals > most and isinstance(part, NumberColumn):
                 by_name[name] = part.with_decimals((part.decimals or 0) - (decimals - most))
         needed_most = max(_decimals(relation.constant), *needed.values())
-        by_name[total.name] = replace(total, decimals=max(total.decimals or 0, min(needed_most, most)))
+        by_name[total.name] = replace(
+            total, decimals=max(total.decimals or 0, min(needed_most, most))
+        )
     return tuple(by_name.get(column.name, column) for column in columns)
 
 
@@ -161,4 +192,6 @@ def _units(relation: Relation, columns: Columns) -> dict[str, Fraction]:
 
 def _decimals(number: Fraction) -> int:
     """How many decimals a number has, which has finitely many."""
-    return next(decimals for decimals in count() if (number * Fraction(10) ** decimals).denominator == 1)
+    return next(
+        decimals for decimals in count() if (number * Fraction(10) ** decimals).denominator == 1
+    )

@@ -20,17 +20,28 @@ def allowed_beside(constraints: Sequence[Constraint], codes: Mapping[str, int]) 
     tables = []
     for constraint in constraints:
         index = tuple(codes.get(name, slice(None)) for name in constraint.clique)
-        tables.append((tuple(name for name in constraint.clique if name not in codes), constraint.allowed[index]))
+        tables.append(
+            (
+                tuple(name for name in constraint.clique if name not in codes),
+                constraint.allowed[index],
+            )
+        )
     return tables
 
 
 def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) -> list[Table]:
-    """What constraints allow of some columns in a row in which the others are whatever all constraints allow."""
+    """What constraints allow of some columns in a row in which the others are whatever all
+    constraints allow.
+    """
     tables: list[Table] = [(constraint.clique, constraint.allowed) for constraint in constraints]
     for name in sorted({name for clique, _ in tables for name in clique} - set(names)):
         joined = [table for table in tables if name in table[0]]
         tables = [table for table in tables if name not in table[0]]
-        sizes = {other: size for clique, allowed in joined for other, size in zip(clique, allowed.shape, strict=True)}
+        sizes = {
+            other: size
+            for clique, allowed in joined
+            for other, size in zip(clique, allowed.shape, strict=True)
+        }
         parts = joined
         if np.prod(list(sizes.values()), dtype=np.float64) <= MAX_CELLS:
             whole = reduce(np.logical_and, (_expanded(table, list(sizes)) for table in joined))

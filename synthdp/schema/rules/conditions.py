@@ -34,7 +34,9 @@ _LIMITS = {
 
 def is_condition(value: object) -> bool:
     """Whether something is a list or a range, whatever it holds."""
-    return isinstance(value, Mapping) or (is_list_like(value) and not isinstance(value, str | bytes))
+    return isinstance(value, Mapping) or (
+        is_list_like(value) and not isinstance(value, str | bytes)
+    )
 
 
 def refuse_condition(column: Column, problem: str) -> NoReturn:
@@ -43,7 +45,8 @@ def refuse_condition(column: Column, problem: str) -> NoReturn:
 
 
 def narrowed(column: Column, condition: object) -> tuple[Column, NDArray[np.float64]]:
-    """A column that draws only values that meet a condition, and what share of each of its codes does.
+    """A column that draws only values that meet a condition, and what share of each of its codes
+    does.
 
     A bin that the condition cuts in two is drawn as often as what lies inside weighs by the bin's
     shape, and values are drawn from there.
@@ -79,12 +82,20 @@ def _narrowed_bins(column: BinnedColumn, condition: object) -> tuple[Column, NDA
 
 
 def range_of(column: Column, condition: Mapping[Any, Any]) -> tuple[object, object]:
-    """The limits of a range, None where there is none; raises `SchemaError` if it is no range or suits no column."""
+    """The limits of a range, None where there is none; raises `SchemaError` if it is no range or
+    suits no column.
+    """
     for key in condition if isinstance(column, BinnedColumn) else ():
         if key not in ("minimum", "maximum") and (meant := meant_key(str(key), _LIMITS)):
             refuse_condition(column, f"the key {key!r} is not known; did you mean {meant!r}?")
-    if not isinstance(column, BinnedColumn) or not set(condition) <= {"minimum", "maximum"} or not condition:
-        refuse_condition(column, "a range needs minimum or maximum, and a number or date; list levels")
+    if (
+        not isinstance(column, BinnedColumn)
+        or not set(condition) <= {"minimum", "maximum"}
+        or not condition
+    ):
+        refuse_condition(
+            column, "a range needs minimum or maximum, and a number or date; list levels"
+        )
     return condition.get("minimum"), condition.get("maximum")
 
 
@@ -93,7 +104,9 @@ def listed_levels(column: Column, condition: object) -> list[Any]:
     if isinstance(condition, Mapping):
         range_of(column, condition)
     if isinstance(condition, Mapping) or not is_condition(condition):
-        refuse_condition(column, "a condition is neither a list of levels nor a range; write one of them")
+        refuse_condition(
+            column, "a condition is neither a list of levels nor a range; write one of them"
+        )
     return list(condition)  # type: ignore[call-overload, no-any-return]
 
 
@@ -106,7 +119,11 @@ def level_codes(column: Column, levels: Sequence[Any]) -> NDArray[np.integer[Any
         If there is no such level, or it has no code of its own.
     """
     reader = column.by_level if isinstance(column, PartColumn) else column
-    merged = reader.merged_label if isinstance(reader, CategoricalColumn) and reader.merged is not None else None
+    merged = (
+        reader.merged_label
+        if isinstance(reader, CategoricalColumn) and reader.merged is not None
+        else None
+    )
     values = pd.Series([_as_written(reader, level) for level in levels], dtype=object)
     codes, known = reader.encode(values), reader.knows(values)
     if any(map(is_missing, levels)):
@@ -127,7 +144,9 @@ def _as_written(reader: Column, level: object) -> object:
     if not isinstance(level, bool | np.bool_) or not isinstance(reader, CategoricalColumn):
         return level
     texts = (str(level), str(level).lower())  # as Python writes it, and as JSON does
-    return next((text for text in texts if reader.knows(pd.Series([text], dtype=object))[0]), texts[0])
+    return next(
+        (text for text in texts if reader.knows(pd.Series([text], dtype=object))[0]), texts[0]
+    )
 
 
 def check_may_be_missing(column: Column) -> None:

@@ -1,10 +1,11 @@
 """Values for level codes that keep to all checks, in every row.
 
-Values are drawn from their bins, and totals added up; where that breaks a check, or leaves the bin of a total, they
-are drawn again. So they are distributed as the bins' shapes say, given that the checks hold. What is left after some
-rounds is drawn column by column, each from what the checks leave of its bin. And where the bins themselves break a
-check, from what the checks leave of the whole column, as near to the bin as that is: engines prevent this as far as
-they are told, but not all checks are small enough for them. The few rows that are then left are searched for one at a
+Values are drawn from their bins, and totals added up; where that breaks a check, or leaves the bin
+of a total, they are drawn again. So they are distributed as the bins' shapes say, given that the
+checks hold. What is left after some rounds is drawn column by column, each from what the checks
+leave of its bin. And where the bins themselves break a check, from what the checks leave of the
+whole column, as near to the bin as that is: engines prevent this as far as they are told, but not
+all checks are small enough for them. The few rows that are then left are searched for one at a
 time, exactly.
 """
 
@@ -28,10 +29,14 @@ Draw = Callable[[str, Rows], Ints]
 """Draws a grid point of a column for some rows, from the bins that their codes say."""
 
 MAX_ROUNDS = 16
-"""How often values are drawn anew: where half of all draws keep to the checks, one row in 65,536 is left."""
+"""How often values are drawn anew: where half of all draws keep to the checks, one row in 65,536 is
+left.
+"""
 
 MAX_TRIES = 4
-"""How often rows are drawn column by column; for comparisons of two columns each, one time is enough."""
+"""How often rows are drawn column by column; for comparisons of two columns each, one time is
+enough.
+"""
 
 MAX_ANSWERS = 64
 """Rows of which the same is asked are searched for so often, then some of these answers are taken."""
@@ -56,15 +61,16 @@ def drawn_values(
     rng
         Draws what ``draw`` does not.
     given
-        Values of some columns that stay as they are, as `read_numbers` gives them; they pass `System.check_given`.
+        Values of some columns that stay as they are, as `read_numbers` gives them; they pass
+        `System.check_given`.
 
     Returns
     -------
     points
         Grid points of each column, shape ``(n_rows,)``; any where a value is missing or given.
     codes
-        The codes of all attributes, some values missing that would break a check. In place of the rare rows for which
-        no values were found others stand.
+        The codes of all attributes, some values missing that would break a check. In place of the
+        rare rows for which no values were found others stand.
 
     Raises
     ------
@@ -79,7 +85,9 @@ def drawn_values(
     codes = {name: column.copy() if name in points else column for name, column in codes.items()}
     given = {name: numbers for name, numbers in given.items() if name in system.columns}
     for begin in range(0, n_rows, CHUNK):
-        chunk = _Chunk(system, codes, draw, rng, given, np.arange(begin, min(begin + CHUNK, n_rows)))
+        chunk = _Chunk(
+            system, codes, draw, rng, given, np.arange(begin, min(begin + CHUNK, n_rows))
+        )
         chunk.settle()
         found[chunk.rows] = chunk.found
         for name, line in system.lines.items():
@@ -88,9 +96,13 @@ def drawn_values(
     rows = np.arange(n_rows)
     if not found.all():
         if not found.any():
-            raise ParameterError("constraints: for a row that was drawn no values keep to all rules; relax one of them")
+            raise ParameterError(
+                "constraints: for a row that was drawn no values keep to all rules; relax one of them"
+            )
         rows[~found] = rng.choice(rows[found], size=int((~found).sum()))
-    return {name: drawn[rows] for name, drawn in points.items()}, {name: column[rows] for name, column in codes.items()}
+    return {name: drawn[rows] for name, drawn in points.items()}, {
+        name: column[rows] for name, column in codes.items()
+    }
 
 
 @final
@@ -110,8 +122,12 @@ class _Chunk:
         self.rows = rows
         self.found = np.zeros(len(rows), np.bool_)
         self._codes = {name: column[rows] for name, column in codes.items()}
-        known = {name: ~column.is_missing(self._codes[name]) for name, column in system.columns.items()}
-        self._widest = system.everything(known, {name: numbers[rows] for name, numbers in given.items()})
+        known = {
+            name: ~column.is_missing(self._codes[name]) for name, column in system.columns.items()
+        }
+        self._widest = system.everything(
+            known, {name: numbers[rows] for name, numbers in given.items()}
+        )
         self._bins = self._widest.rows(np.arange(len(rows)))
         for name in self._free:
             line = system.lines[name]
@@ -142,7 +158,9 @@ class _Chunk:
         self._search(left[~self.found[left]])
 
     def _draw_freely(self, which: Rows) -> None:
-        """Draw all columns of some rows by themselves, add up totals, and keep what is as it should be."""
+        """Draw all columns of some rows by themselves, add up totals, and keep what is as it should
+        be.
+        """
         if not which.size:
             return
         trial = self._bins.rows(which)
@@ -153,7 +171,9 @@ class _Chunk:
         for name in self._free:
             if name in self._system.totals:
                 total = self._added_up(name, trial)
-                is_right &= (self._bins.lows[name][which] <= total) & (total <= self._bins.highs[name][which])
+                is_right &= (self._bins.lows[name][which] <= total) & (
+                    total <= self._bins.highs[name][which]
+                )
                 trial.lows[name] = trial.highs[name] = total
         self._keep(which, trial, is_right & self._system.can_hold(trial))
 
@@ -168,11 +188,16 @@ class _Chunk:
         return np.where(equation.applies(trial), total, trial.lows[name])
 
     def _draw_one_by_one(self, which: Rows, intervals: Intervals) -> None:
-        """Draw one column after the other from what the checks leave of intervals, as near to its bin as that is."""
+        """Draw one column after the other from what the checks leave of intervals, as near to its
+        bin as that is.
+        """
         for name in (None, *self._free):
             if name is not None:
                 low, high = intervals.lows[name], intervals.highs[name]
-                low, high = (np.clip(ends[name][which], low, high) for ends in (self._bins.lows, self._bins.highs))
+                low, high = (
+                    np.clip(ends[name][which], low, high)
+                    for ends in (self._bins.lows, self._bins.highs)
+                )
                 drawn = self._system.lines[name].draw(low, high, self._rng)
                 intervals.lows[name] = intervals.highs[name] = drawn
             possible = self._system.tighten(intervals)
@@ -184,7 +209,9 @@ class _Chunk:
         """Whether the bins of values keep to the rules that are no checks."""
         codes = {name: column[which] for name, column in self._codes.items()}
         for name in self._free:
-            codes[name] = np.where(values.known[name], self._system.lines[name].codes(values.lows[name]), codes[name])
+            codes[name] = np.where(
+                values.known[name], self._system.lines[name].codes(values.lows[name]), codes[name]
+            )
         keeps = np.ones(len(which), np.bool_)
         for constraint in self._system.constraints:
             keeps &= constraint.allowed[tuple(codes[name] for name in constraint.clique)]
@@ -195,11 +222,17 @@ class _Chunk:
         self.found[which[is_right]] = True
 
     def _search(self, which: Rows) -> None:
-        """Find values of rows one at a time, exactly; rows of which the same is asked share a few answers."""
+        """Find values of rows one at a time, exactly; rows of which the same is asked share a few
+        answers.
+        """
         answers: dict[tuple[int, ...], list[tuple[Places, list[str]]]] = {}
         for row in which:
             alike = answers.setdefault(self._asked_of(row), [])
-            answer = self._answer(row) if len(alike) < MAX_ANSWERS else alike[self._rng.integers(MAX_ANSWERS)]
+            answer = (
+                self._answer(row)
+                if len(alike) < MAX_ANSWERS
+                else alike[self._rng.integers(MAX_ANSWERS)]
+            )
             if answer is None:
                 continue
             alike.append(answer)
@@ -211,30 +244,49 @@ class _Chunk:
             self.found[row] = True
 
     def _asked_of(self, row: np.intp) -> tuple[int, ...]:
-        """What a row must keep to: its given values, those that are missing, and its codes in other rules."""
+        """What a row must keep to: its given values, those that are missing, and its codes in other
+        rules.
+        """
         ends = (
-            ends[name][row] for name in sorted(self._widest.fixed) for ends in (self._widest.lows, self._widest.highs)
+            ends[name][row]
+            for name in sorted(self._widest.fixed)
+            for ends in (self._widest.lows, self._widest.highs)
         )
         others = {name for constraint in self._system.constraints for name in constraint.clique}
         codes = (self._codes[name][row] for name in sorted(others - self._system.columns.keys()))
-        return tuple(map(int, (*ends, *(known[row] for known in self._widest.known.values()), *codes)))
+        return tuple(
+            map(int, (*ends, *(known[row] for known in self._widest.known.values()), *codes))
+        )
 
     def _answer(self, row: np.intp) -> tuple[Places, list[str]] | None:
-        """Places in one row, and columns of which the value has to be missing; None if there are none.
+        """Places in one row, and columns of which the value has to be missing; None if there are
+        none.
 
         Raises `SchemaError` if it is a given record.
         """
         lines, box, gone = self._system.lines, self._widest.rows(np.array([row])), list[str]()
-        near = {name: int(lines[name].places(self._draw(name, self.rows[[row]]))[0]) for name in box.free}
+        near = {
+            name: int(lines[name].places(self._draw(name, self.rows[[row]]))[0])
+            for name in box.free
+        }
         while True:
-            codes = {name: int(column[row]) for name, column in self._codes.items() if name not in box.free}
+            codes = {
+                name: int(column[row])
+                for name, column in self._codes.items()
+                if name not in box.free
+            }
             codes |= {name: lines[name].column.size - 1 for name in gone}
             tables = allowed_beside(self._system.constraints, codes)
             if (places := self._system.found(box, near, tables)) is not None:
                 return places, gone
             blame = self._system.blamed(box, near, tables)
             assert blame is not None
-            named = [name for relation in blame.relations for name in relation.factors if name in box.free]
+            named = [
+                name
+                for relation in blame.relations
+                for name in relation.factors
+                if name in box.free
+            ]
             optional = next((name for name in named if _may_be_missing(lines[name].column)), None)
             if optional is None:
                 if box.fixed:

@@ -1,7 +1,8 @@
 """Comparisons and sums as people write them: ``start <= end``, ``total = wages + 2 * bonus``.
 
 Sides are sums of columns, numbers, and numbers times columns. Names that are not plain words stand
-in backticks: `` `start date` <= `end date` ``. Several signs may follow each other: ``a <= b <= c``.
+in backticks: `` `start date` <= `end date` ``. Several signs may follow each other: ``a <= b <=
+c``.
 """
 
 import re
@@ -22,7 +23,9 @@ _TOKEN = re.compile(
 _MEANING: dict[str, tuple[Sign, int]] = {
     "<=": ("<=", 1), "<": ("<", 1), ">=": ("<=", -1), ">": ("<", -1), "=": ("=", 1), "==": ("=", 1)
 }  # fmt: skip
-"""Each sign as one of three, and 1 if left minus right is held against zero, -1 if right minus left."""
+"""Each sign as one of three, and 1 if left minus right is held against zero, -1 if right minus
+left.
+"""
 
 _MAX_LENGTH = 2000
 """Characters of an expression: one line, even with dozens of long names."""
@@ -67,9 +70,13 @@ def relations_of(text: object) -> tuple[Relation, ...]:
     ({'value': -1, 'mortgage': 1, 'fee': 2}, '<=')
     """
     if not isinstance(text, str) or len(text) > _MAX_LENGTH:
-        raise SchemaError("schema: constraints: 'check' is not a short text; write it as \"start <= end\"")
+        raise SchemaError(
+            "schema: constraints: 'check' is not a short text; write it as \"start <= end\""
+        )
     sides, signs = _split(text)
-    return tuple(_relation(text, pair, sign) for pair, sign in zip(pairwise(sides), signs, strict=True))
+    return tuple(
+        _relation(text, pair, sign) for pair, sign in zip(pairwise(sides), signs, strict=True)
+    )
 
 
 def refuse_check(text: str, problem: str) -> NoReturn:
@@ -112,7 +119,10 @@ def _relation(text: str, sides: tuple[Tokens, Tokens], sign: str) -> Relation:
     (left, left_constant), (right, right_constant) = (_sum(text, side) for side in sides)
     meant, direction = _MEANING[sign]
     names = dict.fromkeys([*left, *right])
-    factors = {name: direction * (left.get(name, Fraction(0)) - right.get(name, Fraction(0))) for name in names}
+    factors = {
+        name: direction * (left.get(name, Fraction(0)) - right.get(name, Fraction(0)))
+        for name in names
+    }
     factors = {name: factor for name, factor in factors.items() if factor}
     if not factors:
         refuse_check(text, "no column is left in it; compare columns")
@@ -122,7 +132,13 @@ def _relation(text: str, sides: tuple[Tokens, Tokens], sign: str) -> Relation:
         for side, added in ((left, left_constant), (right, right_constant))
         if list(side.values()) == [1] and not added and len(left.keys() & right.keys()) == 0
     ]
-    return Relation(text, factors, constant, meant, alone[0] if alone and meant == "=" and len(factors) > 1 else None)
+    return Relation(
+        text,
+        factors,
+        constant,
+        meant,
+        alone[0] if alone and meant == "=" and len(factors) > 1 else None,
+    )
 
 
 def _sum(text: str, tokens: Tokens) -> tuple[dict[str, Fraction], Fraction]:
@@ -135,7 +151,10 @@ def _sum(text: str, tokens: Tokens) -> tuple[dict[str, Fraction], Fraction]:
         for kind, token in term:
             product *= Fraction(token) if kind == "number" else 1
         if len(names) > 1:
-            refuse_check(text, f"{names[0]!r} is multiplied by {names[1]!r}; multiply columns by numbers only")
+            refuse_check(
+                text,
+                f"{names[0]!r} is multiplied by {names[1]!r}; multiply columns by numbers only",
+            )
         if names:
             factors[names[0]] = factors.get(names[0], Fraction(0)) + product
         else:
@@ -151,7 +170,8 @@ def _terms(text: str, tokens: Tokens) -> Iterator[tuple[int, Tokens]]:
         if kind in ("name", "number"):
             if not wants_operand:
                 refuse_check(
-                    text, f"nothing stands between {term[-1][1]!r} and {token!r}; write +, - or *, or backticks"
+                    text,
+                    f"nothing stands between {term[-1][1]!r} and {token!r}; write +, - or *, or backticks",
                 )
             term.append((kind, token))
             wants_operand = False

@@ -13,19 +13,23 @@ from synthdp.schema.words.runs import Ints
 Mask = NDArray[np.bool_]
 
 MAX_EXACT = 2**62
-"""Sums up to here fit into 64 bits with room to spare; larger ones are worked out in Python's integers."""
+"""Sums up to here fit into 64 bits with room to spare; larger ones are worked out in Python's
+integers.
+"""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """For each row and column an interval on the column's `Line`, and whether there is a value at all.
+    """For each row and column an interval on the column's `Line`, and whether there is a value at
+    all.
 
     Parameters
     ----------
     lows, highs
-        For each column its limits, both included; shape ``(n_rows,)`` each. Of a value that is not on the line, such
-        as one that somebody gave, ``lows`` is the place above and ``highs`` the one below.
+        For each column its limits, both included; shape ``(n_rows,)`` each. Of a value that is not
+        on the line, such as one that somebody gave, ``lows`` is the place above and ``highs`` the
+        one below.
     known
         For each column in which rows it is not missing.
     fixed
@@ -45,7 +49,8 @@ class Intervals:
     def rows(self, which: NDArray[Any]) -> Self:
         """Some of the rows, copied."""
         lows, highs, known = (
-            {name: values[which] for name, values in part.items()} for part in (self.lows, self.highs, self.known)
+            {name: values[which] for name, values in part.items()}
+            for part in (self.lows, self.highs, self.known)
         )
         return type(self)(lows, highs, known, self.fixed)
 
@@ -77,14 +82,21 @@ class Inequality:
     is_wide: bool = False
 
     @classmethod
-    def of(cls, names: Sequence[str], factors: Sequence[int], constant: int, lines: Mapping[str, Line]) -> Self:
+    def of(
+        cls, names: Sequence[str], factors: Sequence[int], constant: int, lines: Mapping[str, Line]
+    ) -> Self:
         """The inequality between columns on their lines."""
-        reach = sum(abs(f) * max(map(abs, lines[n].ends)) for n, f in zip(names, factors, strict=True))
+        reach = sum(
+            abs(f) * max(map(abs, lines[n].ends)) for n, f in zip(names, factors, strict=True)
+        )
         return cls(tuple(names), tuple(factors), constant, 2 * (reach + abs(constant)) >= MAX_EXACT)
 
     def least(self, lows: Mapping[str, Ints], highs: Mapping[str, Ints]) -> list[NDArray[Any]]:
         """The least that each term can be."""
-        ends = [(lows if factor > 0 else highs)[name] for name, factor in zip(self.names, self.factors, strict=True)]
+        ends = [
+            (lows if factor > 0 else highs)[name]
+            for name, factor in zip(self.names, self.factors, strict=True)
+        ]
         kind = object if self.is_wide else np.int64
         return [factor * end.astype(kind) for factor, end in zip(self.factors, ends, strict=True)]
 
@@ -94,7 +106,9 @@ class Inequality:
         return known
 
     def can_hold(self, rows: Intervals) -> Mask:
-        """In which rows some values of the intervals keep to it; where they are points: whether these do."""
+        """In which rows some values of the intervals keep to it; where they are points: whether
+        these do.
+        """
         total = sum(self.least(rows.lows, rows.highs)) + self.constant
         return np.asarray(total <= 0, dtype=np.bool_) | ~self.applies(rows)
 
@@ -124,9 +138,15 @@ class Inequality:
 
 
 def tighten(
-    inequalities: Sequence[Inequality], rows: Intervals, lines: Mapping[str, Line], *, rounds: int | None = None
+    inequalities: Sequence[Inequality],
+    rows: Intervals,
+    lines: Mapping[str, Line],
+    *,
+    rounds: int | None = None,
 ) -> Mask:
-    """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to all inequalities."""
+    """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to
+    all inequalities.
+    """
     for _ in range(2 * len(lines) + 2 if rounds is None else rounds):
         changed = [inequality.tighten(rows, lines) for inequality in inequalities]
         if not any(changed):
@@ -138,6 +158,10 @@ def tighten(
 
 
 def can_hold(inequalities: Sequence[Inequality], rows: Intervals) -> Mask:
-    """Which rows may keep to each inequality by itself; where the intervals are points, whether they do."""
-    possible: Mask = np.logical_and.reduce([inequality.can_hold(rows) for inequality in inequalities])
+    """Which rows may keep to each inequality by itself; where the intervals are points, whether
+    they do.
+    """
+    possible: Mask = np.logical_and.reduce(
+        [inequality.can_hold(rows) for inequality in inequalities]
+    )
     return possible

@@ -1,4 +1,5 @@
-"""Bounds that were learnt from noisy answers and leave no values for a check: they are widened until they do.
+"""Bounds that were learnt from noisy answers and leave no values for a check: they are widened
+until they do.
 
 Nothing that noise can do should end a run that was paid for, and no row should break a check.
 """
@@ -43,19 +44,29 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: Limits) -> tupl
     """
     by_name: dict[str, Any] = {column.name: column for column in columns}
     for spread in range(MAX_ROUNDS):
-        exact = with_exact_decimals(list(by_name.values()), relations_in(rules, list(by_name.values())))
+        exact = with_exact_decimals(
+            list(by_name.values()), relations_in(rules, list(by_name.values()))
+        )
         system = system_of(parsed_rules(rules, exact), exact)
         blame = system.blamed_for(system.columns) if system is not None else None
         if blame is None:
             break
-        together = {name: by_name[name] for relation in blame.relations for name in relation.factors}
+        together = {
+            name: by_name[name] for relation in blame.relations for name in relation.factors
+        }
         for name in together.keys() & learnt.keys():
-            by_name[name] = _widened(by_name[name], list(together.values()), 4**spread - 1, learnt[name])
+            by_name[name] = _widened(
+                by_name[name], list(together.values()), 4**spread - 1, learnt[name]
+            )
     return tuple(by_name.values())
 
 
-def _widened(column: BinnedColumn, others: Sequence[Any], spread: int, limits: tuple[Any, Any]) -> BinnedColumn:
-    """A column from the lowest bound of some others to the highest, and some units more; as it is if it cannot be."""
+def _widened(
+    column: BinnedColumn, others: Sequence[Any], spread: int, limits: tuple[Any, Any]
+) -> BinnedColumn:
+    """A column from the lowest bound of some others to the highest, and some units more; as it is
+    if it cannot be.
+    """
     assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
     low, high = min(other.minimum for other in others), max(other.maximum for other in others)
     try:

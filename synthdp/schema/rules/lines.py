@@ -1,7 +1,8 @@
 """Columns on lines of whole numbers, on which their values are compared and added exactly.
 
-Numbers lie on the line as multiples of ``10**-decimals``, dates as seconds since 1970. Only what a column can be
-written as lies on it, and of a column that is narrowed (see `BinnedColumn.kept`) only what is kept.
+Numbers lie on the line as multiples of ``10**-decimals``, dates as seconds since 1970. Only what a
+column can be written as lies on it, and of a column that is narrowed (see `BinnedColumn.kept`) only
+what is kept.
 """
 
 from dataclasses import dataclass
@@ -43,7 +44,9 @@ class Line:
         if not isinstance(self.column, DateColumn):
             return 1
         assert self.column.resolution is not None
-        first = int(self.places(self.column.drawn_starts[:1])[0])  # the lower bound, wherever it lies
+        first = int(
+            self.places(self.column.drawn_starts[:1])[0]
+        )  # the lower bound, wherever it lies
         return gcd(_SECONDS.get(self.column.resolution, _SECONDS["day"]), first)
 
     @cached_property
@@ -71,11 +74,15 @@ class Line:
         return places
 
     def floor(self, places: Ints) -> Ints:
-        """The last place at or below each that is drawn, for places between the ends; below others some place."""
+        """The last place at or below each that is drawn, for places between the ends; below others
+        some place.
+        """
         return np.minimum(self.places(self._kept_below(self.points(places))), places)
 
     def ceil(self, places: Ints) -> Ints:
-        """The first place at or above each that is drawn, for places between the ends; above others some place."""
+        """The first place at or above each that is drawn, for places between the ends; above others
+        some place.
+        """
         return np.maximum(self.places(self._kept_above(self.points(places - 1) + 1)), places)
 
     def points(self, places: Ints) -> Ints:
@@ -92,11 +99,18 @@ class Line:
         return codes.astype(self.column.dtype)
 
     def around(self, numbers: NDArray[np.float64]) -> tuple[Ints, Ints]:
-        """The whole numbers on the line at or above, and at or below, what `read_numbers` gives; any for NaN."""
-        scaled = np.nan_to_num(numbers * float(1 / self.unit) if self.unit <= 1 else numbers / float(self.unit))
+        """The whole numbers on the line at or above, and at or below, what `read_numbers` gives;
+        any for NaN.
+        """
+        scaled = np.nan_to_num(
+            numbers * float(1 / self.unit) if self.unit <= 1 else numbers / float(self.unit)
+        )
         nearest = np.rint(scaled)
         is_near = np.abs(scaled - nearest) <= NEAR * np.abs(scaled)
-        above, below = (np.where(is_near, nearest, side(scaled)).astype(np.int64) for side in (np.ceil, np.floor))
+        above, below = (
+            np.where(is_near, nearest, side(scaled)).astype(np.int64)
+            for side in (np.ceil, np.floor)
+        )
         return above, below
 
     def draw(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:

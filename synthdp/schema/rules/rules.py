@@ -6,11 +6,12 @@ A rule is one of
   (all entries name the same columns);
 - ``{"determines": [fine, coarse], "map": {fine level: coarse level, ..}}``: the one column
   follows from the other;
-- ``{"check": "start <= end"}``: a comparison or a sum of the values of numbers or dates, which holds
-  wherever none of them is missing; see `synthdp.schema.rules.expressions`.
+- ``{"check": "start <= end"}``: a comparison or a sum of the values of numbers or dates, which
+  holds wherever none of them is missing; see `synthdp.schema.rules.expressions`.
 
-For conditions see `synthdp.schema.rules.conditions`. What is written always obeys the rules, so a bin
-must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
+For conditions see `synthdp.schema.rules.conditions`. What is written always obeys the rules, so a
+bin must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for
+an edge there.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,7 +27,12 @@ from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.checks import check_kinds, possible_bins, treelike
-from synthdp.schema.rules.conditions import check_may_be_missing, level_codes, listed_levels, range_of
+from synthdp.schema.rules.conditions import (
+    check_may_be_missing,
+    level_codes,
+    listed_levels,
+    range_of,
+)
 from synthdp.schema.rules.expressions import Relation, relations_of
 from synthdp.schema.rules.lines import Line
 from synthdp.schema.rules.system import System
@@ -36,7 +42,9 @@ Columns = Mapping[str, Column]
 
 
 MAX_RULE_CELLS = 2**25
-"""Most combinations of levels that rules list together, one byte each: models of more would take gigabytes."""
+"""Most combinations of levels that rules list together, one byte each: models of more would take
+gigabytes.
+"""
 
 
 @final
@@ -49,7 +57,8 @@ class Rule:
     text
         The rule as a JSON object.
     constraints
-        The combinations of level codes that it allows; of checks, as far as engines are told of them.
+        The combinations of level codes that it allows; of checks, as far as engines are told of
+        them.
     relations
         What a check states of values.
     """
@@ -60,7 +69,9 @@ class Rule:
 
 
 def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ...]:
-    """What the checks among the rules of a schema state; raises `SchemaError` if one does not fit the columns."""
+    """What the checks among the rules of a schema state; raises `SchemaError` if one does not fit
+    the columns.
+    """
     known = {column.name: column for column in columns}
     relations = tuple(relation for rule in _listed(rules) for relation in relations_of_check(rule))
     for relation in relations:
@@ -89,19 +100,23 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
     forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
     entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
     names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
-    names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+    names += (
+        determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+    )
     names += [name for relation in relations_of_check(rule) for name in relation.factors]
     return {name for name in names if isinstance(name, str)}
 
 
-def parse_rules(rules: object, columns: Sequence[Column], learnt: Collection[str] = ()) -> tuple[Rule, ...]:
+def parse_rules(
+    rules: object, columns: Sequence[Column], learnt: Collection[str] = ()
+) -> tuple[Rule, ...]:
     """The rules of a schema.
 
     Raises
     ------
     SchemaError
-        If one cannot be understood, or no row can keep to the checks; it names what to change, which are never the
-        bounds of ``learnt`` columns.
+        If one cannot be understood, or no row can keep to the checks; it names what to change,
+        which are never the bounds of ``learnt`` columns.
     """
     parsed = parsed_rules(rules, columns)
     system = system_of(parsed, columns)
@@ -125,13 +140,21 @@ def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None
     """All rules that speak of values, and what the others allow; None if none does."""
     relations = tuple(relation for rule in rules for relation in rule.relations)
     named = {name for relation in relations for name in relation.factors}
-    checked = {column.name: column for column in columns if column.name in named and isinstance(column, BinnedColumn)}
-    others = tuple(constraint for rule in rules if not rule.relations for constraint in rule.constraints)
+    checked = {
+        column.name: column
+        for column in columns
+        if column.name in named and isinstance(column, BinnedColumn)
+    }
+    others = tuple(
+        constraint for rule in rules if not rule.relations for constraint in rule.constraints
+    )
     return System(checked, relations, others) if relations else None
 
 
 def _check_cells(rules: object, columns: Columns) -> None:
-    """Refuse rules that would be larger tables than anybody can use, before the first of them is made."""
+    """Refuse rules that would be larger tables than anybody can use, before the first of them is
+    made.
+    """
     n_cells = 0
     for rule in _listed(rules):
         if isinstance(rule, Mapping) and not is_check(rule):
@@ -140,24 +163,34 @@ def _check_cells(rules: object, columns: Columns) -> None:
             if n_cells > MAX_RULE_CELLS:
                 listed = ", ".join(map(repr, sorted(names)))
                 way_out = "name fewer columns, or use fewer bins"
-                _refuse(f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}")
+                _refuse(
+                    f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}"
+                )
 
 
 def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
     """The rules, checks with what engines are to know of them."""
-    found = {relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations}
+    found = {
+        relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations
+    }
     given = [constraint for rule in rules for constraint in rule.constraints]
     kept = treelike([constraint for constraint in found.values() if constraint is not None], given)
     for rule in rules:
         told = [found[relation] for relation in rule.relations]
         yield replace(
-            rule, constraints=(*rule.constraints, *(each for each in told if each is not None and each in kept))
+            rule,
+            constraints=(
+                *rule.constraints,
+                *(each for each in told if each is not None and each in kept),
+            ),
         )
 
 
 def _parsed(rule: object, columns: Columns) -> Rule:
     if not isinstance(rule, Mapping):
-        _refuse('a rule is not an object; write {"forbid": ..}, {"allow": ..}, {"determines": ..} or {"check": ..}')
+        _refuse(
+            'a rule is not an object; write {"forbid": ..}, {"allow": ..}, {"determines": ..} or {"check": ..}'
+        )
     keys = set(rule) - {"description"}
     if keys == {"forbid"}:
         clique, met = _conditions(rule["forbid"], columns)
@@ -167,17 +200,25 @@ def _parsed(rule: object, columns: Columns) -> Rule:
     elif keys == {"determines", "map"}:
         clique, allowed = _determined(rule["determines"], rule["map"], columns)
     else:
-        _refuse(f"a rule has the keys {sorted(map(str, keys))}; give forbid, allow, check, or determines with map")
+        _refuse(
+            f"a rule has the keys {sorted(map(str, keys))}; give forbid, allow, check, or determines with map"
+        )
     if not allowed.any():
-        _refuse(f"the rule on {', '.join(map(repr, clique))} allows nothing; allow at least one combination")
+        _refuse(
+            f"the rule on {', '.join(map(repr, clique))} allows nothing; allow at least one combination"
+        )
     return Rule(dict(rule), (Constraint(clique, allowed),))
 
 
 def _conditions(conditions: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
-    """The columns of a conjunction, and for each combination of codes whether all conditions are met."""
+    """The columns of a conjunction, and for each combination of codes whether all conditions are
+    met.
+    """
     if not isinstance(conditions, Mapping) or not conditions:
         _refuse("a rule's conditions are not an object of columns; write {column: condition, ..}")
-    masks = [levels_where(_column(name, columns), condition) for name, condition in conditions.items()]
+    masks = [
+        levels_where(_column(name, columns), condition) for name, condition in conditions.items()
+    ]
     met: Mask = np.array(True)
     for mask in masks:
         met = met[..., None] & mask
@@ -191,13 +232,20 @@ def _any_of(entries: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
     clique, allowed = parts[0]
     for names, met in parts[1:]:
         if set(names) != set(clique):
-            _refuse(f"the entries of 'allow' name different columns than {', '.join(map(repr, clique))}; name the same")
+            _refuse(
+                f"the entries of 'allow' name different columns than {', '.join(map(repr, clique))}; name the same"
+            )
         allowed = allowed | np.transpose(met, [names.index(name) for name in clique])
     return clique, allowed
 
 
 def _determined(pair: object, mapping: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
-    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+    if (
+        not isinstance(pair, Sequence)
+        or isinstance(pair, str)
+        or len(pair) != 2
+        or pair[0] == pair[1]
+    ):
         _refuse("'determines' does not name two columns; write [fine, coarse]")
     if not isinstance(mapping, Mapping):
         _refuse("'map' is not an object; write {fine level: coarse level, ..}")
@@ -206,7 +254,9 @@ def _determined(pair: object, mapping: object, columns: Columns) -> tuple[tuple[
     for level, target in mapping.items():
         codes[levels_where(fine, [level])] = np.flatnonzero(levels_where(coarse, [target]))[0]
     if (unmapped := np.flatnonzero(codes[: fine.n_levels] < 0)).size:
-        _refuse(f"'map' says nothing of level {fine.labels[unmapped[0]]!r} of {fine.name!r}; map every level")
+        _refuse(
+            f"'map' says nothing of level {fine.labels[unmapped[0]]!r} of {fine.name!r}; map every level"
+        )
     allowed = codes[:, None] == np.arange(coarse.size)
     allowed[codes < 0] = True  # where the fine value is missing, the coarse one may be anything
     return (fine.name, coarse.name), allowed

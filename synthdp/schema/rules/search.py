@@ -1,8 +1,9 @@
-"""Search for one row that keeps to all checks: exact, so that it finds one or proves that there is none.
+"""Search for one row that keeps to all checks: exact, so that it finds one or proves that there is
+none.
 
-Inequalities narrow the intervals of the columns; the simplex method gives a point of what is left. Where that lies
-between two values of a column, or in bins that other rules forbid, the interval is cut there and both sides are
-searched in turn (branch and bound).
+Inequalities narrow the intervals of the columns; the simplex method gives a point of what is left.
+Where that lies between two values of a column, or in bins that other rules forbid, the interval is
+cut there and both sides are searched in turn (branch and bound).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +58,8 @@ class Search:
     steps: int = MAX_STEPS
 
     def found(self, row: Intervals, near: Mapping[str, int]) -> Places | None:
-        """The places of all columns that are free and known in a row that keeps to everything; None if there is none.
+        """The places of all columns that are free and known in a row that keeps to everything; None
+        if there is none.
 
         Parameters
         ----------
@@ -90,16 +92,22 @@ class Search:
         raise UndecidedError
 
     def _point(self, box: Intervals, near: Mapping[str, int]) -> dict[str, Fraction] | None:
-        """A point of the intervals that keeps to the inequalities, its columns not always on their values."""
+        """A point of the intervals that keeps to the inequalities, its columns not always on their
+        values.
+        """
         names = box.free
         ends = [(int(box.lows[name][0]), int(box.highs[name][0])) for name in names]
-        begin = [min(max(near[name], low), high) for name, (low, high) in zip(names, ends, strict=True)]
+        begin = [
+            min(max(near[name], low), high) for name, (low, high) in zip(names, ends, strict=True)
+        ]
         rows = list(rows_of(self.inequalities, names, box, self.lines))
         found = point_between(rows, [low for low, _ in ends], [high for _, high in ends], begin)
         return None if found is None else dict(zip(names, found, strict=True))
 
     def _cuts(self, box: Intervals, point: Mapping[str, Fraction]) -> list[Intervals] | None:
-        """Parts of intervals without a point, the most likely one last; None if the point is a row as it should be."""
+        """Parts of intervals without a point, the most likely one last; None if the point is a row
+        as it should be.
+        """
         for name, place in point.items():
             below = int(self.lines[name].floor(np.array([floor(place)]))[0])
             if below != place:
@@ -107,7 +115,9 @@ class Search:
                 parts = [(int(box.lows[name][0]), below), (above, int(box.highs[name][0]))]
                 return _between(box, name, parts if above - place < place - below else parts[::-1])
         for names, allowed in self.tables:
-            codes = {name: int(self.lines[name].codes(np.array([int(point[name])]))[0]) for name in names}
+            codes = {
+                name: int(self.lines[name].codes(np.array([int(point[name])]))[0]) for name in names
+            }
             if not allowed[tuple(codes.values())]:
                 return self._other_bins(box, codes)
         return None
@@ -126,7 +136,10 @@ class Search:
 
 
 def rows_of(
-    inequalities: Sequence[Inequality], names: Sequence[str], box: Intervals, lines: Mapping[str, Line]
+    inequalities: Sequence[Inequality],
+    names: Sequence[str],
+    box: Intervals,
+    lines: Mapping[str, Line],
 ) -> Iterator[Row]:
     """Inequalities between free columns, their bounds lowered to what sums of places can be."""
     position = {name: i for i, name in enumerate(names)}
@@ -134,8 +147,14 @@ def rows_of(
         if not inequality.applies(box)[0]:
             continue
         terms = dict(zip(inequality.names, inequality.least(box.lows, box.highs), strict=True))
-        most = -inequality.constant - sum(int(term[0]) for name, term in terms.items() if name not in position)
-        factors = {name: f for name, f in zip(inequality.names, inequality.factors, strict=True) if name in position}
+        most = -inequality.constant - sum(
+            int(term[0]) for name, term in terms.items() if name not in position
+        )
+        factors = {
+            name: f
+            for name, f in zip(inequality.names, inequality.factors, strict=True)
+            if name in position
+        }
         if factors:
             step = gcd(*(factor * lines[name].step for name, factor in factors.items()))
             yield {position[name]: factor for name, factor in factors.items()}, most // step * step

@@ -1,8 +1,10 @@
-"""A point that keeps to linear inequalities, found exactly, in fractions: the simplex method with bounds of variables.
+"""A point that keeps to linear inequalities, found exactly, in fractions: the simplex method with
+bounds of variables.
 
-Each inequality is a variable of its own, the sum, with an upper bound. Some variables follow from all others; while one
-of those lies outside its bounds it changes places with one that can make up for it. Where none can, nothing keeps to
-all inequalities. Of several the first is taken (the rule of Bland), so that this ends ([DM06]).
+Each inequality is a variable of its own, the sum, with an upper bound. Some variables follow from
+all others; while one of those lies outside its bounds it changes places with one that can make up
+for it. Where none can, nothing keeps to all inequalities. Of several the first is taken (the rule
+of Bland), so that this ends ([DM06]).
 
 References
 ----------
@@ -22,7 +24,8 @@ Bound = int | None
 def point_between(
     rows: Sequence[Row], lows: Sequence[Bound], highs: Sequence[Bound], near: Sequence[int]
 ) -> list[Fraction] | None:
-    """Values of variables between bounds, both included, that keep to inequalities; None if there are none.
+    """Values of variables between bounds, both included, that keep to inequalities; None if there
+    are none.
 
     Parameters
     ----------
@@ -43,9 +46,17 @@ def point_between(
 
 
 class _Tableau:
-    """Variables that follow from others: the sum of ``factors[one][other] * other`` over all others."""
+    """Variables that follow from others: the sum of ``factors[one][other] * other`` over all
+    others.
+    """
 
-    def __init__(self, rows: Sequence[Row], lows: Sequence[Bound], highs: Sequence[Bound], near: Sequence[int]) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        lows: Sequence[Bound],
+        highs: Sequence[Bound],
+        near: Sequence[int],
+    ) -> None:
         sums = [sum(factor * near[i] for i, factor in factors.items()) for factors, _ in rows]
         self.values = [Fraction(value) for value in (*near, *sums)]
         self._lows = [*lows, *[None for _ in rows]]

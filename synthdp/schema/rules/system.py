@@ -16,7 +16,14 @@ from synthdp.schema.rules.combinations import Table, allowed_at_all
 from synthdp.schema.rules.expressions import Relation
 from synthdp.schema.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
 from synthdp.schema.rules.lines import Line
-from synthdp.schema.rules.search import BLAME_STEPS, MAX_STEPS, Places, Search, UndecidedError, rows_of
+from synthdp.schema.rules.search import (
+    BLAME_STEPS,
+    MAX_STEPS,
+    Places,
+    Search,
+    UndecidedError,
+    rows_of,
+)
 from synthdp.schema.rules.simplex import point_between
 
 Numbers = Mapping[str, NDArray[np.float64]]
@@ -25,7 +32,8 @@ Numbers = Mapping[str, NDArray[np.float64]]
 @final
 @dataclass(frozen=True)
 class Blame:
-    """Checks to which a row cannot keep together, as few as were found; perhaps because of other rules.
+    """Checks to which a row cannot keep together, as few as were found; perhaps because of other
+    rules.
 
     Or all of them, where a search came to no end (``is_undecided``).
     """
@@ -72,7 +80,9 @@ class System:
     @cached_property
     def inequalities(self) -> tuple[Inequality, ...]:
         """What the relations say."""
-        return tuple(found for relation in self.relations for found in inequalities_of(relation, self.lines))
+        return tuple(
+            found for relation in self.relations for found in inequalities_of(relation, self.lines)
+        )
 
     @cached_property
     def totals(self) -> dict[str, Inequality]:
@@ -80,7 +90,11 @@ class System:
 
         Totals that follow from each other in a circle are not among them.
         """
-        equations = {relation.total: relation for relation in reversed(self.relations) if relation.total is not None}
+        equations = {
+            relation.total: relation
+            for relation in reversed(self.relations)
+            if relation.total is not None
+        }
         found: dict[str, Inequality] = {}
         for _ in equations:
             waiting = equations.keys() - found.keys()
@@ -108,11 +122,17 @@ class System:
         return tighten(self.inequalities, rows, self.lines)
 
     def can_hold(self, rows: Intervals) -> Mask:
-        """Which rows may keep to each check by itself; where the intervals are points, whether they do."""
+        """Which rows may keep to each check by itself; where the intervals are points, whether they
+        do.
+        """
         return can_hold(self.inequalities, rows)
 
     def found(
-        self, row: Intervals, near: Places, tables: Sequence[Table] = (), relations: Sequence[Relation] | None = None
+        self,
+        row: Intervals,
+        near: Places,
+        tables: Sequence[Table] = (),
+        relations: Sequence[Relation] | None = None,
     ) -> Places | None:
         """Places of the free columns in one row that keep to everything; None if none are found.
 
@@ -143,7 +163,9 @@ class System:
         """The same, but raises `UndecidedError` where it is not clear that there are none."""
         kept = self.inequalities
         if relations is not None:
-            kept = tuple(found for relation in relations for found in inequalities_of(relation, self.lines))
+            kept = tuple(
+                found for relation in relations for found in inequalities_of(relation, self.lines)
+            )
         return Search(kept, self.lines, tables, steps).found(row, near)
 
     def _is_hopeless(
@@ -156,7 +178,9 @@ class System:
             return False
 
     def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
-        """The checks because of which `found` finds nothing, as few as are soon found; None if it finds something."""
+        """The checks because of which `found` finds nothing, as few as are soon found; None if it
+        finds something.
+        """
         try:
             if self._searched(row, near, tables) is not None:
                 return None
@@ -171,7 +195,9 @@ class System:
         return Blame(tuple(left), with_rules=bool(rules))
 
     def blamed_for(self, known: Collection[str]) -> Blame | None:
-        """The checks because of which no row has values of just these columns; None if there is one."""
+        """The checks because of which no row has values of just these columns; None if there is
+        one.
+        """
         return self.blamed(self._of(known), self._middle, allowed_at_all(self.constraints, known))
 
     @property
@@ -187,10 +213,14 @@ class System:
     @property
     def _middle(self) -> Places:
         """A place in the middle of each column."""
-        return {name: int(line.floor(np.array([sum(line.ends) // 2]))[0]) for name, line in self.lines.items()}
+        return {
+            name: int(line.floor(np.array([sum(line.ends) // 2]))[0])
+            for name, line in self.lines.items()
+        }
 
     def check_possible(self, learnt: Collection[str] = ()) -> None:
-        """Raise `SchemaError` if checks, other rules and bounds together leave no row of which nothing is missing.
+        """Raise `SchemaError` if checks, other rules and bounds together leave no row of which
+        nothing is missing.
 
         Bounds of the columns in ``learnt`` are as wide as can be, and no reason to name.
         """
@@ -198,10 +228,16 @@ class System:
         if blame is None:
             return
         named = dict.fromkeys(name for relation in blame.relations for name in relation.factors)
-        bounds = [f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt]
+        bounds = [
+            f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt
+        ]
         one = len(blame.texts) == 1
         if blame.is_undecided:
-            problem = ": no row that keeps to " + ("it" if one else "them") + " was found in a long search"
+            problem = (
+                ": no row that keeps to "
+                + ("it" if one else "them")
+                + " was found in a long search"
+            )
         elif blame.with_rules:
             problem = ": no row that keeps to the other rules keeps to " + ("it" if one else "them")
         elif not bounds or self._contradict(blame.relations):
@@ -216,7 +252,9 @@ class System:
         names = list(self.columns)
         inequalities = System(self.columns, tuple(relations)).inequalities
         rows = list(rows_of(inequalities, names, self._of(names), self.lines))
-        return point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
+        return (
+            point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
+        )
 
     def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.

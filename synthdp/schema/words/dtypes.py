@@ -38,8 +38,9 @@ _CLOCK = ((pd.offsets.Hour, "hour"), (pd.offsets.Minute, "minute"), (pd.offsets.
 def kinds_of(dtypes: Mapping[str, Dtype]) -> dict[str, dict[str, Any]]:
     """The kinds of columns that the dtypes of a table say, for `OpenSchema.from_kinds`.
 
-    A numpy column of whole numbers or truth values has no way to say "missing", so it is ``required``.
-    The categories of a categorical dtype are *not* taken for levels: most programs read them off the data.
+    A numpy column of whole numbers or truth values has no way to say "missing", so it is
+    ``required``. The categories of a categorical dtype are *not* taken for levels: most programs
+    read them off the data.
 
     Raises
     ------
@@ -49,10 +50,13 @@ def kinds_of(dtypes: Mapping[str, Dtype]) -> dict[str, dict[str, Any]]:
     >>> kinds_of({"age": np.dtype("int8"), "size": pd.CategoricalDtype(["S", "M"])})
     {'age': {'type': 'integer', 'constraints': {'required': True}}, 'size': {'type': 'categorical'}}
     """
-    always = {name: isinstance(dtype, np.dtype) and dtype.kind in "biu" for name, dtype in dtypes.items()}
+    always = {
+        name: isinstance(dtype, np.dtype) and dtype.kind in "biu" for name, dtype in dtypes.items()
+    }
     required: dict[str, Any] = {"constraints": {"required": True}}
     return {
-        str(name): _kind_of(str(name), dtype) | (required if always[name] else {}) for name, dtype in dtypes.items()
+        str(name): _kind_of(str(name), dtype) | (required if always[name] else {})
+        for name, dtype in dtypes.items()
     }
 
 
@@ -61,14 +65,22 @@ def plain_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises `SchemaError`, naming the column, if one says none.
 
-    >>> plain_kinds({"age": int, "moved": {"type": np.dtype("datetime64[s]"), "title": "Last move"}, "job": "ignore"})
+    >>> plain_kinds(
+    ...     {
+    ...         "age": int,
+    ...         "moved": {"type": np.dtype("datetime64[s]"), "title": "Last move"},
+    ...         "job": "ignore",
+    ...     }
+    ... )
     {'age': {'type': 'integer'}, 'moved': {'type': 'datetime', 'title': 'Last move'}, 'job': 'ignore'}
     """
     return {name: _plain_kind(str(name), kind) for name, kind in kinds.items()}
 
 
 def as_mapping(kinds: Any) -> Any:
-    """Kinds as a mapping if they are the dtypes of a data frame, or the schema of a table of Arrow; else themselves."""
+    """Kinds as a mapping if they are the dtypes of a data frame, or the schema of a table of Arrow;
+    else themselves.
+    """
     if isinstance(kinds, pd.Series):
         return kinds.to_dict()
     if _origin(kinds) == "pyarrow":
@@ -83,7 +95,11 @@ def _origin(thing: object) -> str:
 def dtypes_in(kinds: Mapping[str, Any]) -> dict[str, Dtype]:
     """The dtypes that kinds name, types of Python and names of kinds aside."""
     labels = {str(name): _label(kind) for name, kind in kinds.items()}
-    return {name: as_dtype(label) for name, label in labels.items() if not _is_name(label) and not _of_python(label)}
+    return {
+        name: as_dtype(label)
+        for name, label in labels.items()
+        if not _is_name(label) and not _of_python(label)
+    }
 
 
 def _label(kind: Any) -> Any:
@@ -141,7 +157,9 @@ def _kind_of(name: str, dtype: Dtype) -> dict[str, Any]:
 
 
 def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
-    """The kind that a dtype says, as text or with what else a field can declare; None if it says none."""
+    """The kind that a dtype says, as text or with what else a field can declare; None if it says
+    none.
+    """
     if isinstance(dtype, pd.CategoricalDtype):
         inner = None if dtype.categories is None else kind_said(dtype.categories.dtype)
         is_moment = inner == "datetime" or isinstance(inner, dict)
@@ -161,7 +179,9 @@ def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
 
 
 def _of_periods(freq: Any) -> dict[str, Any]:
-    """Dates by the unit of a frequency, if its periods are units of ours: weeks from Monday, years from January."""
+    """Dates by the unit of a frequency, if its periods are units of ours: weeks from Monday, years
+    from January.
+    """
     for clock, unit in _CLOCK:
         if isinstance(freq, clock) and not isinstance(freq, pd.offsets.Day):
             return {"type": "datetime", "synthdp": {"resolution": unit}}

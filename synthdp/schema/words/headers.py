@@ -9,7 +9,11 @@ MAX_NAMES_SHOWN = 8
 
 
 def check_names(
-    header: Sequence[object], known: Sequence[str], *, besides: Collection[str] = (), of: str | None = None
+    header: Sequence[object],
+    known: Sequence[str],
+    *,
+    besides: Collection[str] = (),
+    of: str | None = None,
 ) -> None:
     """Raise `SchemaError` unless a table's header holds some names, each once, in any order.
 
@@ -26,7 +30,11 @@ def check_names(
 
     >>> check_names(["id", "sex", "age"], ["age", "sex"], besides=["id"])
     """
-    what, public = ("table", "schema or kinds file") if of is None else (f"table {of!r}", "schema in the package")
+    what, public = (
+        ("table", "schema or kinds file")
+        if of is None
+        else (f"table {of!r}", "schema in the package")
+    )
     if not all(isinstance(name, str) for name in header):
         way_out = "make them texts, in pandas by frame.columns = frame.columns.map(str)"
         raise SchemaError(f"{what}: its column names are not all texts; {way_out}")
@@ -46,9 +54,15 @@ def check_names(
     if problems:
         way_out = "add to or remove from one of them"
         if "" in unknown:
-            problems.append("one has no name, often because an index was written (in pandas leave it out: index=False)")
+            problems.append(
+                "one has no name, often because an index was written (in pandas leave it out: index=False)"
+            )
         if unknown:
-            ignored = 'kind "ignore", or synthdp.ignore in a schema' if of is None else "synthdp.ignore in the schema"
+            ignored = (
+                'kind "ignore", or synthdp.ignore in a schema'
+                if of is None
+                else "synthdp.ignore in the schema"
+            )
             way_out += f", or leave columns of the table out: {ignored}"
         raise SchemaError(f"{what}: it does not fit the {public}: {'; '.join(problems)}; {way_out}")
 

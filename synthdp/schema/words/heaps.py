@@ -1,4 +1,6 @@
-"""Heaps: round grid points that are drawn more often than those beside them, such as multiples of 100."""
+"""Heaps: round grid points that are drawn more often than those beside them, such as multiples of
+100.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ LEAST_SHARE = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class Heaps:
-    """How much likelier round grid points are: the class of a point is the largest step that divides it.
+    """How much likelier round grid points are: the class of a point is the largest step that
+    divides it.
 
     0, which every step divides, is of no step: what is special about it is no rounding.
 
@@ -33,7 +36,8 @@ class Heaps:
 
     @classmethod
     def of_shares(cls, steps: Sequence[int], shares: Sequence[float]) -> Self:
-        """The weights with which a wide range of points has these shares of multiples of each step, not of the next.
+        """The weights with which a wide range of points has these shares of multiples of each step,
+        not of the next.
 
         >>> Heaps.of_shares([10, 100], [0.5, 0.4]).weights.round(3).tolist()
         [0.111, 5.556, 40.0]
@@ -47,7 +51,8 @@ class Heaps:
 
 
 def counts_of_classes(steps: Ints, firsts: Ints, stops: Ints) -> Ints:
-    """How many points of each class, that of no step first, lie in runs; shape ``(n_steps + 1, n_runs)``.
+    """How many points of each class, that of no step first, lie in runs; shape ``(n_steps + 1,
+    n_runs)``.
 
     >>> counts_of_classes(np.array([5, 10]), np.array([-5, 0, 1]), np.array([0, 1, 21])).tolist()
     [[4, 1, 16], [1, 0, 2], [0, 0, 2]]
@@ -60,7 +65,8 @@ def counts_of_classes(steps: Ints, firsts: Ints, stops: Ints) -> Ints:
 
 
 def densities(steps: Sequence[int]) -> Floats:
-    """Shares of all whole numbers that are a multiple of no step, and of each step but not of the next.
+    """Shares of all whole numbers that are a multiple of no step, and of each step but not of the
+    next.
 
     >>> densities([5, 10]).tolist()
     [0.8, 0.1, 0.1]
@@ -97,7 +103,11 @@ class HeapedRuns:
         ratios = np.append(steps[1:] // steps[:-1], np.int64(0))
         step, ratio = steps[kind], ratios[kind]
         multiples_below = (firsts[run] - 1) // step
-        first = np.where(ratio > 0, multiples_below - multiples_below // np.maximum(ratio, 1), multiples_below + 1)
+        first = np.where(
+            ratio > 0,
+            multiples_below - multiples_below // np.maximum(ratio, 1),
+            multiples_below + 1,
+        )
         is_single = lengths[run] == 1
         step[is_single], ratio[is_single], first[is_single] = 1, 0, firsts[run][is_single]
         number = counts[run, kind]

@@ -12,11 +12,14 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 MAX_SCALED = 2**32
-"""Random floats are multiples of 2**-53: stretched to this limit, 2**21 of them fall on each whole number."""
+"""Random floats are multiples of 2**-53: stretched to this limit, 2**21 of them fall on each whole
+number.
+"""
 
 
 def cut_at(starts: Ints, *others: Ints) -> Ints:
-    """All starts within the first array's span, each once: the last entry of ``starts`` ends the last run.
+    """All starts within the first array's span, each once: the last entry of ``starts`` ends the
+    last run.
 
     >>> cut_at(np.array([0, 5, 10]), np.array([-3, 7, 12])).tolist()
     [0, 5, 7, 10]
@@ -32,7 +35,10 @@ def lengths_of(cuts: Ints) -> Floats:
 
 
 def masses(
-    cuts: Ints, starts: Ints, weights: Sequence[float] | Floats, sizes: Callable[[Ints], Floats] = lengths_of
+    cuts: Ints,
+    starts: Ints,
+    weights: Sequence[float] | Floats,
+    sizes: Callable[[Ints], Floats] = lengths_of,
 ) -> Floats:
     """What each run between two ``cuts`` weighs, each of which lies in one piece of a shape.
 
@@ -54,17 +60,22 @@ def masses(
 
 
 def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
-    """Spans of grid points, each from its first one up to its stop, as increasing bounds: first, stop, first, stop, ..
+    """Spans of grid points, each from its first one up to its stop, as increasing bounds: first,
+    stop, first, stop, ..
 
     >>> joined_spans([(8, 9), (0, 3), (2, 5), (7, 7)]).tolist()
     [0, 5, 8, 9]
     """
-    firsts, stops = np.array(sorted(span for span in spans if span[0] < span[1]), np.int64).reshape(-1, 2).T
+    firsts, stops = (
+        np.array(sorted(span for span in spans if span[0] < span[1]), np.int64).reshape(-1, 2).T
+    )
     if not firsts.size:
         return firsts
     stops = np.maximum.accumulate(stops)
     is_apart = firsts[1:] > stops[:-1]
-    return np.column_stack([firsts[np.append(True, is_apart)], stops[np.append(is_apart, True)]]).ravel()
+    return np.column_stack(
+        [firsts[np.append(True, is_apart)], stops[np.append(is_apart, True)]]
+    ).ravel()
 
 
 def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
@@ -73,7 +84,9 @@ def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
 
 
 def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
-    """What part of its group each run weighs, the runs of a group side by side; one that weighs nothing is even."""
+    """What part of its group each run weighs, the runs of a group side by side; one that weighs
+    nothing is even.
+    """
     _, begins, sizes = np.unique(groups, return_index=True, return_counts=True)
     group = np.repeat(np.arange(len(sizes)), sizes)
     # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
@@ -85,10 +98,12 @@ def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
 
 
 def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
-    """For each of ``which`` a whole number from 0 up to its limit, which is left out, each equally likely.
+    """For each of ``which`` a whole number from 0 up to its limit, which is left out, each equally
+    likely.
 
-    Limits are above 0. Up to `MAX_SCALED` a random float is stretched, twice as fast as whole numbers
-    are drawn of many limits; how often two numbers come then differs by less than one part in 2**20.
+    Limits are above 0. Up to `MAX_SCALED` a random float is stretched, twice as fast as whole
+    numbers are drawn of many limits; how often two numbers come then differs by less than one part
+    in 2**20.
 
     >>> below(np.array([1, 3]), np.array([0, 1, 1, 1, 1]), np.random.default_rng(0)).tolist()
     [0, 0, 0, 0, 2]
@@ -96,7 +111,9 @@ def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generato
     if limits.max(initial=1) > MAX_SCALED:
         return np.asarray(rng.integers(limits[which]))
     scaled = rng.random(len(which))
-    scaled *= limits.astype(np.float64)[which]  # below the limit, for the random float is at most 1 - 2**-53
+    scaled *= limits.astype(np.float64)[
+        which
+    ]  # below the limit, for the random float is at most 1 - 2**-53
     return scaled.astype(np.int64)
 
 
@@ -156,19 +173,28 @@ class Runs:
         return points
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
-        """A grid point between each two, both included and in runs, by what lies between them weighs; else evenly.
+        """A grid point between each two, both included and in runs, by what lies between them
+        weighs; else evenly.
 
         The groups must lie one after the other on the grid, as bins do.
         """
-        first, last = (np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs))
+        first, last = (
+            np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
+        )
         left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
-        runs = np.searchsorted(self.ends, left + (right - left) * rng.random(len(lows)), side="right")
+        runs = np.searchsorted(
+            self.ends, left + (right - left) * rng.random(len(lows)), side="right"
+        )
         runs = np.clip(runs, first, last)
         weighs = right > left
         begins = np.where(weighs, np.maximum(lows, self.firsts[runs]), lows)
-        stops = np.where(weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1)
+        stops = np.where(
+            weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1
+        )
         points: Ints = rng.integers(begins, stops)
-        runs = np.searchsorted(self.firsts, points, side="right") - 1  # where nothing weighs, between runs perhaps
+        runs = (
+            np.searchsorted(self.firsts, points, side="right") - 1
+        )  # where nothing weighs, between runs perhaps
         return np.asarray(np.minimum(points, self.firsts[runs] + self.lengths[runs] - 1))
 
     def _on_line(self, points: Ints, runs: Ints) -> Floats:

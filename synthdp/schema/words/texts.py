@@ -20,7 +20,10 @@ def check_text(text: object, column: str, what: str) -> None:
     if not isinstance(text, str):
         refuse(column, f"{what} {text!r} is not a text; write it in quotes")
     if not is_writable(text):
-        refuse(column, f"{what} {text!r} holds a NUL or a lone surrogate, which CSV files cannot; remove it")
+        refuse(
+            column,
+            f"{what} {text!r} holds a NUL or a lone surrogate, which CSV files cannot; remove it",
+        )
 
 
 def checked_name(name: object) -> str:

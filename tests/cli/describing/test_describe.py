@@ -1,4 +1,6 @@
-"""`synthdp show` of what was learnt and what is to be learnt: certificates, models, open schemas, kinds."""
+"""`synthdp show` of what was learnt and what is to be learnt: certificates, models, open schemas,
+kinds.
+"""
 
 import json
 
@@ -45,7 +47,9 @@ def show(path):
     """The lines that people see, with one space between words, and what machines see."""
     text, content = invoke("show", path, "--all"), invoke("show", path, "--json")
     assert (text.code, text.err, content.code) == (0, "", 0)
-    return [" ".join(line.split()) for line in text.out.decode().splitlines()], json.loads(content.out)
+    return [" ".join(line.split()) for line in text.out.decode().splitlines()], json.loads(
+        content.out
+    )
 
 
 @pytest.fixture
@@ -99,7 +103,10 @@ def test_a_certificate_says_which_columns_were_learnt_and_with_what(place):
     assert age.endswith(f"sigma {first['sigma']:.4g}, Laplace scale {tree['scale']}")
     assert f"tree age Laplace scale {tree['scale']} {tree['rho']:.4g}" in lines
     decimals = next(event for event in events if event["of"] == "decimals")
-    assert f"histogram 19 cells of pay (decimals) sigma {decimals['sigma']:.4g} {decimals['rho']:.4g}" in lines
+    assert (
+        f"histogram 19 cells of pay (decimals) sigma {decimals['sigma']:.4g} {decimals['rho']:.4g}"
+        in lines
+    )
     kinds = ("histogram ", "partition selection ", "tree ", "marginal ", "selection ", "scores ")
     assert sum(line.startswith(kinds) for line in lines) == len(certificate["events"])
 
@@ -136,13 +143,41 @@ def test_an_open_schema_says_what_is_declared_and_what_will_be_learnt(place):
     bounds = {"minimum": 0, "maximum": 120, "required": True}
     months = {"derive": ["bounds"], "resolution": "month", "parts": ["month"]}
     fields = [
-        {"name": "town", "type": "string", "synthdp": {"derive": True, "max_levels": 90, "other": "elsewhere"}},
-        {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"]}, "synthdp": {"derive": ["missing"]}},
-        {"name": "age", "type": "integer", "constraints": bounds, "synthdp": {"derive": ["bins"], "bins": 20}},
+        {
+            "name": "town",
+            "type": "string",
+            "synthdp": {"derive": True, "max_levels": 90, "other": "elsewhere"},
+        },
+        {
+            "name": "sex",
+            "type": "string",
+            "constraints": {"enum": ["f", "m"]},
+            "synthdp": {"derive": ["missing"]},
+        },
+        {
+            "name": "age",
+            "type": "integer",
+            "constraints": bounds,
+            "synthdp": {"derive": ["bins"], "bins": 20},
+        },
         {"name": "pay", "type": "number", "synthdp": {"derive": True, "binning": "equal-width"}},
-        {"name": "rate", "type": "number", "constraints": bounds, "synthdp": {"derive": ["decimals"]}},
-        {"name": "fee", "type": "number", "constraints": bounds, "synthdp": {"derive": ["bins"], "decimals": 1}},
-        {"name": "cost", "type": "number", "synthdp": {"derive": ["bounds", "bins"], "decimals": 2}},
+        {
+            "name": "rate",
+            "type": "number",
+            "constraints": bounds,
+            "synthdp": {"derive": ["decimals"]},
+        },
+        {
+            "name": "fee",
+            "type": "number",
+            "constraints": bounds,
+            "synthdp": {"derive": ["bins"], "decimals": 1},
+        },
+        {
+            "name": "cost",
+            "type": "number",
+            "synthdp": {"derive": ["bounds", "bins"], "decimals": 2},
+        },
         {"name": "born", "type": "date", "format": "%Y/%m/%d", "synthdp": months},
         {"name": "job", "type": "string", "constraints": {"enum": ["a", "b"], "required": True}},
     ]
@@ -173,7 +208,9 @@ def test_kinds_are_told_from_schemas_and_from_sizes(place):
     assert show(save(place, content))[0] == ["schema" + lines[0].removeprefix("kinds"), *lines[1:]]
     assert show(save(place, {"age": 85, "sex": 2}))[0][0].startswith("schema of 2 columns, sha256 ")
     assert show(save(place, {"sex": SEX}))[0][0].startswith("kinds of 1 columns, sha256 ")
-    assert show(save(place, {"fields": "categorical"}))[0][0].startswith("kinds of 1 columns, 1 of them")
+    assert show(save(place, {"fields": "categorical"}))[0][0].startswith(
+        "kinds of 1 columns, 1 of them"
+    )
 
 
 def stopped(at):
@@ -187,7 +224,12 @@ def stopped(at):
     path = "x.rescued.schema.json"
     with pytest.raises(KeyboardInterrupt):
         synthdp.synthesize(
-            frame()[[*KINDS]], schema, epsilon=8, delta=1e-6, report=report, rescue=lambda rescued: rescued.save(path)
+            frame()[[*KINDS]],
+            schema,
+            epsilon=8,
+            delta=1e-6,
+            report=report,
+            rescue=lambda rescued: rescued.save(path),
         )
     return path
 
@@ -201,7 +243,9 @@ def test_what_a_stopped_run_had_learnt_is_shown_with_what_it_cost():
     assert "pay still open nothing paid yet" in lines
     assert "age still open nothing paid yet" in lines
     assert "schema of 5 columns, 2 of them with something to learn" in lines
-    assert any(line.startswith("town string ") and line.endswith(" A, B, C; else other") for line in lines)
+    assert any(
+        line.startswith("town string ") and line.endswith(" A, B, C; else other") for line in lines
+    )
     assert (
         "pay number up to 33 to be learnt bounds to be learnt, bins by quantiles to be learnt, decimals to be learnt"
         in (lines)
@@ -211,13 +255,20 @@ def test_what_a_stopped_run_had_learnt_is_shown_with_what_it_cost():
 
 
 def stopped_while_paying():
-    """Save what a run had learnt that was interrupted after the first question about its first column."""
-    schema, path = OpenSchema.from_kinds({"code": "integer", "town": "categorical"}), "y.rescued.schema.json"
+    """Save what a run had learnt that was interrupted after the first question about its first
+    column.
+    """
+    schema, path = (
+        OpenSchema.from_kinds({"code": "integer", "town": "categorical"}),
+        "y.rescued.schema.json",
+    )
     table = frame()[["code", "town"]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learner, "missing_found", failing(None, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
-            synthdp.synthesize(table, schema, epsilon=8, delta=1e-6, rescue=lambda rescued: rescued.save(path))
+            synthdp.synthesize(
+                table, schema, epsilon=8, delta=1e-6, rescue=lambda rescued: rescued.save(path)
+            )
     return path
 
 
@@ -274,7 +325,9 @@ def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
         failure_delta=accounting["failure_delta"],
     ).true_positives(0.01)
     begin = "for one person an attacker who is wrong about 1 % of"
-    assert said() == [f"{begin} those not in the table recognises at most {at_most(most)} of those in it"]
+    assert said() == [
+        f"{begin} those not in the table recognises at most {at_most(most)} of those in it"
+    ]
     assert said(adjacency="replace-one") == [
         f"{begin} records of one content recognises at most {at_most(most)} of the other"
     ]
@@ -282,9 +335,15 @@ def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
 
 
 def test_levels_are_counted_alike_in_the_certificate_and_the_schema(place):
-    learnt(place, kinds=KINDS | {"sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": False}}})
+    learnt(
+        place,
+        kinds=KINDS
+        | {"sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": False}}},
+    )
     lines, content = show("model.synthdp")
-    n_levels = {column["name"]: column["n_levels"] for column in content["certificate"]["schema"]["columns"]}
+    n_levels = {
+        column["name"]: column["n_levels"] for column in content["certificate"]["schema"]["columns"]
+    }
     assert n_levels["sex"] == 3  # both, and "missing"
     for name, number in n_levels.items():
         first, *_, last = (line.split() for line in lines if line.split()[:1] == [name])
@@ -313,7 +372,10 @@ def test_damaged_certificates_are_refused_in_one_line(damage, place):
 
 
 WRONG = {
-    "unknown kind": ({"a": "intger"}, "'intger'; did you mean 'integer'? If not, use one of categorical"),
+    "unknown kind": (
+        {"a": "intger"},
+        "'intger'; did you mean 'integer'? If not, use one of categorical",
+    ),
     "a size among kinds": ({"a": 2, "b": "integer"}, "the number 2"),
     "a list": ([1], "kinds file"),
     "certificate is no object": (
@@ -340,7 +402,11 @@ def test_what_matters_most_of_a_certificate_or_model_fits_a_screen(place):
         short = invoke("show", name).out.decode().splitlines()
         assert len(short) <= 32
         assert max(map(len, short)) <= 100
-        for words in (certificate["guarantee"], "not covered by the guarantee", "--all shows everything"):
+        for words in (
+            certificate["guarantee"],
+            "not covered by the guarantee",
+            "--all shows everything",
+        ):
             assert words in "\n".join(short)
     marginals = [event for event in certificate["events"] if event["event"] == "marginal"]
     line = next(line for line in short if line.startswith("marginal")).split()
@@ -355,14 +421,18 @@ def test_damaged_models_budgets_and_journals_are_told_apart(tmp_path):
         describe(str(path))
     budget = tmp_path / "people.budget"
     synthdp.Budget.create(budget, epsilon=1, delta=1e-6, population="people")
-    with pytest.raises(DataFileError, match="synthdp budget show explains it, or synthdp journal show"):
+    with pytest.raises(
+        DataFileError, match="synthdp budget show explains it, or synthdp journal show"
+    ):
         describe(str(budget))
     with pytest.raises(DataFileError, match="it exists, and is never replaced; give another name"):
         synthdp.Budget.create(budget, epsilon=1, delta=1e-6, population="people")
 
 
 def test_all_of_a_certificate_is_told_with_what_its_curator_says():
-    certificate = release_of(about={"intended_use": "teaching", "curators": [{"name": "An office"}]}).certificate
+    certificate = release_of(
+        about={"intended_use": "teaching", "curators": [{"name": "An office"}]}
+    ).certificate
     text = certificate_text(certificate)
     assert "  - intended_use: teaching" in text
     assert '  - curators: [{"name": "An office"' in text
@@ -372,9 +442,17 @@ def test_all_of_a_certificate_is_told_with_what_its_curator_says():
 
 def test_of_looks_it_is_told_what_they_considered_and_what_shows():
     certificate = dict(release_of().certificate)
-    look = {"looked_at": 120, "rule": "all pairs", "left_out": 3, "stddev_records": 9.5, "visible_distance": 0.0123}
+    look = {
+        "looked_at": 120,
+        "rule": "all pairs",
+        "left_out": 3,
+        "stddev_records": 9.5,
+        "visible_distance": 0.0123,
+    }
     certificate["findings"] = {"rounds": [look | {"measured": 7, "over_merged_levels": 0}]}
     told = "120 marginals looked at and 3 left out (all pairs; seen from a distance of 0.012), then 7 measured"
     assert told in certificate_text(certificate)
-    certificate["findings"] = {"rounds": [{"looked_at": 120, "measured": 7}]}  # of an earlier version
+    certificate["findings"] = {
+        "rounds": [{"looked_at": 120, "measured": 7}]
+    }  # of an earlier version
     assert "120 marginals looked at, then 7 measured" in certificate_text(certificate)

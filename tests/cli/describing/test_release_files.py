@@ -20,7 +20,9 @@ def saved(tmp_path):
     counts = [LinearMeasurement((name,), np.array([60.0, 40.0]), 1.5) for name in NAMES[1:]]
     merged = Coarsening({"c0": np.array([0, 1, 1])})
     stddev = np.array([[2.0, 1.0], [1.0, 1.0]])
-    counts.append(LinearMeasurement(("c0", "c1"), np.array([[30.0, 20.0], [30.0, 20.0]]), stddev, merged))
+    counts.append(
+        LinearMeasurement(("c0", "c1"), np.array([[30.0, 20.0], [30.0, 20.0]]), stddev, merged)
+    )
     domain = synthdp.Domain(NAMES, (3, *[2] * 11))
     synthdp.from_measurements(domain, counts, engine="mixture-of-products").save(tmp_path / "m")
     return tmp_path / "m"
@@ -65,15 +67,26 @@ def test_a_release_without_a_model_and_a_refitted_one_say_so(saved, tmp_path):
     members = members_of(saved)
     edited(lambda m: m.update(model=None))(members)
     write_zip(tmp_path / "none", summed(members))
-    assert "model none; one is fitted, by auto, when rows are asked for" in lines_of(tmp_path / "none")
-    assert invoke("refit", tmp_path / "none", "--engine", "direct", "-o", tmp_path / "new").code == 0
-    assert any(line.startswith("model ") and ", by direct, refitted: " in line for line in lines_of(tmp_path / "new"))
+    assert "model none; one is fitted, by auto, when rows are asked for" in lines_of(
+        tmp_path / "none"
+    )
+    assert (
+        invoke("refit", tmp_path / "none", "--engine", "direct", "-o", tmp_path / "new").code == 0
+    )
+    assert any(
+        line.startswith("model ") and ", by direct, refitted: " in line
+        for line in lines_of(tmp_path / "new")
+    )
 
 
 def test_a_terminal_obeys_nothing_that_a_file_holds(saved, tmp_path):
     evil = "\x1b[2J\x9b2J\u202eprivate\r\x08"
     members = members_of(saved)
-    edited(lambda m: m.update(certificate=sealed(m["certificate"] | {"guarantee": evil, "cautions": [evil]})))(members)
+    edited(
+        lambda m: m.update(
+            certificate=sealed(m["certificate"] | {"guarantee": evil, "cautions": [evil]})
+        )
+    )(members)
     path = write_zip(tmp_path / "evil", summed(members))
     shown = invoke("show", path).out.decode()
     assert {character for character in shown if not character.isprintable()} == {"\n"}

@@ -39,7 +39,9 @@ ROW = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE)
 
 
 def accuracy(epsilon, rows=10_000, sizes=SIZES, unit=ROW):
-    return expected_accuracy(Domain.from_sizes(sizes), rho=gdp_rho(epsilon=epsilon, delta=1e-9), rows=rows, unit=unit)
+    return expected_accuracy(
+        Domain.from_sizes(sizes), rho=gdp_rho(epsilon=epsilon, delta=1e-9), rows=rows, unit=unit
+    )
 
 
 @pytest.fixture
@@ -84,13 +86,17 @@ def test_columns_of_many_records_are_as_noisy_as_the_formula_says():
     sigma = sqrt(1 / (2 * 0.01))
     assert found.pairs is None
     assert found.only_columns
-    assert found.columns == pytest.approx(0.5 * sqrt(2 / 3.14159) * sigma * sqrt(2) / rows, rel=0.05)
+    assert found.columns == pytest.approx(
+        0.5 * sqrt(2 / 3.14159) * sigma * sqrt(2) / rows, rel=0.05
+    )
 
 
 def test_persons_of_many_rows_make_for_as_much_more_noise():
     persons = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=10, column="person")
     several, fewer = accuracy(1.0, unit=persons), accuracy(1.0, rows=1000)
-    assert several.columns == pytest.approx(fewer.columns, rel=0.2)  # ten times the noise, or a tenth of the rows
+    assert several.columns == pytest.approx(
+        fewer.columns, rel=0.2
+    )  # ten times the noise, or a tenth of the rows
 
 
 def test_only_columns_where_noise_would_hide_all_else():
@@ -106,8 +112,18 @@ def test_many_columns_are_planned_for_by_some_of_them():
 
 def test_columns_to_be_learnt_have_a_usual_number_of_levels():
     schema = OpenSchema.from_kinds(
-        {"town": "categorical", "few": {"type": "categorical", "synthdp": {"max_levels": 7}}, "age": "integer"}
-        | {"rooms": {"type": "integer", "constraints": {"minimum": 1, "maximum": 5, "required": True}}, "is": "boolean"}
+        {
+            "town": "categorical",
+            "few": {"type": "categorical", "synthdp": {"max_levels": 7}},
+            "age": "integer",
+        }
+        | {
+            "rooms": {
+                "type": "integer",
+                "constraints": {"minimum": 1, "maximum": 5, "required": True},
+            },
+            "is": "boolean",
+        }
     )
     assert dict(zip(*vars_of(expected_domain(schema)), strict=True)) == {
         "town": GUESSED_LEVELS, "few": 7, "age": GUESSED_BINS, "rooms": 5, "is": 3,
@@ -120,13 +136,20 @@ def vars_of(domain):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the sample is not there")
 def test_it_is_near_what_a_run_errs_by():
-    """On some columns of the sample, with noise that is always the same; benchmarks/plan.py has other tables."""
+    """On some columns of the sample, with noise that is always the same; benchmarks/plan.py has
+    other tables.
+    """
     whole = Schema(Schema.load(DATA / "census.schema.json").columns)
     columns = slice(3, 9)
     schema, table = Schema(whole.columns[columns]), read_coded(DATA / "census.csv", whole)
     table = CodedTable(schema.domain, table.columns[columns])
     run = Release(
-        schema=schema, epsilon=1.0, delta=1e-9, mechanism="auto", adjacency="add-remove", randomness=Seeded(1)
+        schema=schema,
+        epsilon=1.0,
+        delta=1e-9,
+        mechanism="auto",
+        adjacency="add-remove",
+        randomness=Seeded(1),
     )
     model, truth = run.of(CodedSource(table)).model, CodedSource(table)
     expected = expected_accuracy(schema.domain, rho=run.ledger.budget, rows=30_000, unit=ROW)
@@ -148,7 +171,9 @@ def test_wants_as_people_write_them(text):
 @pytest.mark.parametrize("what", ["columns", "pairs"])
 def test_the_epsilon_that_is_found_is_the_least_to_two_digits(what):
     schema = OpenSchema.from_dict(TWO)
-    planned = Plan(schema=schema, rows=10_000, delta=1e-9, unit=None, max_rows_per_unit=1, domain_share=0.25)
+    planned = Plan(
+        schema=schema, rows=10_000, delta=1e-9, unit=None, max_rows_per_unit=1, domain_share=0.25
+    )
     want = Want(what=what, within=getattr(planned.at(2.0).accuracy, what))
     found = planned.least_epsilon(want)
     assert 1.9 <= found <= 2.2
@@ -164,10 +189,19 @@ def test_the_epsilon_that_is_found_is_the_least_to_two_digits(what):
 def test_the_text_for_people(place):
     text = plan("sizes.json", "--rows", "50000", "--want", "pairs within 3 %", "--epsilon", "2")
     lines = text.splitlines()
-    assert lines[0] == "what to expect of recipe auto: 2 columns, about 50,000 rows, delta 1e-07; no data was opened"
+    assert (
+        lines[0]
+        == "what to expect of recipe auto: 2 columns, about 50,000 rows, delta 1e-07; no data was opened"
+    )
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 120
-    assert re.split(r"\s{2,}", lines[2]) == ["epsilon", "columns", "pairs", "one person", "pairs misplaced"]
+    assert re.split(r"\s{2,}", lines[2]) == [
+        "epsilon",
+        "columns",
+        "pairs",
+        "one person",
+        "pairs misplaced",
+    ]
     table = [line.split() for line in lines[3:9]]
     assert [row[0] for row in table] == ["0.1", "0.3", "1", "2", "3", "10"]
     bars = [len(row[-1]) for row in table]
@@ -176,7 +210,16 @@ def test_the_text_for_people(place):
     assert {*"".join(row[-1] for row in table)} == {"\u2588"}
     (answer,) = [line for line in lines if line.startswith("pairs within 3 %: epsilon ")]
     content = json.loads(
-        plan("sizes.json", "--rows", "50000", "--want", "pairs within 3 %", "--epsilon", "2", "--json")
+        plan(
+            "sizes.json",
+            "--rows",
+            "50000",
+            "--want",
+            "pairs within 3 %",
+            "--epsilon",
+            "2",
+            "--json",
+        )
     )
     assert answer.split()[-1] == f"{content['want']['epsilon']:g}"
     assert [budget["epsilon"] for budget in content["budgets"]] == [0.1, 0.3, 1, 2, 3, 10]
@@ -186,7 +229,17 @@ def test_the_text_for_people(place):
 
 @pytest.mark.usefixtures("place")
 def test_what_is_learnt_and_persons_are_planned_for():
-    options = ("--rows", "20000", "--unit", "person", "--max-rows-per-unit", "3", "--delta", "1e-9", "--json")
+    options = (
+        "--rows",
+        "20000",
+        "--unit",
+        "person",
+        "--max-rows-per-unit",
+        "3",
+        "--delta",
+        "1e-9",
+        "--json",
+    )
     persons = json.loads(plan("kinds.json", *options))
     single = json.loads(plan("kinds.json", "--rows", "20000", "--delta", "1e-9", "--json"))
     for several, one in zip(persons["budgets"], single["budgets"], strict=True):
@@ -205,7 +258,9 @@ def test_wants_at_the_ends():
         text = plan("sizes.json", "--rows", "10000", "--want", want)
         return next(line for line in text.splitlines() if line.startswith(want))
 
-    assert "not to be expected at any epsilon up to 100, where it is " in answer("pairs within 0.001 %")
+    assert "not to be expected at any epsilon up to 100, where it is " in answer(
+        "pairs within 0.001 %"
+    )
     beyond = f"{100 * accuracy(30.0, sizes=TWO).pairs:.2g}"
     assert "which is above 10 and protects against little" in answer(f"pairs within {beyond} %")
     assert answer("columns within 99 %").endswith(": epsilon 0.001 is enough")
@@ -220,10 +275,22 @@ def test_odd_schemas_have_a_plan(adding, place):
 WRONG = {
     "no rows": (("sizes.json",), "--rows"),
     "rows 0": (("sizes.json", "--rows", "0"), "--rows is 0; give 1 or more"),
-    "no want": (("sizes.json", "--rows", "9", "--want", ""), "want is ''; write 'pairs within 2 %'"),
-    "triples": (("sizes.json", "--rows", "9", "--want", "triples within 2 %"), "write 'pairs within 2 %'"),
-    "0 %": (("sizes.json", "--rows", "9", "--want", "pairs within 0 %"), "write 'pairs within 2 %'"),
-    "100 %": (("sizes.json", "--rows", "9", "--want", "pairs within 100 %"), "write 'pairs within 2 %'"),
+    "no want": (
+        ("sizes.json", "--rows", "9", "--want", ""),
+        "want is ''; write 'pairs within 2 %'",
+    ),
+    "triples": (
+        ("sizes.json", "--rows", "9", "--want", "triples within 2 %"),
+        "write 'pairs within 2 %'",
+    ),
+    "0 %": (
+        ("sizes.json", "--rows", "9", "--want", "pairs within 0 %"),
+        "write 'pairs within 2 %'",
+    ),
+    "100 %": (
+        ("sizes.json", "--rows", "9", "--want", "pairs within 100 %"),
+        "write 'pairs within 2 %'",
+    ),
     "no pairs": (("one.json", "--rows", "9", "--want", "pairs within 2 %"), "no pairs"),
     "epsilon": (("sizes.json", "--rows", "9", "--epsilon", "0"), "epsilon is 0"),
     "delta": (("sizes.json", "--rows", "9", "--delta", "1"), "delta is 1"),

@@ -1,4 +1,6 @@
-"""How columns are read: an example of what fits is one, and what is not read is said, before any data is opened."""
+"""How columns are read: an example of what fits is one, and what is not read is said, before any
+data is opened.
+"""
 
 import json
 
@@ -27,7 +29,11 @@ def test_an_example_fits_and_is_written_as_it_says(column):
 KINDS = {
     "job": ("categorical", "any text", "become 'other'"),
     "alive": ("boolean", "true", "written as most of them are"),
-    "age": ("integer", "1234", "fractions are not read, nor zeros in front, as in 007: declare synthdp.width"),
+    "age": (
+        "integer",
+        "1234",
+        "fractions are not read, nor zeros in front, as in 007: declare synthdp.width",
+    ),
     "zip": ({"type": "integer", "synthdp": {"width": 5}}, "01234", "whole numbers have 5 digits"),
     "pay": ("number", "1234.5", "thousands are marked by groupChar only"),
     "rent": (
@@ -37,9 +43,17 @@ KINDS = {
     ),
     "since": ("year", "2019", "fractions are not read"),
     "born": ("date", "2019-12-31", "other ways of writing need a format"),
-    "moved": ({"type": "date", "format": "dd.mm.yyyy"}, "31.12.2019", "with a time of day use type 'datetime'"),
+    "moved": (
+        {"type": "date", "format": "dd.mm.yyyy"},
+        "31.12.2019",
+        "with a time of day use type 'datetime'",
+    ),
     "month": ({"type": "date", "synthdp": {"resolution": "month"}}, "2019-12-31", "kept by month"),
-    "seen": ("datetime", "2019-12-31T23:59:58", "offsets from UTC are read by a format with %z only"),
+    "seen": (
+        "datetime",
+        "2019-12-31T23:59:58",
+        "offsets from UTC are read by a format with %z only",
+    ),
 }
 
 
@@ -79,7 +93,10 @@ def test_a_format_of_people_is_shown_as_that_of_strftime(kinds_file):
 def test_a_wide_schema_is_cut_unless_all_is_asked_for(tmp_path):
     path = tmp_path / "kinds.json"
     path.write_text(json.dumps({f"column {number:03d}": "integer" for number in range(300)}))
-    short, whole = invoke("schema", "check", path).out.decode(), invoke("schema", "check", path, "--all").out.decode()
+    short, whole = (
+        invoke("schema", "check", path).out.decode(),
+        invoke("schema", "check", path, "--all").out.decode(),
+    )
     assert "... and 288 more; --all shows them" in short
     assert len(short.splitlines()) < 30
     assert "column 299" in whole
@@ -89,12 +106,18 @@ def test_a_draft_says_how_columns_will_be_read(tmp_path):
     (tmp_path / "in.csv").write_text("a,b\n1,SECRET\n")
     drafted = invoke("schema", "draft", tmp_path / "in.csv", "-o", tmp_path / "draft.json")
     for kind, example in (("date", "2019-12-31"), ("integer", "1234"), ("boolean", "true")):
-        assert any(line.startswith(f"of type {kind}") and example in line for line in drafted.err.splitlines())
-    pd.DataFrame({"when": np.array(["2020-01-01"], dtype="datetime64[ns]"), "pay": [1.5]}).to_parquet(
-        tmp_path / "in.parquet"
-    )
+        assert any(
+            line.startswith(f"of type {kind}") and example in line
+            for line in drafted.err.splitlines()
+        )
+    pd.DataFrame(
+        {"when": np.array(["2020-01-01"], dtype="datetime64[ns]"), "pay": [1.5]}
+    ).to_parquet(tmp_path / "in.parquet")
     drafted = invoke("schema", "draft", tmp_path / "in.parquet", "-o", tmp_path / "typed.json")
-    assert any(line.startswith("when ") and "2019-12-31T23:59:58" in line for line in drafted.err.splitlines())
+    assert any(
+        line.startswith("when ") and "2019-12-31T23:59:58" in line
+        for line in drafted.err.splitlines()
+    )
     assert any(line.startswith("pay ") and "1234.5" in line for line in drafted.err.splitlines())
     assert "SECRET" not in drafted.err + drafted.out.decode()
 

@@ -1,4 +1,6 @@
-"""`synthdp schema check`: what it says about a schema, the noise it expects, and that it opens nothing else."""
+"""`synthdp schema check`: what it says about a schema, the noise it expects, and that it opens
+nothing else.
+"""
 
 import json
 import sys
@@ -28,7 +30,12 @@ from synthdp.schema.schema import Schema
 
 def integers(name, bins, **more):
     bounds = {"minimum": 0, "maximum": bins - 1, "required": True}
-    return {"name": name, "type": "integer", "constraints": bounds, "synthdp": {"bins": bins}} | more
+    return {
+        "name": name,
+        "type": "integer",
+        "constraints": bounds,
+        "synthdp": {"bins": bins},
+    } | more
 
 
 def levels(name, n, *, required=True):
@@ -38,7 +45,9 @@ def levels(name, n, *, required=True):
 
 def found(*fields, rules=()):
     schema = Schema.from_dict({"fields": list(fields), "synthdp": {"constraints": list(rules)}})
-    return [(finding.severity, finding.columns, finding.what) for finding in schema_findings(schema)]
+    return [
+        (finding.severity, finding.columns, finding.what) for finding in schema_findings(schema)
+    ]
 
 
 def check(path, *options):
@@ -59,7 +68,9 @@ def place(tmp_path, monkeypatch):
 
 
 def save(place, *fields, rules=()):
-    (place / "s.json").write_text(json.dumps({"fields": list(fields), "synthdp": {"constraints": list(rules)}}))
+    (place / "s.json").write_text(
+        json.dumps({"fields": list(fields), "synthdp": {"constraints": list(rules)}})
+    )
     return "s.json"
 
 
@@ -87,11 +98,17 @@ def test_thousands_of_levels_and_what_they_cost(size):
         return
     for what, ((severity, columns, text),) in (("levels", texts), ("bins", numbers)):
         assert (severity, columns) == ("warning", ("a",))
-        assert text.startswith(f"{size:,} {what}, each with noise of its own: they misplace {size / 100:.0f} times")
+        assert text.startswith(
+            f"{size:,} {what}, each with noise of its own: they misplace {size / 100:.0f} times"
+        )
 
 
 def test_many_bins_are_a_note_but_as_many_texts_are_not():
-    dates = {"name": "d", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2000-12-31"}}
+    dates = {
+        "name": "d",
+        "type": "date",
+        "constraints": {"minimum": "2000-01-01", "maximum": "2000-12-31"},
+    }
     dates |= {"synthdp": {"bins": 100}}  # and "missing"
     assert found(levels("t", 101), integers("n", 101), integers("m", 100)) == [
         ("note", ("n",), "101 bins, each with noise of its own"),
@@ -102,11 +119,19 @@ def test_many_bins_are_a_note_but_as_many_texts_are_not():
 def test_pairs_that_are_left_out_or_cannot_be_counted():
     sizes = {"a": 1 << 10, "b": 1 << 10, "c": (1 << 10) + 1, "d": 1 << 17, "e": (1 << 17) + 1}
     schema = Schema.from_dict(sizes)
-    pairs = {finding.columns: finding.what for finding in schema_findings(schema) if len(finding.columns) == 2}
-    assert set(pairs) == {pair for pair in combinations(sizes, 2) if sizes[pair[0]] * sizes[pair[1]] > 1 << 20}
+    pairs = {
+        finding.columns: finding.what
+        for finding in schema_findings(schema)
+        if len(finding.columns) == 2
+    }
+    assert set(pairs) == {
+        pair for pair in combinations(sizes, 2) if sizes[pair[0]] * sizes[pair[1]] > 1 << 20
+    }
     assert pairs["b", "c"] == "1,049,600 cells, above 1,048,576: left out of the default workload"
     uncountable = {pair for pair, what in pairs.items() if "can be counted" in what}
-    assert uncountable == {pair for pair in combinations(sizes, 2) if sizes[pair[0]] * sizes[pair[1]] > MAX_CELLS}
+    assert uncountable == {
+        pair for pair in combinations(sizes, 2) if sizes[pair[0]] * sizes[pair[1]] > MAX_CELLS
+    }
     assert ("a", "d") not in uncountable
     assert ("a", "e") in uncountable
 
@@ -115,9 +140,15 @@ def test_pairs_that_are_left_out_or_cannot_be_counted():
 def test_a_column_that_another_determines_is_redundant(required):
     rule = {"determines": ["town", "region"], "map": {"L0": "L0", "L1": "L0", "L2": "L1"}}
     forbidden = {"forbid": {"town": ["L0"], "region": ["L1"]}}
-    (finding,) = found(levels("town", 3, required=required), levels("region", 2), rules=[forbidden, rule])
+    (finding,) = found(
+        levels("town", 3, required=required), levels("region", 2), rules=[forbidden, rule]
+    )
     unless = "" if required else ", except where 'town' is missing"
-    assert finding == ("note", ("region",), f"redundant: a rule says that it follows from 'town'{unless}")
+    assert finding == (
+        "note",
+        ("region",),
+        f"redundant: a rule says that it follows from 'town'{unless}",
+    )
 
 
 def test_domains_that_the_direct_engine_does_not_take():
@@ -131,7 +162,9 @@ def test_domains_that_the_direct_engine_does_not_take():
 
 def test_a_domain_whose_size_no_float_holds_and_no_text_shows(place):
     (place / "s.json").write_text(json.dumps({f"c{i}": 64 for i in range(3000)}))
-    assert schema_findings(Schema.load("s.json"))[0].what.startswith("all columns together have about 10^5419 cells")
+    assert schema_findings(Schema.load("s.json"))[0].what.startswith(
+        "all columns together have about 10^5419 cells"
+    )
 
 
 def test_warnings_come_first_the_worst_of_them_first_and_a_line_each(place):
@@ -143,7 +176,9 @@ def test_warnings_come_first_the_worst_of_them_first_and_a_line_each(place):
     assert lines[0].startswith("warning: 'c13' x 'c14': ")  # of the most cells
     assert lines[n_findings - 3].startswith("warning: 'c0': ")
     everything = json.loads(check("s.json", "--json").out)["findings"]
-    assert [finding["severity"] for finding in everything] == ["warning"] * (n_findings - 2) + ["note"] * 2
+    assert [finding["severity"] for finding in everything] == ["warning"] * (n_findings - 2) + [
+        "note"
+    ] * 2
     assert "note: 'first\\nsecond': 200 bins" in check(save(place, fields[0])).out.decode()
 
 
@@ -152,7 +187,9 @@ def test_columns_of_which_the_same_is_to_be_said_share_a_line(place):
     lines = findings_of(outcome)
     names = ", ".join(f"'c{i}'" for i in range(8))
     assert lines[0].startswith("warning: 'l': one level")
-    assert lines[1].startswith(f"note: {names} and 2 more: 101 bins, each with noise of its own; use fewer")
+    assert lines[1].startswith(
+        f"note: {names} and 2 more: 101 bins, each with noise of its own; use fewer"
+    )
     assert len(json.loads(check("s.json", "--json").out)["findings"]) == len(lines) + 9
 
 
@@ -173,14 +210,18 @@ def test_the_noise_follows_the_formulas(shape, epsilon, rows):
     assert spent == pytest.approx(0.08 * budget)
     for noise, size in zip(columns.values(), shape, strict=True):
         assert noise.n_cells == size
-        assert noise.misplaced_share == pytest.approx(min(noise.sigma_records * size / sqrt(2 * pi) / rows, 1))
+        assert noise.misplaced_share == pytest.approx(
+            min(noise.sigma_records * size / sqrt(2 * pi) / rows, 1)
+        )
     cells = [a * b for a, b in combinations(shape, 2) if a * b <= 2**20]
     if not cells:
         assert pair is None
         return
     assert pair.n_cells == median_low(cells)
     assert len(cells) / (2 * pair.sigma_records**2) == pytest.approx(0.46 * budget)
-    assert pair.misplaced_share == pytest.approx(min(pair.sigma_records * pair.n_cells / sqrt(2 * pi) / rows, 1))
+    assert pair.misplaced_share == pytest.approx(
+        min(pair.sigma_records * pair.n_cells / sqrt(2 * pi) / rows, 1)
+    )
 
 
 def test_sigma_is_what_recipe_auto_adds():
@@ -188,15 +229,21 @@ def test_sigma_is_what_recipe_auto_adds():
     sizes = {"a": 2, "b": 100, "c": 7}
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate
     first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:3]}
-    columns, _pair = expected_noise(Schema.from_dict(sizes).domain, rho=gdp_rho(epsilon=0.7, delta=1e-7))
+    columns, _pair = expected_noise(
+        Schema.from_dict(sizes).domain, rho=gdp_rho(epsilon=0.7, delta=1e-7)
+    )
     assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
     assert [noise.misplaced_share for noise in columns.values()] == [None] * 3
 
 
 def test_noise_of_that_size_misplaces_that_share_of_rows():
-    (noise,) = expected_noise(Domain(("a",), (500,)), rho=gdp_rho(epsilon=1.0, delta=1e-9), rows=100_000)[0].values()
+    (noise,) = expected_noise(
+        Domain(("a",), (500,)), rho=gdp_rho(epsilon=1.0, delta=1e-9), rows=100_000
+    )[0].values()
     errors = np.random.default_rng(0).normal(0, noise.sigma_records, (400, 500))
-    assert np.abs(errors).sum(axis=1).mean() / 2 / 100_000 == pytest.approx(noise.misplaced_share, rel=0.02)
+    assert np.abs(errors).sum(axis=1).mean() / 2 / 100_000 == pytest.approx(
+        noise.misplaced_share, rel=0.02
+    )
 
 
 # ---- the command
@@ -206,11 +253,15 @@ def test_noise_of_that_size_misplaces_that_share_of_rows():
 def test_the_text_for_people():
     plain = check("schema.json")
     assert (plain.code, plain.err) == (0, "")
-    assert plain.out.decode().startswith("schema of 3 columns; no data was opened\n\nnothing to warn of\n\nhow columns")
+    assert plain.out.decode().startswith(
+        "schema of 3 columns; no data was opened\n\nnothing to warn of\n\nhow columns"
+    )
     budget = ("--epsilon", "1", "--delta", "1e-6")
     text = check("schema.json", *budget, "--rows", "2000").out.decode()
     assert "noise to expect at epsilon 1, delta 1e-06 and a guess of 2,000 rows:" in text
-    columns, pair = expected_noise(Schema.load("schema.json").domain, rho=gdp_rho(epsilon=1.0, delta=1e-6), rows=2000)
+    columns, pair = expected_noise(
+        Schema.load("schema.json").domain, rho=gdp_rho(epsilon=1.0, delta=1e-6), rows=2000
+    )
     for name, noise in columns.items():
         row = next(line.split() for line in text.splitlines() if line.startswith(f"{name} "))
         assert row == [
@@ -221,7 +272,8 @@ def test_the_text_for_people():
             "%",
         ]
     typical = (
-        f"a typical pair: {pair.n_cells} cells, sigma {pair.sigma_records:.4g}, {100 * pair.misplaced_share:.3g} %"
+        f"a typical pair: {pair.n_cells} cells, sigma {pair.sigma_records:.4g}, "
+        f"{100 * pair.misplaced_share:.3g} %"
     )
     assert f"{typical} of rows misplaced" in text
     assert "a rough expectation, not the recipe's plan" in text
@@ -233,7 +285,9 @@ def test_the_text_for_people():
 
 def test_the_json_for_machines(place):
     path = save(place, integers("a", 2000), levels("b", 3, required=False))
-    content = json.loads(check(path, "--json", "--epsilon", "1", "--delta", "1e-9", "--rows", "5000").out)
+    content = json.loads(
+        check(path, "--json", "--epsilon", "1", "--delta", "1e-9", "--rows", "5000").out
+    )
     (finding,) = content["findings"]
     assert set(finding) == {"severity", "columns", "what", "way_out"}
     assert (finding["severity"], finding["columns"]) == ("warning", ["a"])
@@ -245,12 +299,20 @@ def test_the_json_for_machines(place):
         "accounting": "gdp",
         "adjacency": "add-remove",
     }
-    assert [(column["name"], column["n_cells"]) for column in noise["columns"]] == [("a", 2000), ("b", 4)]
+    assert [(column["name"], column["n_cells"]) for column in noise["columns"]] == [
+        ("a", 2000),
+        ("b", 4),
+    ]
     assert noise["typical_pair"]["n_cells"] == 8000
     assert noise["typical_pair"].keys() | {"name"} == noise["columns"][0].keys()
     assert json.loads(check(path, "--json").out)["noise"] is None
     alone = save(place, levels("b", 3))
-    assert json.loads(check(alone, "--json", "--epsilon", "1", "--delta", "1e-9").out)["noise"]["typical_pair"] is None
+    assert (
+        json.loads(check(alone, "--json", "--epsilon", "1", "--delta", "1e-9").out)["noise"][
+            "typical_pair"
+        ]
+        is None
+    )
     assert "typical pair" not in check(alone, "--epsilon", "1", "--delta", "1e-9").out.decode()
 
 
@@ -259,7 +321,12 @@ REFUSED = {
     "crossed bounds": ([AGE | {"constraints": {"minimum": 9, "maximum": 0}}], [], 1, "'age'"),
     "too many bins": ([AGE | {"synthdp": {"bins": 11}}], [], 1, "use fewer bins"),
     "no column": ([], [], 1, "'fields' is empty"),
-    "a rule that forbids everything": ([levels("a", 2)], [{"forbid": {"a": ["L0", "L1"]}}], 1, "allows nothing"),
+    "a rule that forbids everything": (
+        [levels("a", 2)],
+        [{"forbid": {"a": ["L0", "L1"]}}],
+        1,
+        "allows nothing",
+    ),
     "rules that together forbid everything": (
         [levels("a", 2), levels("b", 2)],
         [{"forbid": {"a": ["L0"]}}, {"forbid": {"a": ["L1"]}}],
@@ -270,7 +337,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("fields", "rules", "code", "fragment"), REFUSED.values(), ids=REFUSED)
-def test_schemas_that_contradict_themselves_are_refused_in_one_line(fields, rules, code, fragment, place):
+def test_schemas_that_contradict_themselves_are_refused_in_one_line(
+    fields, rules, code, fragment, place
+):
     outcome = check(save(place, *fields, rules=rules))
     assert_one_line(outcome, code)
     assert fragment in outcome.err
@@ -282,14 +351,30 @@ WRONG = {
     "no JSON": (("in.csv",), 1, "not valid JSON"),
     "no schema at all": ((), 2, "SCHEMA"),
     "epsilon alone": (("schema.json", "--epsilon", "1"), 2, "delta is None; give both"),
-    "delta alone": (("schema.json", "--delta", "1e-9"), 2, "epsilon is None but delta is 1e-09; give both"),
+    "delta alone": (
+        ("schema.json", "--delta", "1e-9"),
+        2,
+        "epsilon is None but delta is 1e-09; give both",
+    ),
     "rows alone": (("schema.json", "--rows", "5"), 2, "give epsilon and delta"),
     "epsilon 0": (("schema.json", "--epsilon", "0", "--delta", "1e-9"), 2, "epsilon is 0"),
     "epsilon nan": (("schema.json", "--epsilon", "nan", "--delta", "1e-9"), 2, "epsilon is nan"),
     "delta 1": (("schema.json", "--epsilon", "1", "--delta", "1"), 2, "delta is 1"),
-    "no budget": (("schema.json", "--epsilon", "1e-100", "--delta", "1e-300"), 3, "allows nothing to be measured"),
-    "no rows": (("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "0"), 2, "--rows is 0; give 1 or more"),
-    "absurd rows": (("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "9" * 400), 2, "at most"),
+    "no budget": (
+        ("schema.json", "--epsilon", "1e-100", "--delta", "1e-300"),
+        3,
+        "allows nothing to be measured",
+    ),
+    "no rows": (
+        ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "0"),
+        2,
+        "--rows is 0; give 1 or more",
+    ),
+    "absurd rows": (
+        ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "9" * 400),
+        2,
+        "at most",
+    ),
 }
 
 

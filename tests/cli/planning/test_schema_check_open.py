@@ -1,4 +1,6 @@
-"""`synthdp schema check` of schemas that leave things open, and of kinds files: what is learnt, and its price."""
+"""`synthdp schema check` of schemas that leave things open, and of kinds files: what is learnt, and
+its price.
+"""
 
 import json
 from fractions import Fraction
@@ -10,8 +12,17 @@ from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
 from synthdp.cli.commands import run
-from synthdp.cli.planning.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
-from synthdp.cli.planning.schema_findings import MIN_ROWS_A_RECORD, question_findings, schema_findings
+from synthdp.cli.planning.expected_noise import (
+    expected_ledger,
+    expected_noise,
+    expected_questions,
+    model_budget,
+)
+from synthdp.cli.planning.schema_findings import (
+    MIN_ROWS_A_RECORD,
+    question_findings,
+    schema_findings,
+)
 from synthdp.core.domain import Domain
 from synthdp.learning.axis import Axis
 from synthdp.learning.budgets import column_budgets
@@ -33,8 +44,16 @@ KINDS = {
     "born": BORN,
     "sex": SEX,
     "smokes": "boolean",
-    "cost": {"type": "number", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"derive": ["missing"]}},
-    "rate": {"type": "number", "constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"derive": ["decimals"]}},
+    "cost": {
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 99},
+        "synthdp": {"derive": ["missing"]},
+    },
+    "rate": {
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 9},
+        "synthdp": {"derive": ["decimals"]},
+    },
     "seen": {"type": "integer", "synthdp": {"derive": ["bounds"], "bins": 9}},
     "paid": {"type": "number", "synthdp": {"derive": ["bounds", "bins", "missing"], "decimals": 2}},
     "age": {"type": "integer", "constraints": BOUNDS, "synthdp": {"derive": ["bins"]}},
@@ -90,17 +109,25 @@ def test_sigmas_and_thresholds_are_those_of_a_run(kinds):
     """A column for each way of learning; the records make every question necessary."""
     schema, epsilon, delta = OpenSchema.from_kinds(kinds), 8.0, 1e-6
     ledger = expected_ledger(schema, epsilon=epsilon, delta=delta)
-    asked = [question for question in expected_questions(schema, ledger) if question.about != "reading"]
-    certificate = synthdp.synthesize(frame(4000), schema, epsilon=epsilon, delta=delta, workload="1-way").certificate
+    asked = [
+        question for question in expected_questions(schema, ledger) if question.about != "reading"
+    ]
+    certificate = synthdp.synthesize(
+        frame(4000), schema, epsilon=epsilon, delta=delta, workload="1-way"
+    ).certificate
     events = [event for event in certificate["events"] if "column" in event]
-    assert [(q.column, q.sigma, float(q.delta)) for q in asked] == [asked_of(event) for event in events]
+    assert [(q.column, q.sigma, float(q.delta)) for q in asked] == [
+        asked_of(event) for event in events
+    ]
     assert [float(q.rho) for q in asked if not q.is_tree] == pytest.approx(
         [event["rho"] for event in events if event["event"] != "tree"]
     )
     thresholds = {event["column"]: event["threshold"] for event in events if "threshold" in event}
     assert {q.column: q.least_records for q in asked if q.delta} == thresholds
     assert (
-        certificate["accounting"]["currency"] == ledger.accounting.value == ("zcdp" if kinds["code"] is TREE else "gdp")
+        certificate["accounting"]["currency"]
+        == ledger.accounting.value
+        == ("zcdp" if kinds["code"] is TREE else "gdp")
     )
     assert certificate["accounting"]["rho_budget"] == float(ledger.budget)
     assert certificate["accounting"]["failure_delta"] == float(ledger.failure_delta) > 0
@@ -121,19 +148,30 @@ def test_the_questions_and_the_model_have_the_whole_budget_and_no_more():
 
 def test_only_columns_of_which_it_is_open_or_needed_pay_for_decimals():
     schema = OpenSchema.from_kinds(KINDS)
-    budgets = column_budgets(schema, rho=expected_ledger(schema, epsilon=1, delta=1e-9).budget, delta=0)
+    budgets = column_budgets(
+        schema, rho=expected_ledger(schema, epsilon=1, delta=1e-9).budget, delta=0
+    )
     assert [budget.column.name for budget in budgets if budget.for_decimals] == ["size", "rate"]
-    assert [budget.column.name for budget in budgets if budget.for_decimals and not budget.rho] == ["rate"]
+    assert [budget.column.name for budget in budgets if budget.for_decimals and not budget.rho] == [
+        "rate"
+    ]
 
 
 def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
     schema = OpenSchema.from_kinds(KINDS)
     asked = expected_questions(schema, expected_ledger(schema, epsilon=1, delta=1e-9))
-    least = {(question.column, question.about): (question.least_records, question.sigma) for question in asked}
+    least = {
+        (question.column, question.about): (question.least_records, question.sigma)
+        for question in asked
+    }
     by_name = {column.name: column for column in schema.open_columns}
     for name, about in (("code", "bounds"), ("born", "bounds"), ("size", "decimals")):
         records, sigma = least[name, about]
-        n_cells = MAX_LEARNT_DECIMALS + 1 if about == "decimals" else len(Axis.of(by_name[name]).roots) - 1
+        n_cells = (
+            MAX_LEARNT_DECIMALS + 1
+            if about == "decimals"
+            else len(Axis.of(by_name[name]).roots) - 1
+        )
         counts = np.zeros(n_cells)
         counts[0] = 1e9
         for share, last in ((1.01, n_cells - 1), (0.99, 0)):
@@ -149,11 +187,18 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
 
 def test_delta_for_thresholds_and_noise_that_is_not_gaussian_are_noted():
     def notes(kinds):
-        return [(finding.columns, finding.what) for finding in schema_findings(OpenSchema.from_kinds(kinds))]
+        return [
+            (finding.columns, finding.what)
+            for finding in schema_findings(OpenSchema.from_kinds(kinds))
+        ]
 
     share = f"{100 * DOMAIN_SHARE:g} % of delta is spent on the thresholds of"
-    assert notes({"town": "categorical"}) == [((), f"{share} one column of which something is learnt")]
-    assert notes({"a": "integer", "b": "number"}) == [((), f"{share} 2 columns of which something is learnt")]
+    assert notes({"town": "categorical"}) == [
+        ((), f"{share} one column of which something is learnt")
+    ]
+    assert notes({"a": "integer", "b": "number"}) == [
+        ((), f"{share} 2 columns of which something is learnt")
+    ]
     assert notes({"sex": SEX, "born": BORN, "smokes": "boolean"}) == []
     ((columns, what),) = notes({"a": TREE, "sex": SEX})
     assert columns == ("a",)
@@ -166,7 +211,9 @@ def test_sizes_of_open_columns_are_the_largest_they_may_get():
         {"a": open_levels, "b": SEX, "c": open_levels, "d": TREE | {"synthdp": {"bins": 101}}}
     )
     findings = {finding.columns: finding for finding in schema_findings(schema)}
-    assert findings["a",].what.startswith("up to 2,000 levels, each with noise of its own: they misplace 20 times")
+    assert findings["a",].what.startswith(
+        "up to 2,000 levels, each with noise of its own: they misplace 20 times"
+    )
     assert findings["a",].way_out == "lower synthdp.max_levels"
     assert findings["a", "c"].what == (
         "up to 4,000,000 cells, above 1,048,576: left out of the default workload if there are so many"
@@ -176,7 +223,10 @@ def test_sizes_of_open_columns_are_the_largest_they_may_get():
     assert together[0].startswith("all columns together have at most 10^9 cells")
     assert ("b",) not in findings
     assert [
-        f.what for f in schema_findings(OpenSchema.from_kinds({"one": {"type": "string", "categories": ["x"]}}))
+        f.what
+        for f in schema_findings(
+            OpenSchema.from_kinds({"one": {"type": "string", "categories": ["x"]}})
+        )
     ] == []
 
 
@@ -184,12 +234,15 @@ def test_too_few_rows_are_warned_of_where_levels_or_bounds_are_learnt():
     schema = OpenSchema.from_kinds({"town": "categorical", "code": "integer", "smokes": "boolean"})
     asked = expected_questions(schema, expected_ledger(schema, epsilon=1, delta=1e-9))
     levels, bounds = (
-        next(question.least_records for question in asked if question.about == about) for about in ("levels", "bounds")
+        next(question.least_records for question in asked if question.about == about)
+        for about in ("levels", "bounds")
     )
     assert list(question_findings(asked, None)) == []
     assert list(question_findings(asked, round(MIN_ROWS_A_RECORD * (levels + bounds)))) == []
     assert levels < bounds
-    assert [f.columns for f in question_findings(asked, int(MIN_ROWS_A_RECORD * bounds))] == [("code",)]
+    assert [f.columns for f in question_findings(asked, int(MIN_ROWS_A_RECORD * bounds))] == [
+        ("code",)
+    ]
     assert [f.columns for f in question_findings(asked, MIN_ROWS_A_RECORD * levels)] == [("code",)]
     found = list(question_findings(asked, MIN_ROWS_A_RECORD * levels - 1))
     assert [(finding.severity, finding.columns) for finding in found] == [
@@ -205,7 +258,9 @@ def test_too_few_rows_are_warned_of_where_levels_or_bounds_are_learnt():
 
 
 def test_the_text_for_people(place):
-    path = save(place, {"town": {"type": "string", "synthdp": {"other": "else"}}, "code": TREE, "sex": SEX})
+    path = save(
+        place, {"town": {"type": "string", "synthdp": {"other": "else"}}, "code": TREE, "sex": SEX}
+    )
     plain = check(path)
     assert (plain.code, plain.err) == (0, "")
     title = "kinds of 3 columns, 2 of them with something to learn; no data was opened"
@@ -219,22 +274,32 @@ def test_the_text_for_people(place):
     assert 100 * (1 - DOMAIN_SHARE) <= rest < 100
     assert f"of learning what is open, with {100 - rest:.4g} % of the budget ({most}):" in text
     assert f"of the model, with the other {rest:.4g} %:" in text
-    asked = {(question.column, question.about): question for question in expected_questions(schema, ledger)}
+    asked = {
+        (question.column, question.about): question
+        for question in expected_questions(schema, ledger)
+    }
     levels, tree = asked["town", "levels"], asked["code", "bins"]
     lines = [" ".join(line.split()) for line in text.splitlines()]
     lost = f"{levels.least_records} {levels.least_records / 1000:.3g} % a level becomes 'else'"
     assert f"town levels {levels.sigma:.4g} {lost}" in lines
     assert f"code bins {tree.sigma:.4g} (Laplace scale)" in lines
-    columns, _pair = expected_noise(schema.largest_domain, rho=model_budget(schema, ledger), rows=100_000)
+    columns, _pair = expected_noise(
+        schema.largest_domain, rho=model_budget(schema, ledger), rows=100_000
+    )
     assert (columns["town"].n_cells, columns["sex"].n_cells) == (512, 2)
     town, sex = columns["town"], columns["sex"]
-    assert f"town at most 512 {town.sigma_records:.4g} at most {100 * town.misplaced_share:.3g} %" in lines
+    assert (
+        f"town at most 512 {town.sigma_records:.4g} at most {100 * town.misplaced_share:.3g} %"
+        in lines
+    )
     assert f"sex 2 {sex.sigma_records:.4g} {100 * sex.misplaced_share:.3g} %" in lines
     assert "of rows" not in check(path, *BUDGET).out.decode().split("of the model")[0]
 
 
 def test_columns_with_the_same_trouble_share_a_line(place):
-    text = check(save(place, {f"c{i}": "categorical" for i in range(10)}), *BUDGET, "--rows", "900").out.decode()
+    text = check(
+        save(place, {f"c{i}": "categorical" for i in range(10)}), *BUDGET, "--rows", "900"
+    ).out.decode()
     names = ", ".join(f"'c{i}'" for i in range(8))
     line = next(line for line in text.splitlines() if "most levels may be lost" in line)
     assert line.startswith(f"warning: {names} and 2 more: a level needs about")
@@ -243,14 +308,18 @@ def test_columns_with_the_same_trouble_share_a_line(place):
 def test_the_json_for_machines(place):
     path = save(place, {"town": "categorical", "sex": SEX})
     content = json.loads(check(path, "--json", *BUDGET, "--rows", "100000").out)
-    assert content["learnt"] == [{"name": "town", "derived": ["levels", "missing"], "n_levels_at_most": 512}]
+    assert content["learnt"] == [
+        {"name": "town", "derived": ["levels", "missing"], "n_levels_at_most": 512}
+    ]
     learning = content["noise"]["learning"]
     question, reading = learning["questions"]
     assert reading["about"] == "reading"
     assert learning["share_of_budget"] == DOMAIN_SHARE
     assert question["delta"] == learning["failure_delta"] == pytest.approx(DOMAIN_SHARE * 1e-9)
     assert question["least_share"] == question["least_records"] / 100_000
-    assert question["rho"] + reading["rho"] + content["noise"]["rho_model"] == pytest.approx(content["noise"]["rho"])
+    assert question["rho"] + reading["rho"] + content["noise"]["rho_model"] == pytest.approx(
+        content["noise"]["rho"]
+    )
     assert json.loads(check(path, "--json").out)["noise"] is None
     closed = json.loads(check(save(place, {"sex": SEX}), "--json", *BUDGET).out)
     assert closed["learnt"] == []
@@ -276,12 +345,22 @@ def test_nothing_is_opened_or_paid_for(place, monkeypatch):
 
 
 WRONG = {
-    "unknown kind": ({"a": "intger"}, (), 1, "'intger'; did you mean 'integer'? If not, use one of categorical"),
+    "unknown kind": (
+        {"a": "intger"},
+        (),
+        1,
+        "'intger'; did you mean 'integer'? If not, use one of categorical",
+    ),
     "free text": ({"a": "text"}, (), 1, "free text"),
     "a size among kinds": ({"a": 2, "b": "integer"}, (), 1, "the number 2"),
     "neither": ({"a": [1]}, (), 1, "no list 'fields'"),
     "empty": ({}, (), 1, "no list 'fields'"),
-    "crossed bounds": ({"a": {"type": "integer", "constraints": {"minimum": 9, "maximum": 0}}}, (), 1, "'a'"),
+    "crossed bounds": (
+        {"a": {"type": "integer", "constraints": {"minimum": 9, "maximum": 0}}},
+        (),
+        1,
+        "'a'",
+    ),
     "nothing said": ({"fields": [{"name": "a", "type": "string"}]}, (), 1, "derive them"),
     "rule on an open column": (
         {
@@ -292,8 +371,18 @@ WRONG = {
         1,
         "whose domain is derived",
     ),
-    "no budget": ({"a": "integer"}, ("--epsilon", "1e-100", "--delta", "1e-300"), 3, "allows nothing"),
-    "delta too small for thresholds": ({"a": "integer"}, ("--epsilon", "1", "--delta", "1e-290"), 2, "delta"),
+    "no budget": (
+        {"a": "integer"},
+        ("--epsilon", "1e-100", "--delta", "1e-300"),
+        3,
+        "allows nothing",
+    ),
+    "delta too small for thresholds": (
+        {"a": "integer"},
+        ("--epsilon", "1", "--delta", "1e-290"),
+        2,
+        "delta",
+    ),
 }
 
 
@@ -309,7 +398,9 @@ def test_wrong_input_is_one_line(content, options, code, fragment, place):
 
 
 @pytest.mark.parametrize("listed", [{}, {"person": "categorical"}], ids=["not listed", "listed"])
-@pytest.mark.parametrize("kinds", [KINDS, {"town": "categorical", "sex": SEX}], ids=["many columns", "few"])
+@pytest.mark.parametrize(
+    "kinds", [KINDS, {"town": "categorical", "sex": SEX}], ids=["many columns", "few"]
+)
 def test_with_persons_and_a_share_it_is_still_what_a_run_pays(kinds, listed, place):
     """Questions and the model's first measurements, event by event."""
     path = save(place, kinds | listed)
@@ -329,26 +420,42 @@ def test_with_persons_and_a_share_it_is_still_what_a_run_pays(kinds, listed, pla
     ).certificate
     events = [event for event in certificate["events"] if "column" in event]
     asked = [q for q in noise["learning"]["questions"] if q["about"] != "reading"]
-    left = sum(q["rho"] for q in noise["learning"]["questions"] if q["about"] == "reading")  # to the recipe
-    assert [(q["column"], q["sigma_records"], q["delta"]) for q in asked] == [asked_of(event) for event in events]
+    left = sum(
+        q["rho"] for q in noise["learning"]["questions"] if q["about"] == "reading"
+    )  # to the recipe
+    assert [(q["column"], q["sigma_records"], q["delta"]) for q in asked] == [
+        asked_of(event) for event in events
+    ]
     assert [q["least_records"] for q in asked if q["delta"]] == [
         event["threshold"] for event in events if "threshold" in event
     ]
     accounting = certificate["accounting"]
     assert noise["rho"] == accounting["rho_budget"]
-    assert noise["rho_model"] == pytest.approx(accounting["rho_budget"] - left - sum(event["rho"] for event in events))
-    assert (noise["unit"], noise["max_rows_per_unit"], noise["learning"]["share_of_budget"]) == ("person", 3, 0.5)
+    assert noise["rho_model"] == pytest.approx(
+        accounting["rho_budget"] - left - sum(event["rho"] for event in events)
+    )
+    assert (noise["unit"], noise["max_rows_per_unit"], noise["learning"]["share_of_budget"]) == (
+        "person",
+        3,
+        0.5,
+    )
 
 
 def test_the_model_s_noise_grows_with_the_rows_of_a_person():
     domain = Domain(("a", "b"), (2, 30))
-    one, many = (expected_noise(domain, rho=Fraction(1, 9), rows=10**9, max_rows_per_unit=k) for k in (1, 5))
-    for single, several in zip([*one[0].values(), one[1]], [*many[0].values(), many[1]], strict=True):
+    one, many = (
+        expected_noise(domain, rho=Fraction(1, 9), rows=10**9, max_rows_per_unit=k) for k in (1, 5)
+    )
+    for single, several in zip(
+        [*one[0].values(), one[1]], [*many[0].values(), many[1]], strict=True
+    ):
         assert several.sigma_records == pytest.approx(5 * single.sigma_records)
         assert several.misplaced_share == pytest.approx(5 * single.misplaced_share)
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits to so much noise may stop short
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # fits to so much noise may stop short
 def test_sigma_of_persons_is_what_recipe_auto_adds():
     table = pd.DataFrame({"a": [0, 1] * 50, "b": range(100), "person": range(100)})
     schema = OpenSchema.from_dict({"a": 2, "b": 100})
@@ -356,7 +463,9 @@ def test_sigma_of_persons_is_what_recipe_auto_adds():
     certificate = synthdp.synthesize(table, schema, epsilon=0.7, delta=1e-7, **persons).certificate
     first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:2]}
     ledger = expected_ledger(schema, epsilon=0.7, delta=1e-7, **persons)
-    columns, _pair = expected_noise(schema.largest_domain, rho=model_budget(schema, ledger), max_rows_per_unit=4)
+    columns, _pair = expected_noise(
+        schema.largest_domain, rho=model_budget(schema, ledger), max_rows_per_unit=4
+    )
     assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
 
 
@@ -381,14 +490,21 @@ def test_the_share_is_what_is_asked_for(place):
     text = check(path, *BUDGET, "--domain-share", "0.4").out.decode()
     assert "with 40 % of the budget (at most 40 %, see --domain-share):" in text
     assert "of the model, with the other 60 %:" in text
-    assert "note: 40 % of delta is spent on the thresholds" in check(path, "--domain-share", "0.4").out.decode()
+    assert (
+        "note: 40 % of delta is spent on the thresholds"
+        in check(path, "--domain-share", "0.4").out.decode()
+    )
 
 
 WRONG_OPTIONS = {
     "unit alone": (("--unit", "town"), 2, "without --max-rows-per-unit"),
     "rows alone": (("--max-rows-per-unit", "3"), 2, "without --unit"),
     "no rows": (("--unit", "town", "--max-rows-per-unit", "0"), 2, "max_rows_per_unit is 0"),
-    "no share": (("--domain-share", "0"), 2, "domain_share is 0.0; give a number above 0 and at most 0.95"),
+    "no share": (
+        ("--domain-share", "0"),
+        2,
+        "domain_share is 0.0; give a number above 0 and at most 0.95",
+    ),
     "all of it": (("--domain-share", "1", *BUDGET), 2, "domain_share is 1.0"),
     "the only column": (("--unit", "town", "--max-rows-per-unit", "3"), 1, "no column but 'town'"),
 }

@@ -1,4 +1,6 @@
-"""The check of a schema, as it is shown unless all of it is asked for: about a screen, the worst first."""
+"""The check of a schema, as it is shown unless all of it is asked for: about a screen, the worst
+first.
+"""
 
 import json
 
@@ -10,14 +12,21 @@ from synthdp.cli.planning.screen import LINES
 from synthdp.report.texts.listing import WIDTH
 
 WIDE = {f"c{i:02}": 1500 + 37 * i for i in range(40)} | {"small": 2}
-KINDS = {f"k{i}": kind for i, kind in enumerate(["categorical", "integer", "number", "date", "boolean"] * 6)}
+KINDS = {
+    f"k{i}": kind
+    for i, kind in enumerate(["categorical", "integer", "number", "date", "boolean"] * 6)
+}
 BUDGET = ("--epsilon", "1", "--delta", "1e-9")
 
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, content in {"wide.json": WIDE, "kinds.json": KINDS, "few.json": {"a": 2, "b": 3}}.items():
+    for name, content in {
+        "wide.json": WIDE,
+        "kinds.json": KINDS,
+        "few.json": {"a": 2, "b": 3},
+    }.items():
         (tmp_path / name).write_text(json.dumps(content))
 
 
@@ -27,7 +36,9 @@ def check(*arguments):
     return outcome.out.decode().partition(f"\n\n{ABOUT_READING}")[0].splitlines()
 
 
-@pytest.mark.parametrize("options", [(), BUDGET, (*BUDGET, "--rows", "50000"), (*BUDGET, "--rows", "100")])
+@pytest.mark.parametrize(
+    "options", [(), BUDGET, (*BUDGET, "--rows", "50000"), (*BUDGET, "--rows", "100")]
+)
 @pytest.mark.parametrize("name", ["wide.json", "kinds.json", "few.json"])
 def test_it_fits_on_a_screen(name, options):
     lines = check(name, *options)
@@ -46,15 +57,26 @@ def test_the_worst_is_what_is_left_on_it():
     shown = sum(line.startswith(("warning:", "note:")) for line in lines)
     assert hidden == f"... and {len(findings) - shown} more; --all shows them"
     start = next(i for i, line in enumerate(lines) if line.startswith("column "))
-    assert [line.split()[0] for line in lines[start + 1 : start + 7]] == ["c39", "c38", "c37", "c36", "c35", "c34"]
+    assert [line.split()[0] for line in lines[start + 1 : start + 7]] == [
+        "c39",
+        "c38",
+        "c37",
+        "c36",
+        "c35",
+        "c34",
+    ]
     assert lines[start + 7] == "... and 35 more; --all shows them"
 
 
 def test_what_needs_most_records_is_left_on_it():
     lines = check("kinds.json", *BUDGET, "--rows", "50000")
-    questions = json.loads("\n".join(check("kinds.json", *BUDGET, "--json")))["noise"]["learning"]["questions"]
+    questions = json.loads("\n".join(check("kinds.json", *BUDGET, "--json")))["noise"]["learning"][
+        "questions"
+    ]
     needs = sorted((question["least_records"] or 0 for question in questions), reverse=True)
-    start = next(i for i, line in enumerate(lines) if line.startswith("column ") and " needs " in line)
+    start = next(
+        i for i, line in enumerate(lines) if line.startswith("column ") and " needs " in line
+    )
     shown = [
         next(word for word in line.split() if word == f"{need:,.0f}")
         for line, need in zip(lines[start + 1 : start + 4], needs[:3], strict=True)

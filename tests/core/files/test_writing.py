@@ -213,7 +213,12 @@ def test_unknown_endings(name, tmp_path):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", "a"])), max_size=5))
+@given(
+    st.lists(
+        st.tuples(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", "a"])),
+        max_size=5,
+    )
+)
 def test_quoting_is_understood_by_the_csv_module(rows):
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
     stream = io.BytesIO()

@@ -37,7 +37,9 @@ def test_warnings_of_others_are_as_they_were_afterwards():
     assert [str(each.message) for each in told] == ["of others"]
 
 
-@pytest.mark.parametrize("kind", [ValueError, ArithmeticError, RuntimeError, BaseException, UserWarning])
+@pytest.mark.parametrize(
+    "kind", [ValueError, ArithmeticError, RuntimeError, BaseException, UserWarning]
+)
 def test_an_error_is_told_by_its_kind_and_kept_nowhere(kind):
     def failing():
         raise kind(SECRET) from RuntimeError(SECRET)
@@ -67,7 +69,11 @@ def test_what_was_interrupted_is_interrupted_whatever_the_engine_made_of_it(chai
     with pytest.raises(KeyboardInterrupt) as caught:
         asked("duckdb", "counting", interrupted)
     if chain != "itself":
-        assert (caught.value.args, caught.value.__cause__, caught.value.__context__) == ((), None, None)
+        assert (caught.value.args, caught.value.__cause__, caught.value.__context__) == (
+            (),
+            None,
+            None,
+        )
 
 
 def test_logs_of_an_engine_are_silent_while_it_is_asked_and_no_longer(caplog):

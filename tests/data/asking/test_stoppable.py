@@ -106,7 +106,9 @@ def test_ctrl_c_while_the_thread_starts_asks_nothing_or_stops_it(moment, monkeyp
 def test_elsewhere_than_in_the_main_thread_a_question_is_asked_there():
     asked_in, setting = [], contextvars.ContextVar("setting")
     setting.set(SECRET)
-    answer = asked("duckdb", "counting", lambda: (threading.current_thread(), setting.get()), stop=pytest.fail)
+    answer = asked(
+        "duckdb", "counting", lambda: (threading.current_thread(), setting.get()), stop=pytest.fail
+    )
     assert answer[0] is not threading.main_thread()
     assert answer[1] == SECRET
 

@@ -29,7 +29,9 @@ def skewed(shape, n_rows, seed):
         usual = rng.random(n_rows) < (0.9, 0.6, 0.1)[axis % 3]
         drawn = np.where(usual, levels // 2, rng.integers(0, levels, n_rows))
         before = columns.get(axis - 1, drawn).astype(np.int64) % levels
-        columns[axis] = np.where(rng.random(n_rows) < 0.3, before, drawn).astype(np.min_scalar_type(levels - 1))
+        columns[axis] = np.where(rng.random(n_rows) < 0.3, before, drawn).astype(
+            np.min_scalar_type(levels - 1)
+        )
     return columns
 
 
@@ -41,7 +43,9 @@ def skewed(shape, n_rows, seed):
     st.integers(1, 3),
     st.data(),
 )
-def test_counts_are_exact_whatever_is_dominant_and_however_rows_are_cut(shape, n_rows, rows_at_once, least, data):
+def test_counts_are_exact_whatever_is_dominant_and_however_rows_are_cut(
+    shape, n_rows, rows_at_once, least, data
+):
     axes = st.permutations(range(len(shape))).flatmap(
         lambda order: st.integers(0, min(3, len(order))).map(lambda width: tuple(order[:width]))
     )
@@ -66,7 +70,11 @@ def test_rows_with_a_dominant_level_are_not_counted_again(monkeypatch):
     columns = skewed(shape, dominant_module.MANY_ROWS, 0)
     counted = []
     count = JointCounter.count
-    monkeypatch.setattr(JointCounter, "count", lambda self, axes: (counted.append(self.n_rows), count(self, axes))[1])
+    monkeypatch.setattr(
+        JointCounter,
+        "count",
+        lambda self, axes: (counted.append(self.n_rows), count(self, axes))[1],
+    )
     monkeypatch.setattr(dominant_module, "MIN_MARGINALS", 6)
     wanted = list(combinations(range(5), 3))
     counts = counts_of_all(JointCounter(columns, shape, dominant_module.MANY_ROWS), wanted)

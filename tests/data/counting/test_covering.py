@@ -14,7 +14,10 @@ from synthdp.data.counting.covering import TABLE_CELLS, cover, marginals
     st.lists(st.sampled_from([1, 2, 17, 300, 2**17]), min_size=1, max_size=7).flatmap(
         lambda sizes: st.tuples(
             st.just(tuple(sizes)),
-            st.lists(st.lists(st.integers(0, len(sizes) - 1), unique=True, max_size=5).map(tuple), max_size=15),
+            st.lists(
+                st.lists(st.integers(0, len(sizes) - 1), unique=True, max_size=5).map(tuple),
+                max_size=15,
+            ),
         )
     ),
     st.sampled_from([30, TABLE_CELLS]),

@@ -10,7 +10,13 @@ from helpers.engines import ENGINES, LEARNING, in_duckdb
 from helpers.reach import told_by
 
 from synthdp import synthesize
-from synthdp.core.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
+from synthdp.core.errors import (
+    MissingExtraError,
+    ParameterError,
+    PrivacyError,
+    SchemaError,
+    SourceError,
+)
 from synthdp.data.asking.asking import asked
 from synthdp.data.engines import engine_frame
 from synthdp.data.engines.connecting import open_source
@@ -18,13 +24,19 @@ from synthdp.data.engines.engine_frame import EngineFrame
 from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.schema.open_schema import OpenSchema
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 duckdb = pytest.importorskip("duckdb")
 SECRET = "Zacharias-4711"
 AGE = {"name": "x", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
 
-DAY = {"name": "x", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2021-01-01"}}
+DAY = {
+    "name": "x",
+    "type": "date",
+    "constraints": {"minimum": "2020-01-01", "maximum": "2021-01-01"},
+}
 
 
 def table_of(values, field, **types):
@@ -78,7 +90,9 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     schema = OpenSchema.from_dict({"fields": [AGE]})
     one, other = duckdb.connect(), duckdb.connect()
     table = EngineTable.of(EngineFrame.of(failing(one)), schema)
-    with pytest.raises(SourceError, match=r"duckdb: counting rows failed \(ConversionException\)") as caught:
+    with pytest.raises(
+        SourceError, match=r"duckdb: counting rows failed \(ConversionException\)"
+    ) as caught:
         list(table.counted(schema.closed({})).counts_of([("x",)]))
     assert SECRET not in told_by(caught.value, caplog.text)
     with pytest.raises(SourceError) as caught:
@@ -89,7 +103,11 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
 @pytest.mark.parametrize("name", ["py4j.clientserver", "py4j.java_gateway", "distributed.worker"])
 def test_what_libraries_log_of_answers_and_errors_is_not_kept(name, caplog):
     caplog.set_level(logging.DEBUG)
-    asked("pyspark", "counting rows", lambda: logging.getLogger(name).debug("Answer received: %s", SECRET))
+    asked(
+        "pyspark",
+        "counting rows",
+        lambda: logging.getLogger(name).debug("Answer received: %s", SECRET),
+    )
     assert SECRET not in caplog.text
     logging.getLogger(name).warning("of others")
     assert "of others" in caplog.text
@@ -104,8 +122,13 @@ def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_learnt_and_is_more_than_an_engine_compares_with_is_told_as_that(engine):
     open_one, closed = (
-        OpenSchema.from_dict({"fields": [{"name": "x", "type": "number", "constraints": bounds, "synthdp": own}]})
-        for bounds, own in (({}, {"bins": 9, "derive": ["bounds"]}), ({"minimum": 0, "maximum": 1}, {"bins": 5000}))
+        OpenSchema.from_dict(
+            {"fields": [{"name": "x", "type": "number", "constraints": bounds, "synthdp": own}]}
+        )
+        for bounds, own in (
+            ({}, {"bins": 9, "derive": ["bounds"]}),
+            ({"minimum": 0, "maximum": 1}, {"bins": 5000}),
+        )
     )
     table = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one)
     with pytest.raises(SchemaError, match="levels or edges are more than the 4096"):
@@ -161,7 +184,9 @@ TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
 
 
 def counting(frame, engine="other"):
-    """A source on a table in DuckDB, by itself or behind Ibis, and the connection by which it may be changed."""
+    """A source on a table in DuckDB, by itself or behind Ibis, and the connection by which it may
+    be changed.
+    """
     if engine == "duckdb":
         connection = duckdb.connect(config={"threads": 1})
         table = in_duckdb(frame, connection)
@@ -204,7 +229,9 @@ def test_duckdb_counts_the_rows_of_one_moment_and_keeps_nothing_when_it_is_done(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_of_a_table_is_shown_or_copied(engine):
-    schema = OpenSchema.from_kinds({"x": {key: AGE[key] for key in ("type", "constraints")}, "z": "integer"})
+    schema = OpenSchema.from_kinds(
+        {"x": {key: AGE[key] for key in ("type", "constraints")}, "z": "integer"}
+    )
     frame = EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [4711], "z": [4711]})))
     table = EngineTable.of(frame, schema)
     for each in (frame, table, table.source):
@@ -228,13 +255,19 @@ def test_a_database_that_is_not_there(tmp_path):
         connection.execute("CREATE TABLE people AS SELECT 1 AS x")
     with open_source(f"duckdb:///{tmp_path}/a.db", "people") as frame:
         assert list(frame.columns) == ["x"]
-    with pytest.raises(SourceError, match="finding the table"), open_source(f"duckdb:///{tmp_path}/a.db", "others"):
+    with (
+        pytest.raises(SourceError, match="finding the table"),
+        open_source(f"duckdb:///{tmp_path}/a.db", "others"),
+    ):
         pass
 
 
 def test_a_library_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(MissingExtraError, match=r"synthdp\[duckdb\]"), open_source("duckdb:///a.db", "t"):
+    with (
+        pytest.raises(MissingExtraError, match=r"synthdp\[duckdb\]"),
+        open_source("duckdb:///a.db", "t"),
+    ):
         pass
 
 

@@ -9,11 +9,42 @@ from helpers.engines import ENGINES
 from synthdp.core.grid import MAX_POINT
 from synthdp.data.engines.values import grid_points
 from synthdp.data.engines.values.grid_points import VALUE
-from synthdp.schema.axes.points import STEPS, decimal_points, decimals_of, exponents_of, integer_points, steps_of
+from synthdp.schema.axes.points import (
+    STEPS,
+    decimal_points,
+    decimals_of,
+    exponents_of,
+    integer_points,
+    steps_of,
+)
 
-HALVES = [k + 0.5 for k in (0, 1, 2, 3, 10, 499_999_998, 499_999_999, 500_000_000, 600_000_001, 600_000_002, 2**45)]
-NEAR = [k * (1 + sign * part) for k in (1.0, 3.0, 12345.0, 1e9) for sign in (1, -1) for part in (9e-10, 1e-9, 1.1e-9)]
-LARGE = [2.0**k * scale for k in (30, 51, 52, 53, 61, 62, 63, 64) for scale in (1 - 2**-53, 1.0, 1 + 2**-52)]
+HALVES = [
+    k + 0.5
+    for k in (
+        0,
+        1,
+        2,
+        3,
+        10,
+        499_999_998,
+        499_999_999,
+        500_000_000,
+        600_000_001,
+        600_000_002,
+        2**45,
+    )
+]
+NEAR = [
+    k * (1 + sign * part)
+    for k in (1.0, 3.0, 12345.0, 1e9)
+    for sign in (1, -1)
+    for part in (9e-10, 1e-9, 1.1e-9)
+]
+LARGE = [
+    2.0**k * scale
+    for k in (30, 51, 52, 53, 61, 62, 63, 64)
+    for scale in (1 - 2**-53, 1.0, 1 + 2**-52)
+]
 TINY = [5e-324, 1e-323, 1e-310, 2.0**-1023, 2.0**-1022, 1e-300, 1e-200, 1e-15, 1e-9]
 WRITTEN = [
     0.1,
@@ -58,16 +89,27 @@ def test_points_are_those_of_memory_at_every_edge(engine, decimals):
 @pytest.mark.parametrize("engine", FAST)
 def test_floors_decimals_and_exponents_are_those_of_memory_at_every_edge(engine):
     value = nw.col(VALUE)
-    assert worked_out(engine, NUMBERS, grid_points._whole(value)) == integer_points(NUMBERS).tolist()
-    assert worked_out(engine, NUMBERS, grid_points._decimals(value)) == decimals_of(NUMBERS).tolist()
-    assert worked_out(engine, NUMBERS, *grid_points._exponents(value)) == exponents_of(NUMBERS).tolist()
+    assert (
+        worked_out(engine, NUMBERS, grid_points._whole(value)) == integer_points(NUMBERS).tolist()
+    )
+    assert (
+        worked_out(engine, NUMBERS, grid_points._decimals(value)) == decimals_of(NUMBERS).tolist()
+    )
+    assert (
+        worked_out(engine, NUMBERS, *grid_points._exponents(value))
+        == exponents_of(NUMBERS).tolist()
+    )
 
 
 @pytest.mark.parametrize("engine", FAST)
 def test_steps_are_those_of_memory(engine):
-    points = np.array([0, 1, *STEPS, *(3 * step for step in STEPS), *(step + 1 for step in STEPS), MAX_POINT])
+    points = np.array(
+        [0, 1, *STEPS, *(3 * step for step in STEPS), *(step + 1 for step in STEPS), MAX_POINT]
+    )
     points = np.concatenate([points, -points])
-    assert worked_out(engine, points, grid_points._steps(nw.col(VALUE))) == steps_of(points).tolist()
+    assert (
+        worked_out(engine, points, grid_points._steps(nw.col(VALUE))) == steps_of(points).tolist()
+    )
 
 
 def test_the_least_float_that_is_no_0_when_it_is_divided():

@@ -10,7 +10,9 @@ from synthdp.data.engines.persons import bounded
 from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.schema.open_schema import OpenSchema
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 SCHEMA = OpenSchema.from_dict(
     {
@@ -32,7 +34,9 @@ PEOPLE = pl.DataFrame(
 
 def kept(engine, frame, key, max_rows=2):
     table = EngineFrame.of(ENGINES[engine](frame))
-    some = bounded(table, "who", ["age", "word"], max_rows=max_rows, missing_values=["n/a"], key=key)
+    some = bounded(
+        table, "who", ["age", "word"], max_rows=max_rows, missing_values=["n/a"], key=key
+    )
     found = grouped(some, "age")
     return set(found[some.columns["age"].alias].to_list())
 
@@ -45,7 +49,9 @@ def test_of_each_person_so_many_rows_are_kept_and_none_without_an_id(engine):
     assert len([age for age in ages if 10 <= age < 50]) == 2
     assert not ages & {57, 58, 59}
     assert ages == kept(engine, PEOPLE.reverse(), key=1)  # whatever the order of the rows
-    assert len({frozenset(kept(engine, PEOPLE, key=key)) for key in range(4)}) > 1  # and the key decides
+    assert (
+        len({frozenset(kept(engine, PEOPLE, key=key)) for key in range(4)}) > 1
+    )  # and the key decides
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -65,7 +71,9 @@ def test_counts_of_all_cliques_are_of_the_same_rows(engine):
 
 
 def test_ids_of_whole_numbers_and_missing_ones():
-    frame = PEOPLE.with_columns(who=pl.Series([1, 1, 1, 2, 3, *[4] * 40, -1, None, -1], dtype=pl.Int64))
+    frame = PEOPLE.with_columns(
+        who=pl.Series([1, 1, 1, 2, 3, *[4] * 40, -1, None, -1], dtype=pl.Int64)
+    )
     table = EngineFrame.of(frame.lazy())
     some = bounded(table, "who", ["age"], max_rows=1, missing_values=["-1"])
     assert grouped(some)["n_rows"].to_list() == [4]
@@ -81,11 +89,16 @@ def test_a_number_that_means_no_id_is_no_other_number(engine):
     assert set(found[some.columns["age"].alias].to_list()) == {3, 4, 5, 6}
 
 
-@pytest.mark.parametrize(("change", "problem"), [({"max_rows": 0}, ParameterError), ({"unit": "weight"}, SchemaError)])
+@pytest.mark.parametrize(
+    ("change", "problem"), [({"max_rows": 0}, ParameterError), ({"unit": "weight"}, SchemaError)]
+)
 def test_what_is_no_bound_or_no_id_is_refused(change, problem):
     table = EngineFrame.of(PEOPLE.with_columns(weight=pl.lit(0.5)).lazy())
     with pytest.raises(problem):
-        bounded(table, **({"unit": "who", "columns": ["age"], "max_rows": 1, "missing_values": []} | change))
+        bounded(
+            table,
+            **({"unit": "who", "columns": ["age"], "max_rows": 1, "missing_values": []} | change),
+        )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -93,5 +106,7 @@ def test_what_is_no_bound_or_no_id_is_refused(change, problem):
 def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
     frame = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]}, schema_overrides={"who": dtype})
     words = ["-300", str(2**70), str(10**50), "2"]
-    some = bounded(EngineFrame.of(ENGINES[engine](frame)), "who", ["age"], max_rows=2, missing_values=words)
+    some = bounded(
+        EngineFrame.of(ENGINES[engine](frame)), "who", ["age"], max_rows=2, missing_values=words
+    )
     assert grouped(some)["n_rows"].to_list() == [2]

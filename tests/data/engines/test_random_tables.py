@@ -1,4 +1,6 @@
-"""Random tables: whatever the types, values and schema, a column that an engine takes is counted as in memory."""
+"""Random tables: whatever the types, values and schema, a column that an engine takes is counted as
+in memory.
+"""
 
 import random
 
@@ -13,7 +15,9 @@ from synthdp.data.frames.containers import opened
 from synthdp.data.records.loading import held_rows
 from synthdp.schema.open_schema import OpenSchema
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 
 def counted(rows, schema):
@@ -33,7 +37,10 @@ def check(engine, seed, n_columns):
             continue
         taken.append(field)
     assert len(taken) > n_columns / 2
-    schema, kept = OpenSchema.from_dict({"fields": taken}), frame.select([field["name"] for field in taken])
+    schema, kept = (
+        OpenSchema.from_dict({"fields": taken}),
+        frame.select([field["name"] for field in taken]),
+    )
     remote = counted(EngineTable.of(EngineFrame.of(ENGINES[engine](kept)), schema), schema)
     assert remote == counted(held_rows(opened(kept).frame, schema), schema)
 

@@ -1,4 +1,6 @@
-"""Random columns to learn from: whatever their types, values and grids, an engine counts as memory does."""
+"""Random columns to learn from: whatever their types, values and grids, an engine counts as memory
+does.
+"""
 
 import random
 
@@ -18,7 +20,9 @@ from synthdp.data.records.loading import held_rows
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 
 def check(engine, seed, dtypes=DTYPES, n_grids=None):
@@ -30,18 +34,27 @@ def check(engine, seed, dtypes=DTYPES, n_grids=None):
         return False
     held = held_rows(opened(column.frame).frame, column.schema).source
     for grid, starts in column.questions:
-        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (grid, starts)
+        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (
+            grid,
+            starts,
+        )
         if not starts.size:
             expected = levels_in_engines(column, counted(held.frequencies(grid)))
             assert counted(remote.frequencies(grid)) == expected, grid
     return True
 
 
-FEW = {"polars": ["Float64", "Float32", "ns", "Int64", "String"], "ibis": ["String"], "other": ["Float64", "ns"]}
+FEW = {
+    "polars": ["Float64", "Float32", "ns", "Int64", "String"],
+    "ibis": ["String"],
+    "other": ["Float64", "ns"],
+}
 FEW["duckdb"] = FEW["polars"]
 
 
-@pytest.mark.parametrize(("engine", "dtype"), [(engine, dtype) for engine in ENGINES for dtype in FEW[engine]])
+@pytest.mark.parametrize(
+    ("engine", "dtype"), [(engine, dtype) for engine in ENGINES for dtype in FEW[engine]]
+)
 def test_values_of_a_random_column_are_those_of_memory(engine, dtype):
     assert check(engine, 4, [dtype], n_grids=3)
 
@@ -60,7 +73,9 @@ def test_nan_of_any_bits_is_missing_and_never_unread(kind, engine):
     bits = [0x7FF8 << 48, 0xFFF8 << 48, 0xFFF8_0000_DEAD_BEEF, 0x7FF4_0000_0000_0001, 2**64 - 1]
     numbers = np.concatenate([np.array(bits, np.uint64).view(np.float64), [1.0, 2.0]])
     schema = OpenSchema.from_kinds({"x": kind})
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": numbers}))), schema).source
+    remote = EngineTable.of(
+        EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": numbers}))), schema
+    ).source
     assert remote.histogram(Grid(column="x", of="reading"), np.array([READ])).tolist() == [5, 0, 2]
 
 
@@ -77,7 +92,17 @@ def test_exponents_of_random_numbers_are_those_of_memory(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_floats_of_32_bits_are_the_numbers_that_their_texts_say(engine):
     """All digits of some, and halves of the last one: 266.515625 is written 266.51562."""
-    numbers = [266.515625, -247.140625, 2306867.25, 7.7444363, -100.329124, 0.0053000376, 80.7, 1e-5, 0.0]
+    numbers = [
+        266.515625,
+        -247.140625,
+        2306867.25,
+        7.7444363,
+        -100.329124,
+        0.0053000376,
+        80.7,
+        1e-5,
+        0.0,
+    ]
     frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float32)})
     schema, grid = OpenSchema.from_kinds({"x": "number"}), Grid(column="x", decimals=9)
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
@@ -88,7 +113,21 @@ def test_floats_of_32_bits_are_the_numbers_that_their_texts_say(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_floats_of_any_size_are_whole_numbers_where_these_are_learnt(engine):
     """A cast of one of them would fail, and with it the question."""
-    numbers = [np.inf, -np.inf, np.nan, 1e300, -1e300, 1e19, -1e19, 2.0**62, 5e18, 1.9, -0.5, -7.0, None]
+    numbers = [
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e300,
+        -1e300,
+        1e19,
+        -1e19,
+        2.0**62,
+        5e18,
+        1.9,
+        -0.5,
+        -7.0,
+        None,
+    ]
     frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float64)})
     schema, grid = OpenSchema.from_kinds({"x": "integer"}), Grid(column="x")
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
@@ -97,7 +136,9 @@ def test_floats_of_any_size_are_whole_numbers_where_these_are_learnt(engine):
 
 
 @pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")
-@pytest.mark.parametrize(("dtype", "kind"), [("DATE", "date"), ("TIMESTAMP", "datetime"), ("TIMESTAMPTZ", "datetime")])
+@pytest.mark.parametrize(
+    ("dtype", "kind"), [("DATE", "date"), ("TIMESTAMP", "datetime"), ("TIMESTAMPTZ", "datetime")]
+)
 def test_infinite_days_of_duckdb_are_the_first_and_the_last(dtype, kind):
     days = ["infinity", "-infinity", "0044-03-15 (BC)", "12000-01-01", "1970-01-01"]
     rows = ", ".join(f"('{day}'::TIMESTAMP::{dtype})" for day in days)
@@ -110,8 +151,21 @@ def test_infinite_days_of_duckdb_are_the_first_and_the_last(dtype, kind):
 @pytest.mark.parametrize("engine", [name for name in FEW if name in ENGINES and name != "ibis"])
 @pytest.mark.parametrize("resolution", RESOLUTIONS)
 def test_moments_are_in_the_units_of_memory(engine, resolution):
-    seconds = [-62_135_596_800, -11_644_473_601, -259_201, -259_200, -1, 0, 345_599, 345_600, 951_868_799, 951_868_800]
-    frame = pl.DataFrame({"x": (pl.Series(seconds, dtype=pl.Int64) * 10**6).cast(pl.Datetime("us"))})
+    seconds = [
+        -62_135_596_800,
+        -11_644_473_601,
+        -259_201,
+        -259_200,
+        -1,
+        0,
+        345_599,
+        345_600,
+        951_868_799,
+        951_868_800,
+    ]
+    frame = pl.DataFrame(
+        {"x": (pl.Series(seconds, dtype=pl.Int64) * 10**6).cast(pl.Datetime("us"))}
+    )
     field = {"name": "x", "type": "datetime", "synthdp": {"derive": True, "resolution": resolution}}
     schema, grid = OpenSchema.from_dict({"fields": [field]}), Grid(column="x")
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
@@ -120,16 +174,32 @@ def test_moments_are_in_the_units_of_memory(engine, resolution):
 
 
 READ_STRICTLY = {
-    "fractions": ("Float64", [1.0, 1.5, -0.25, 2.0**53, 1e300, None, float("nan"), 3.0, -4.0], {"type": "integer"}),
+    "fractions": (
+        "Float64",
+        [1.0, 1.5, -0.25, 2.0**53, 1e300, None, float("nan"), 3.0, -4.0],
+        {"type": "integer"},
+    ),
     "times of day": (
         pl.Datetime("us"),
-        ["2020-01-05", "2020-01-05T10:00", "2020-01-05T00:00:00.5", "1969-12-31T23:59:59.5", "1960-02-03", None],
+        [
+            "2020-01-05",
+            "2020-01-05T10:00",
+            "2020-01-05T00:00:00.5",
+            "1969-12-31T23:59:59.5",
+            "1960-02-03",
+            None,
+        ],
         {"type": "date"},
     ),
     "words": (
         "String",
         ["ja", "nein", " ja ", "vielleicht", "", " ", "n/a", None],
-        {"type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"], "missingValues": ["n/a"]},
+        {
+            "type": "boolean",
+            "trueValues": ["ja"],
+            "falseValues": ["nein"],
+            "missingValues": ["n/a"],
+        },
     ),
     "numbers": ("Int64", [0, 1, 2, -9, None], {"type": "boolean", "missingValues": ["-9"]}),
 }
@@ -137,16 +207,33 @@ READ_STRICTLY = {
 
 @pytest.mark.parametrize(
     ("engine", "case"),
-    [(engine, case) for engine in ENGINES for case in READ_STRICTLY if (engine, case) != ("other", "words")],
+    [
+        (engine, case)
+        for engine in ENGINES
+        for case in READ_STRICTLY
+        if (engine, case) != ("other", "words")
+    ],
 )
 def test_what_a_column_does_not_say_is_unread_in_engines_as_in_memory(engine, case):
     dtype, values, field = READ_STRICTLY[case]
-    series = pl.Series("x", values, dtype=pl.String).str.to_datetime(time_unit="us") if case == "times of day" else None
+    series = (
+        pl.Series("x", values, dtype=pl.String).str.to_datetime(time_unit="us")
+        if case == "times of day"
+        else None
+    )
     series = pl.Series("x", values, dtype=getattr(pl, dtype)) if series is None else series
-    bounds = {"integer": {"minimum": -5, "maximum": 5}, "date": {"minimum": "1950-01-01", "maximum": "2030-01-01"}}
-    schema = OpenSchema.from_dict({"fields": [{"name": "x"} | field | {"synthdp": {"derive": True}}]})
+    bounds = {
+        "integer": {"minimum": -5, "maximum": 5},
+        "date": {"minimum": "1950-01-01", "maximum": "2030-01-01"},
+    }
+    schema = OpenSchema.from_dict(
+        {"fields": [{"name": "x"} | field | {"synthdp": {"derive": True}}]}
+    )
     declared = Schema.from_dict(
-        {"fields": [{"name": "x", "constraints": bounds.get(field["type"], {})} | field], "missingValues": ["n/a"]}
+        {
+            "fields": [{"name": "x", "constraints": bounds.get(field["type"], {})} | field],
+            "missingValues": ["n/a"],
+        }
     )
     frame, grid = series.to_frame(), Grid(column="x", of="reading")
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
@@ -155,7 +242,9 @@ def test_what_a_column_does_not_say_is_unread_in_engines_as_in_memory(engine, ca
         found = remote.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
         assert found == held.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
     assert held.histogram(grid, np.arange(1, 15))[1] > 0
-    coded = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), OpenSchema.of(declared)).counted(declared)
+    coded = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), OpenSchema.of(declared)).counted(
+        declared
+    )
     assert next(iter(coded.counts_of([("x",)]))).tolist() == counts_in_memory(frame, declared)
 
 

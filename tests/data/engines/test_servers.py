@@ -45,7 +45,9 @@ TYPES = {
 
 def counts(rows, most=2):
     closed = PUBLIC.closed({})
-    cliques = [clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)]
+    cliques = [
+        clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)
+    ]
     return [each.tolist() for each in rows.counted(closed).counts_of(cliques)]
 
 
@@ -58,7 +60,9 @@ def other_user():
 
 @dataclass(frozen=True)
 class Server:
-    """Where it is, the commands by which it is started again and stopped at once, and where those of its kind lie."""
+    """Where it is, the commands by which it is started again and stopped at once, and where those
+    of its kind lie.
+    """
 
     address: str
     start: list[str]
@@ -76,7 +80,9 @@ class Server:
 
 
 def new_folder(user):
-    return Path(subprocess.check_output([*user, "mktemp", "-d", "/tmp/pg.XXXXXX"], text=True).strip())
+    return Path(
+        subprocess.check_output([*user, "mktemp", "-d", "/tmp/pg.XXXXXX"], text=True).strip()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +96,18 @@ def postgres():
     folder = new_folder(user)
     server = Server.at(folder, Path(initdb).parent, user)
     subprocess.run(
-        [*user, initdb, "-D", str(folder / "data"), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync"],
+        [
+            *user,
+            initdb,
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "postgres",
+            "--auth=trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ],
         check=True,
         capture_output=True,
     )
@@ -117,11 +134,15 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
         assert counts(table) == expected
         with psycopg.connect(postgres.address, autocommit=True) as connection:
             connection.execute("INSERT INTO people SELECT * FROM people")
-        assert counts(table, most=1) == counts(held_rows(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
+        assert counts(table, most=1) == counts(
+            held_rows(opened(ODD).frame, PUBLIC), most=1
+        )  # a snapshot
     with open_source(postgres.address, "public.people") as frame:
         persons = EngineTable.of(frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1)
         assert persons.max_rows == 1
-        (total,) = persons.counted(OpenSchema.from_dict(SCHEMA).without("word").closed({})).counts_of([()])
+        (total,) = persons.counted(
+            OpenSchema.from_dict(SCHEMA).without("word").closed({})
+        ).counts_of([()])
         assert int(total) == 7  # a, b, e with an accent in two spellings, A, c, "z z"
 
 
@@ -132,7 +153,9 @@ def session(frame):
 
 def n_kept(connection):
     """How many temporary tables of codes there are."""
-    found = connection.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'synthdp%'").fetchall()
+    found = connection.execute(
+        "SELECT count(*) FROM pg_class WHERE relname LIKE 'synthdp%'"
+    ).fetchall()
     return found[0][0]
 
 
@@ -152,7 +175,9 @@ def people(postgres):
         connection.execute("DROP TABLE changed")
 
 
-def test_codes_are_kept_in_a_temporary_table_by_a_session_that_may_only_read(postgres, people, expected):
+def test_codes_are_kept_in_a_temporary_table_by_a_session_that_may_only_read(
+    postgres, people, expected
+):
     import psycopg
 
     with open_source(postgres.address, people) as frame:
@@ -174,13 +199,17 @@ def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, 
         owner.execute("REVOKE TEMP ON DATABASE postgres FROM PUBLIC")
         owner.execute(f"GRANT SELECT ON {people} TO reader")
         try:
-            with open_source(postgres.address.replace("user=postgres", "user=reader"), people) as frame:
+            with open_source(
+                postgres.address.replace("user=postgres", "user=reader"), people
+            ) as frame:
                 table = EngineTable.of(frame, PUBLIC)
                 caplog.set_level("INFO", "synthdp")
                 assert counts(table) == expected
                 assert "codes are worked out in every query" in caplog.text
                 owner.execute("DELETE FROM changed")
-                assert counts(table, most=1) == counts(held_rows(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
+                assert counts(table, most=1) == counts(
+                    held_rows(opened(ODD).frame, PUBLIC), most=1
+                )  # a snapshot
                 assert n_kept(session(frame)) == 0
         finally:
             owner.execute("GRANT TEMP ON DATABASE postgres TO PUBLIC")
@@ -194,7 +223,9 @@ def test_a_standby_counts_what_it_may_not_keep(postgres):
     folder = new_folder(user)
     standby = Server.at(folder, postgres.programs, user)
     copy = [str(postgres.programs / "pg_basebackup"), "-h", str(postgres.folder), "-U", "postgres"]
-    subprocess.run([*user, *copy, "-D", str(folder / "data"), "-R", "-c", "fast", "--no-sync"], check=True)
+    subprocess.run(
+        [*user, *copy, "-D", str(folder / "data"), "-R", "-c", "fast", "--no-sync"], check=True
+    )
     try:
         subprocess.run(standby.start, check=True, stdout=subprocess.DEVNULL)
         with psycopg.connect(postgres.address) as connection:
@@ -230,15 +261,21 @@ def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres
     import psycopg
 
     words = ["a", "A", "\u00e9", "e", "E\u0301", "a ", None, "B", "zz", "ZZ "]
-    schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]})
+    schema = OpenSchema.from_dict(
+        {"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]}
+    )
     kinds, grid = OpenSchema.from_kinds({"word": "categorical"}), Grid(column="word")
     held = opened(pl.DataFrame({"word": words})).frame
     with psycopg.connect(postgres.address, autocommit=True) as connection:
         options = "provider = icu, locale = 'und-u-ks-level1', deterministic = false"
         connection.execute(f"CREATE COLLATION IF NOT EXISTS careless ({options})")
         connection.execute('CREATE TEMP TABLE "Words" (word text COLLATE careless)')
-        connection.cursor().executemany('INSERT INTO "Words" VALUES (%s)', [[word] for word in words])
-        (careless,) = connection.execute("SELECT count(*) FROM \"Words\" WHERE word = 'A'").fetchall()
+        connection.cursor().executemany(
+            'INSERT INTO "Words" VALUES (%s)', [[word] for word in words]
+        )
+        (careless,) = connection.execute(
+            "SELECT count(*) FROM \"Words\" WHERE word = 'A'"
+        ).fetchall()
         assert careless == (2,)  # with a space it is another one
         import ibis
 
@@ -262,13 +299,17 @@ def test_more_levels_than_an_expression_could_hold(postgres):
     levels = [*(f"rue n° {i}'s" for i in range(9000)), 'c:\\d "e" 𝄞', "a\\u0061"]
     numbers = {"enum": [str(i) for i in range(7000)]}
     fields = [{"name": "street", "type": "string", "constraints": {"enum": levels}}]
-    schema = OpenSchema.from_dict({"fields": [*fields, {"name": "number", "type": "string", "constraints": numbers}]})
+    schema = OpenSchema.from_dict(
+        {"fields": [*fields, {"name": "number", "type": "string", "constraints": numbers}]}
+    )
     streets = ["rue n° 8999's ", "rue n° 1", None, 'c:\\d "e" 𝄞 ', "a\\u0061", "aa"]
     frame = pl.DataFrame({"street": streets, "number": [6999, None, 7000, -1, 0, 0]})
     with psycopg.connect(postgres.address, autocommit=True) as connection:
         connection.execute("CREATE TEMP TABLE houses (street varchar, number smallint)")
         connection.cursor().executemany("INSERT INTO houses VALUES (%s, %s)", frame.rows())
-        table = EngineTable.of(EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema)
+        table = EngineTable.of(
+            EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema
+        )
         found = table.counted(schema.closed({})).counts_of([("street",), ("number",)])
         expected = held_rows(opened(frame).frame, schema).counted(schema.closed({}))
         for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
@@ -284,7 +325,11 @@ def check_values(make, seed):
     remote = EngineTable.of(EngineFrame.of(remote), column.schema).source
     held = held_rows(opened(column.frame).frame, column.schema).source
     for grid, starts in column.questions:
-        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (seed, grid, starts)
+        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (
+            seed,
+            grid,
+            starts,
+        )
         if not starts.size:
             expected = levels_in_engines(column, counted(held.frequencies(grid)))
             assert counted(remote.frequencies(grid)) == expected, (seed, grid)
@@ -319,10 +364,27 @@ def test_values_to_learn_from_in_postgres_are_those_of_memory(kept, postgres):
         assert sum(check_values(made, seed) for seed in range(30)) > 15
 
 
-FAR = ["infinity", "-infinity", "12000-01-05", "0044-03-15 BC", "9999-12-31 23:59:59.5", "2020-01-01 20:00"]
+FAR = [
+    "infinity",
+    "-infinity",
+    "12000-01-05",
+    "0044-03-15 BC",
+    "9999-12-31 23:59:59.5",
+    "2020-01-01 20:00",
+]
 """Moments of Postgres, of which Python has only the last two."""
 
-DECIMALS = ["1.5", "1e400", "-1e400", "1e-400", "-1e-400", "NaN", "Infinity", "0.1234567890123456789012345", None]
+DECIMALS = [
+    "1.5",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "-1e-400",
+    "NaN",
+    "Infinity",
+    "0.1234567890123456789012345",
+    None,
+]
 """Decimals of Postgres, of which one has no float and some are more than Arrow holds."""
 
 
@@ -334,15 +396,22 @@ def test_no_value_of_postgres_is_an_error(kept, postgres):
 
     year = {
         "constraints": {"minimum": "0001-01-01", "maximum": "9999-12-31"},
-        "synthdp": {"edges": ["0001-01-01", "2020-01-01", "2020-01-02", "9999-12-31"], "parts": ["month"]},
+        "synthdp": {
+            "edges": ["0001-01-01", "2020-01-01", "2020-01-02", "9999-12-31"],
+            "parts": ["month"],
+        },
     }
     number = {"constraints": {"minimum": 0, "maximum": 2}, "synthdp": {"edges": [0, 1, 2]}}
     fields = [{"name": name, "type": "date"} | year for name in ("day", "moment", "zoned")]
-    schema = OpenSchema.from_dict({"fields": [*fields, {"name": "price", "type": "number"} | number]})
+    schema = OpenSchema.from_dict(
+        {"fields": [*fields, {"name": "price", "type": "number"} | number]}
+    )
     kinds = {"day": "date", "moment": "datetime", "zoned": "datetime", "price": "number"}
     with psycopg.connect(postgres.address, autocommit=True) as connection:
         connection.execute("SET TIME ZONE 'UTC'")
-        connection.execute("CREATE TEMP TABLE far (day date, moment timestamp, zoned timestamptz, price numeric)")
+        connection.execute(
+            "CREATE TEMP TABLE far (day date, moment timestamp, zoned timestamptz, price numeric)"
+        )
         rows = [(at, at, at, price) for at, price in itertools.zip_longest(FAR, DECIMALS)]
         connection.cursor().executemany("INSERT INTO far VALUES (%s, %s, %s, %s)", rows)
         table = ibis.postgres.from_connection(connection).table("far")
@@ -352,10 +421,18 @@ def test_no_value_of_postgres_is_an_error(kept, postgres):
         with connection.transaction():
             connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
             found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
-            days, zoned, prices, months = found.counts_of([("day",), ("zoned",), ("price",), ("zoned:month",)])
+            days, zoned, prices, months = found.counts_of(
+                [("day",), ("zoned",), ("price",), ("zoned:month",)]
+            )
             learnt = EngineTable.of(EngineFrame.of(table), OpenSchema.from_kinds(kinds)).source
-            in_cells = [learnt.histogram(Grid(column=name), np.array([0])).tolist() for name in kinds]
-            for grid in (Grid(column="price", of=of, decimals=at) for of in ("values", "steps") for at in (-9, 0, 300)):
+            in_cells = [
+                learnt.histogram(Grid(column=name), np.array([0])).tolist() for name in kinds
+            ]
+            for grid in (
+                Grid(column="price", of=of, decimals=at)
+                for of in ("values", "steps")
+                for at in (-9, 0, 300)
+            ):
                 assert sum(counted(learnt.frequencies(grid)).values()) == 7
             for of in ("decimals", "exponents"):
                 assert learnt.histogram(Grid(column="price", of=of), np.arange(3)).sum() == 9
@@ -380,7 +457,10 @@ def test_texts_in_another_encoding_are_refused_before_anything_is_asked(postgres
         (latin, "server_encoding"),
         (postgres.address + "&client_encoding=LATIN1", "client_encoding"),
     ):
-        with pytest.raises(SourceError, match=f"{name} is LATIN1: texts"), open_source(address, "people"):
+        with (
+            pytest.raises(SourceError, match=f"{name} is LATIN1: texts"),
+            open_source(address, "people"),
+        ):
             pass
     with open_source(latin, "numbers") as frame:
         learnt = EngineTable.of(frame, OpenSchema.from_kinds({"age": "integer"})).source
@@ -397,7 +477,9 @@ def test_backslashes_that_end_texts_are_not_put_into_queries(postgres):
         with pytest.raises(SourceError, match="standard_conforming_strings is off"):
             EngineFrame.of(table)
         connection.execute("SET standard_conforming_strings = on")
-        assert bounded(EngineFrame.of(table), "word", [], max_rows=9, missing_values=["\\' OR 1=1 --", "a\\"])
+        assert bounded(
+            EngineFrame.of(table), "word", [], max_rows=9, missing_values=["\\' OR 1=1 --", "a\\"]
+        )
 
 
 def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
@@ -406,8 +488,12 @@ def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
 
     schema = OpenSchema.from_dict({"fields": [{"name": "x", "type": "boolean"}]})
     with psycopg.connect(postgres.address, autocommit=True) as connection:
-        connection.execute("CREATE TEMP VIEW failing AS SELECT 1 / g > 0 AS x FROM generate_series(0, 1) AS g")
-        table = EngineTable.of(EngineFrame.of(ibis.postgres.from_connection(connection).table("failing")), schema)
+        connection.execute(
+            "CREATE TEMP VIEW failing AS SELECT 1 / g > 0 AS x FROM generate_series(0, 1) AS g"
+        )
+        table = EngineTable.of(
+            EngineFrame.of(ibis.postgres.from_connection(connection).table("failing")), schema
+        )
         for _ in range(2):
             with pytest.raises(SourceError, match="DivisionByZero"):
                 table.counted(schema.closed({}))
@@ -415,7 +501,9 @@ def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
 
 
 @pytest.mark.parametrize("n_answers", [1, 4])
-def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tmp_path, monkeypatch):
+def test_a_server_that_is_stopped_in_the_middle_of_a_run(
+    n_answers, postgres, tmp_path, monkeypatch
+):
     keep, kept = Journal.keep, []
 
     def stopping(self, question, answer):
@@ -426,14 +514,33 @@ def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tm
 
     (tmp_path / "kinds.json").write_text(json.dumps({"word": "categorical", "number": "number", "flag": "boolean"}
         | dict.fromkeys(set(ODD.columns) - {"word", "number", "flag"}, "ignore")))  # fmt: skip
-    options = ("--kinds", tmp_path / "kinds.json", "-o", tmp_path / "out.csv", "--journal", tmp_path / "j")
-    options += ("--source", postgres.address, "--table", "people", "--epsilon=5", "--delta=1e-6", "--rows=20")
+    options = (
+        "--kinds",
+        tmp_path / "kinds.json",
+        "-o",
+        tmp_path / "out.csv",
+        "--journal",
+        tmp_path / "j",
+    )
+    options += (
+        "--source",
+        postgres.address,
+        "--table",
+        "people",
+        "--epsilon=5",
+        "--delta=1e-6",
+        "--rows=20",
+    )
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "keep", stopping)
         failed = invoke("run", *options)
     assert failed.code == 1
     assert "postgres: " in failed.err
-    assert "OperationalError" in failed.err or "InterfaceError" in failed.err or "AdminShutdown" in failed.err
+    assert (
+        "OperationalError" in failed.err
+        or "InterfaceError" in failed.err
+        or "AdminShutdown" in failed.err
+    )
     paid_for = answers(tmp_path / "j")
     assert len(paid_for) >= n_answers  # what was read at once is answered without the server
     while_stopped = invoke("run", *options)
@@ -449,11 +556,15 @@ SPARK_SEEDS = range(12)
 
 
 def in_spark(session, frame):
-    """A column in Spark; None if Spark has no such type, or PySpark would not make it of its values."""
+    """A column in Spark; None if Spark has no such type, or PySpark would not make it of its
+    values.
+    """
     dtype = frame.schema["x"]
     if dtype in (pl.UInt8, pl.UInt64, pl.Datetime("ns")):
         return None
-    as_text = frame.select(pl.col("x").cast(pl.String) if dtype in (pl.Date, pl.Categorical, pl.Enum) else pl.col("x"))
+    as_text = frame.select(
+        pl.col("x").cast(pl.String) if dtype in (pl.Date, pl.Categorical, pl.Enum) else pl.col("x")
+    )
     if dtype == pl.Datetime("us"):
         as_text = frame.select(pl.col("x").dt.to_string("iso"))
     rows = session.createDataFrame(as_text.to_arrow())
@@ -486,7 +597,9 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         (total,) = persons.counted(PUBLIC.without("word").closed({})).counts_of([()])
         assert int(total) == 7
         words = ["a", "A", "é", "e", "a ", None, "B"]
-        schema = {"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]}
+        schema = {
+            "fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]
+        }
         careless = session.createDataFrame([[word] for word in words], "word string")
         careless = careless.selectExpr("word COLLATE UNICODE_CI_AI AS word")
         assert careless.filter("word = 'A'").count() == 2
@@ -495,14 +608,27 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         assert found.tolist() == [2, 1, 1, 1, 2]
         persons = bounded(EngineFrame.of(careless), "word", [], max_rows=1, missing_values=[])
         assert grouped(persons)["n_rows"].to_list() == [5]
-        learnt = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})).source
-        assert counted(learnt.frequencies(Grid(column="word"))) == {"A": 1, "B": 1, "a": 2, "e": 1, "é": 1}
+        learnt = EngineTable.of(
+            EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})
+        ).source
+        assert counted(learnt.frequencies(Grid(column="word"))) == {
+            "A": 1,
+            "B": 1,
+            "a": 2,
+            "e": 1,
+            "é": 1,
+        }
         rows = session.sql(
-            " UNION ALL ".join(f"SELECT date'{d}' AS day, timestamp'{z} 00:00:00Z' AS zoned" for d, z in DAYS)
+            " UNION ALL ".join(
+                f"SELECT date'{d}' AS day, timestamp'{z} 00:00:00Z' AS zoned" for d, z in DAYS
+            )
         )
         assert sum(check_values(partial(in_spark, session), seed) for seed in SPARK_SEEDS) > 3
         early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.closed({}))
-        assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [[0, 1, 1, 0], [0, 2, 0, 0]]
+        assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [
+            [0, 1, 1, 0],
+            [0, 2, 0, 0],
+        ]
     finally:
         session.stop()
 

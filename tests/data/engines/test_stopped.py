@@ -1,4 +1,6 @@
-"""Sources that die on the way: one clear error, no paid answer lost or drawn anew, and the same call goes on."""
+"""Sources that die on the way: one clear error, no paid answer lost or drawn anew, and the same
+call goes on.
+"""
 
 import os
 
@@ -20,7 +22,9 @@ from synthdp.release.keeping.journal import Journal
 from synthdp.schema.schema import Schema
 
 TABLE = pl.from_pandas(frame()).with_columns(pl.col("d").str.to_date())
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 ENGINES = {name: ENGINES[name] for name in LEARNING if name != "polars"}
 
 
@@ -57,7 +61,9 @@ def test_an_engine_that_fails_at_any_query_loses_no_paid_answer(engine, tmp_path
     synthesis, n_failed = goes_on(attempt, tmp_path / "j")
     assert n_failed >= 4  # values of each column, and then counts
     repeated = synthesize(ENGINES[engine](TABLE), kinds=KINDS, journal=tmp_path / "j", **RUN)
-    assert [m.values.tolist() for m in repeated.measurements] == [m.values.tolist() for m in synthesis.measurements]
+    assert [m.values.tolist() for m in repeated.measurements] == [
+        m.values.tolist() for m in synthesis.measurements
+    ]
 
 
 @pytest.mark.parametrize("n_answers", [1, 7])
@@ -76,7 +82,9 @@ def test_a_connection_that_is_lost(n_answers, tmp_path, monkeypatch):
         connections[-1].register("seen", TABLE.to_arrow())
         connections[-1].execute("CREATE TABLE people AS FROM seen")
         try:
-            return synthesize(connections[-1].table("people"), kinds=KINDS, journal=tmp_path / "j", **RUN)
+            return synthesize(
+                connections[-1].table("people"), kinds=KINDS, journal=tmp_path / "j", **RUN
+            )
         except SourceError as error:
             assert "failed (ConnectionException)" in str(error)  # noqa: PT017 (another call may return)
             return None
@@ -94,7 +102,9 @@ def cut(path, share=0.5):
     """Cut a file off, at the end of a line if it has any."""
     content = path.read_bytes()
     end = int(len(content) * share)
-    path.write_bytes(content[: content.rfind(b"\n", 0, end) + 1] if path.suffix == ".csv" else content[:end])
+    path.write_bytes(
+        content[: content.rfind(b"\n", 0, end) + 1] if path.suffix == ".csv" else content[:end]
+    )
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
@@ -112,7 +122,9 @@ def test_a_file_that_shrinks_while_it_is_read_is_no_shorter_table(ending, tmp_pa
             cut(path)
         told.append(share)
 
-    with pytest.raises(DataFileError, match=r"changed while it was read|damaged|cannot be read") as caught:
+    with pytest.raises(
+        DataFileError, match=r"changed while it was read|damaged|cannot be read"
+    ) as caught:
         read_coded(path, PUBLIC, progress=progress)
     assert str(path) in str(caught.value)
     assert told
@@ -143,7 +155,12 @@ def test_a_run_on_a_file_that_shrinks_is_charged_once(tmp_path, monkeypatch):
     whole = path.read_bytes()
     Schema.from_dict(SCHEMA).save(tmp_path / "s.json")
     monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 2**10)
-    assert invoke("budget", "create", tmp_path / "b", "--epsilon=1", "--delta=1e-6", "--population=all").code == 0
+    assert (
+        invoke(
+            "budget", "create", tmp_path / "b", "--epsilon=1", "--delta=1e-6", "--population=all"
+        ).code
+        == 0
+    )
     arguments = ("run", path, "-s", tmp_path / "s.json", "-o", run, "--epsilon=1", "--delta=1e-6")
     arguments += ("--budget", tmp_path / "b", "--journal", tmp_path / "j")
     checked = csv_blocks.checked_block

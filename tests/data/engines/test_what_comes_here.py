@@ -17,14 +17,21 @@ from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.data.engines.values import engine_frequencies, engine_values
 from synthdp.schema.open_schema import OpenSchema
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 N_RARE = 300
 PEOPLE = pl.DataFrame(
     {
-        "word": ["often"] * 400 + ["also"] * 300 + [f"secret {i}" for i in range(N_RARE)] + ["twice"] * 2,
+        "word": ["often"] * 400
+        + ["also"] * 300
+        + [f"secret {i}" for i in range(N_RARE)]
+        + ["twice"] * 2,
         "pay": [1.5] * 400 + [2.25] * 300 + [1000 + i / 64 for i in range(N_RARE)] + [7.0, None],
-        "day": [date(2020, 1, 1)] * 700 + [date(1950, 1, 1) + timedelta(days=i) for i in range(N_RARE)] + [None] * 2,
+        "day": [date(2020, 1, 1)] * 700
+        + [date(1950, 1, 1) + timedelta(days=i) for i in range(N_RARE)]
+        + [None] * 2,
     }
 )
 KINDS = {"word": "categorical", "pay": "number", "day": "date"}
@@ -56,14 +63,18 @@ def test_of_texts_those_alone_leave_whose_counts_passed(engine, seen):
     assert set(found.counts) == {"often", "also"}
     texts = {cell for answer in seen for row in answer for cell in row if not cell.isdecimal()}
     assert texts == {"often", "also"}
-    assert all(len(answer) < 10 for answer in seen)  # of the others there is a line for each number of rows
+    assert all(
+        len(answer) < 10 for answer in seen
+    )  # of the others there is a line for each number of rows
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("column", "points"), [("pay", {150, 225}), ("day", {18262})])
 def test_of_numbers_and_days_those_alone_leave_whose_counts_passed(engine, column, points, seen):
     grid = Grid(column=column, decimals=2 if column == "pay" else 0)
-    values = private(learning(engine, {column: KINDS[column]}), book(epsilon=4.0), randomness=Seeded(1))
+    values = private(
+        learning(engine, {column: KINDS[column]}), book(epsilon=4.0), randomness=Seeded(1)
+    )
     assert set(values.frequent(grid, rho=0.5, delta=1e-6).counts) == points
     values.histogram(grid, np.array([0, 200, 10_000, 110_000]), rho=0.5)
     assert all(len(answer) < 10 for answer in seen)
@@ -74,13 +85,17 @@ def test_values_are_numbered_once_however_many_questions_fetch_them(engine, monk
     monkeypatch.setattr(engine_frequencies, "MAX_CASES", 3)
     monkeypatch.setattr(engine_frequencies, "BLOCK", 4)
     words = [f"w{i:02}" for i in reversed(range(20)) for _ in range(1 + i % 5)]
-    found = learning(engine, {"word": "categorical"}, pl.DataFrame({"word": words})).frequencies(Grid(column="word"))
+    found = learning(engine, {"word": "categorical"}, pl.DataFrame({"word": words})).frequencies(
+        Grid(column="word")
+    )
     counts = np.concatenate(list(found.counts()))
     assert counts.tolist() == sorted(counts.tolist())
     for places in ([0], [19], [3, 4, 5, 6, 8, 11, 18, 19], [*range(1, 20, 2)], [*range(20)]):
         texts = found.values(np.array(places))
         assert [words.count(text) for text in texts] == counts[places].tolist()
-        assert texts == sorted(set(texts), key=lambda text: (words.count(text), text))  # in every question the same
+        assert texts == sorted(
+            set(texts), key=lambda text: (words.count(text), text)
+        )  # in every question the same
     assert len(found.values(np.array([], dtype=np.int64))) == 0
 
 
@@ -99,7 +114,9 @@ def test_a_table_that_changes_while_values_are_fetched_is_refused():
     backend = ibis.duckdb.connect(threads=1)
     backend.name = "other"  # which keeps nothing
     backend.con.execute("CREATE TABLE people AS SELECT i % 5 AS age FROM range(30) AS t(i)")
-    source = EngineTable.of(EngineFrame.of(backend.table("people")), OpenSchema.from_kinds({"age": "integer"})).source
+    source = EngineTable.of(
+        EngineFrame.of(backend.table("people")), OpenSchema.from_kinds({"age": "integer"})
+    ).source
     found = source.frequencies(Grid(column="age"))
     backend.con.execute("DELETE FROM people WHERE age < 3")
     with pytest.raises(SourceError, match="the table was changed while it was counted"):
@@ -112,7 +129,9 @@ def test_a_table_that_changes_while_values_are_fetched_is_refused():
 
 @pytest.mark.parametrize("engine", LEARNING)
 def test_texts_that_no_file_can_hold_are_no_values(engine):
-    source = learning(engine, {"word": "categorical"}, pl.DataFrame({"word": ["a\0", "\0", "a\0b", "a", " a"]}))
+    source = learning(
+        engine, {"word": "categorical"}, pl.DataFrame({"word": ["a\0", "\0", "a\0b", "a", " a"]})
+    )
     assert counted(source.frequencies(Grid(column="word"))) == {"a": 2}
     assert source.histogram(Grid(column="word"), NO_STARTS).tolist() == [0, 5]
 
@@ -121,8 +140,14 @@ def test_texts_that_no_file_can_hold_are_no_values(engine):
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int8])
 def test_whole_numbers_that_an_engine_cannot_look_up_are_no_levels(engine, dtype):
     """Else what was learnt ended the run, when it was paid for."""
-    given = {pl.Int64: [-(2**63), 2**63 - 1], pl.UInt64: [2**63, 2**64 - 1, 2**63 - 1], pl.Int8: [-128, 127]}[dtype]
-    people = EngineFrame.of(ENGINES[engine](pl.DataFrame({"word": pl.Series([*given, 5, 5], dtype=dtype)})))
+    given = {
+        pl.Int64: [-(2**63), 2**63 - 1],
+        pl.UInt64: [2**63, 2**64 - 1, 2**63 - 1],
+        pl.Int8: [-128, 127],
+    }[dtype]
+    people = EngineFrame.of(
+        ENGINES[engine](pl.DataFrame({"word": pl.Series([*given, 5, 5], dtype=dtype)}))
+    )
     schema = OpenSchema.from_kinds({"word": "categorical"})
     table = EngineTable.of(people, schema)
     found = counted(table.source.frequencies(Grid(column="word")))
@@ -136,10 +161,14 @@ def test_whole_numbers_that_an_engine_cannot_look_up_are_no_levels(engine, dtype
 def test_whole_numbers_of_128_bits_are_learnt_from_as_far_as_they_can_be_levels(dtype):
     duckdb = pytest.importorskip("duckdb")
     ends = {"HUGEINT": [-(2**127), 2**127 - 1, -(2**63)], "UHUGEINT": [2**127, 2**128 - 1]}[dtype]
-    numbers = ", ".join(f"('{number}'::{dtype})" for number in [*ends, 2**63, 2**63 + 1, 2**63 - 1, 7])
+    numbers = ", ".join(
+        f"('{number}'::{dtype})" for number in [*ends, 2**63, 2**63 + 1, 2**63 - 1, 7]
+    )
     connection = duckdb.connect(config={"threads": 1})
     people = connection.sql(f"FROM (VALUES {numbers}) AS t(word)")
-    source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds({"word": "categorical"})).source
+    source = EngineTable.of(
+        EngineFrame.of(people), OpenSchema.from_kinds({"word": "categorical"})
+    ).source
     assert counted(source.frequencies(Grid(column="word"))) == {str(2**63 - 1): 1, "7": 1}
 
 
@@ -161,7 +190,9 @@ def test_values_of_a_column_are_kept_once_and_dropped_when_nobody_asks_any_more(
     source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds(KINDS)).source
 
     def tables():
-        return people.query("p", "SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
+        return people.query(
+            "p", "SELECT table_name FROM duckdb_tables() WHERE temporary"
+        ).fetchall()
 
     for column in ("pay", "day", "pay"):
         source.histogram(Grid(column=column), np.array([0, 5]))

@@ -1,4 +1,6 @@
-"""Excel files: typed cells in and out, each by itself, and every way that a workbook can be no table."""
+"""Excel files: typed cells in and out, each by itself, and every way that a workbook can be no
+table.
+"""
 
 import datetime as dt
 import gc
@@ -32,10 +34,23 @@ SCHEMA = Schema.from_dict(
         "fields": [
             {"name": "code", "type": "string", "constraints": {"enum": ["01", "1", "=1+1"]}},
             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 50}},
-            {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"bins": 9}},
+            {
+                "name": "pay",
+                "type": "number",
+                "constraints": {"minimum": 0, "maximum": 9},
+                "synthdp": {"bins": 9},
+            },
             {"name": "in", "type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"]},
-            {"name": "born", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-31"}},
-            {"name": "at", "type": "datetime", "constraints": {"minimum": "2020-01-31", "maximum": "2020-02-01"}}
+            {
+                "name": "born",
+                "type": "date",
+                "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-31"},
+            },
+            {
+                "name": "at",
+                "type": "datetime",
+                "constraints": {"minimum": "2020-01-31", "maximum": "2020-02-01"},
+            }
             | {"synthdp": {"resolution": "hour"}},
         ]
     }
@@ -44,20 +59,27 @@ SCHEMA = Schema.from_dict(
 
 def book(path, *sheets):
     """An Excel file of sheets, each a list of rows."""
-    made = xlsxwriter.Workbook(path, {"default_date_format": "dd.mm.yyyy", "nan_inf_to_errors": True})
+    made = xlsxwriter.Workbook(
+        path, {"default_date_format": "dd.mm.yyyy", "nan_inf_to_errors": True}
+    )
     for number, rows in enumerate(sheets):
         sheet = made.add_worksheet(f"S{number}")
         for row, cells in enumerate(rows):
             for column, cell in enumerate(cells):
                 if cell is not None:
-                    (sheet.write_string if isinstance(cell, str) else sheet.write)(row, column, cell)
+                    (sheet.write_string if isinstance(cell, str) else sheet.write)(
+                        row, column, cell
+                    )
     made.close()
     return path
 
 
 def rows_of(path, sheet=None):
     with open_table(path, Dialect(sheet=sheet)) as table:
-        return [list(table.names), *(row for chunk in table.chunks() for row in chunk.to_numpy().tolist())]
+        return [
+            list(table.names),
+            *(row for chunk in table.chunks() for row in chunk.to_numpy().tolist()),
+        ]
 
 
 def test_cells_are_read_by_their_types(tmp_path):
@@ -69,7 +91,9 @@ def test_cells_are_read_by_their_types(tmp_path):
         [None, 99.9, "=1+1", None, "true", math.nan],  # written as #NUM!
         ["2020-01-31 01:00", True, "x", 43861, 0, "8,5"],
     ]
-    codes = dict(zip(SCHEMA.names, read_coded(book(tmp_path / "t.xlsx", rows), SCHEMA).columns, strict=True))
+    codes = dict(
+        zip(SCHEMA.names, read_coded(book(tmp_path / "t.xlsx", rows), SCHEMA).columns, strict=True)
+    )
     assert {name: column.tolist() for name, column in codes.items()} == {
         "code": [0, 1, 2, 3],
         "age": [7, 7, 51, 1],  # 99.9 is no whole number
@@ -93,7 +117,9 @@ CELLS = st.one_of(
     st.floats(-1e300, 1e300, allow_subnormal=False),
     st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=4),
     st.dates(dt.date(1900, 3, 1)),
-    st.datetimes(dt.datetime(1900, 3, 1), dt.datetime(9999, 12, 31)).map(lambda each: each.replace(microsecond=1000)),  # noqa: DTZ001
+    st.datetimes(dt.datetime(1900, 3, 1), dt.datetime(9999, 12, 31)).map(  # noqa: DTZ001
+        lambda each: each.replace(microsecond=1000)
+    ),
     st.sampled_from(["01", "=1+1", "#N/A", "http://x", " 7", "1e5", "true", "2020-01-31"]),
 )
 
@@ -101,7 +127,10 @@ CELLS = st.one_of(
 @settings(deadline=None, max_examples=10)
 @given(cells=st.lists(CELLS, min_size=1, max_size=20))
 def test_every_cell_is_read_by_itself(cells, tmp_path_factory):
-    sheets = [[["a", "b"], *([cell, 1] for cell in cells)], *([["a", "b"], [cell, 1]] for cell in cells)]
+    sheets = [
+        [["a", "b"], *([cell, 1] for cell in cells)],
+        *([["a", "b"], [cell, 1]] for cell in cells),
+    ]
     path = book(tmp_path_factory.mktemp("x") / "t.xlsx", *sheets)
     together = rows_of(path, "S0")[1:]
     alone = [rows_of(path, f"S{number}")[1] for number in range(1, len(sheets))]
@@ -110,7 +139,11 @@ def test_every_cell_is_read_by_itself(cells, tmp_path_factory):
         if isinstance(cell, float):  # Excel has 15 digits
             assert math.isclose(read, cell, rel_tol=1e-15)
         else:
-            assert read == (pd.Timestamp(cell) if isinstance(cell, dt.date) and type(read) is dt.datetime else cell)
+            assert read == (
+                pd.Timestamp(cell)
+                if isinstance(cell, dt.date) and type(read) is dt.datetime
+                else cell
+            )
 
 
 TYPED = pd.DataFrame(
@@ -119,8 +152,12 @@ TYPED = pd.DataFrame(
         "int": pd.array([1, 2, 3, 2**53, None], dtype="Int64"),
         "float": [0.1, -1e300, 5e-324, 3.0, np.nan],
         "truth": pd.array([True, False, True, False, None], dtype="boolean"),
-        "day": np.array(["2020-01-31", "1899-12-31", "9999-12-31", "1900-03-01", "NaT"], dtype="datetime64[s]"),
-        "moment": np.array([MOMENT, MOMENT, MOMENT, "1800-01-01T01:00:00", "NaT"], dtype="datetime64[s]"),
+        "day": np.array(
+            ["2020-01-31", "1899-12-31", "9999-12-31", "1900-03-01", "NaT"], dtype="datetime64[s]"
+        ),
+        "moment": np.array(
+            [MOMENT, MOMENT, MOMENT, "1800-01-01T01:00:00", "NaT"], dtype="datetime64[s]"
+        ),
         "category": pd.Categorical([1.5, 2.5, 1.5, 2.5, None]),
     }
 )
@@ -137,7 +174,15 @@ def test_what_is_written_is_read_with_its_types(tmp_path):
         ["http://x.y", 3, 5e-324, True, dt.date(9999, 12, 31), MOMENT, 1.5],
         ["\x01\ud7ff", 2**53, 3.0, False, dt.date(1900, 3, 1), "1800-01-01T01:00:00", 2.5],
     ]
-    assert [type(cell) for cell in rows[0]] == [str, float, float, bool, dt.date, dt.datetime, float]
+    assert [type(cell) for cell in rows[0]] == [
+        str,
+        float,
+        float,
+        bool,
+        dt.date,
+        dt.datetime,
+        float,
+    ]
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
@@ -170,13 +215,17 @@ def test_long_texts_are_cut_as_a_cell_must_be(tmp_path):
 
 def test_sheets(tmp_path):
     path = book(tmp_path / "t.xlsx", [["a"], ["x"]], [["b", None, 2020], ["y", None, 7]])
-    with pytest.raises(DataFileError, match=r"it has 2 sheets; name one: --sheet NAME, in a schema"):
+    with pytest.raises(
+        DataFileError, match=r"it has 2 sheets; name one: --sheet NAME, in a schema"
+    ):
         rows_of(path)
     with pytest.raises(DataFileError, match="it has no sheet 'S9'"):
         rows_of(path, "S9")
     assert rows_of(path, "S0") == [["a"], ["x"]]
     assert rows_of(path, "S1") == [["b", "", "2020"], ["y", None, 7]]
-    write_frame(pd.DataFrame({"a": [1]}), tmp_path / "u.xlsx", force=False, dialect=Dialect(sheet="People"))
+    write_frame(
+        pd.DataFrame({"a": [1]}), tmp_path / "u.xlsx", force=False, dialect=Dialect(sheet="People")
+    )
     assert rows_of(tmp_path / "u.xlsx", "People") == [["a"], [1]]
 
 
@@ -260,7 +309,9 @@ def test_nothing_is_what_is_not_there(tmp_path):
 @pytest.mark.parametrize("number", [987654321098, 7e17, -7e17, 1e300, -1e300])
 @pytest.mark.parametrize("pattern", ["[h]:mm", "[h]:mm:ss", "d.m.yyyy", "hh:mm", "0.00"])
 def test_a_cell_that_no_date_can_be_made_of_ends_nothing(number, pattern, tmp_path, capfd):
-    """Nor does it change cells beside it; and nothing is told of it, which a panic of the library would."""
+    """Nor does it change cells beside it; and nothing is told of it, which a panic of the library
+    would.
+    """
     made = xlsxwriter.Workbook(tmp_path / "t.xlsx")
     sheet, times = made.add_worksheet(), made.add_format({"num_format": "[h]:mm"})
     sheet.write_row(0, 0, ["x", "y", "z"])
@@ -270,7 +321,9 @@ def test_a_cell_that_no_date_can_be_made_of_ends_nothing(number, pattern, tmp_pa
         sheet.write(row, 2, 10**12)
     made.close()
     (*_, first, odd, last) = rows_of(tmp_path / "t.xlsx")
-    assert [row[1:] for row in (first, odd, last)] == [[dt.timedelta(days=n / 2), 10.0**12] for n in (1, 2, 3)]
+    assert [row[1:] for row in (first, odd, last)] == [
+        [dt.timedelta(days=n / 2), 10.0**12] for n in (1, 2, 3)
+    ]
     assert type(first[0]) is type(last[0])
     assert pattern != "0.00" or odd[0] == number
     assert capfd.readouterr().err == ""

@@ -13,9 +13,27 @@ from synthdp.data.files.csv_blocks import checked_block
 from synthdp.data.files.fields import frame_of
 
 PIECES = st.sampled_from(
-    ["", "a", "ab", "a" * 8, "a" * 9, "a" * 16, "b" * 70, "é", "日本", '"', ",", "\n", " ", "\ufeff"]
+    [
+        "",
+        "a",
+        "ab",
+        "a" * 8,
+        "a" * 9,
+        "a" * 16,
+        "b" * 70,
+        "é",
+        "日本",
+        '"',
+        ",",
+        "\n",
+        " ",
+        "\ufeff",
+    ]
 )
-TEXTS = st.one_of(st.lists(PIECES, max_size=3).map("".join), st.text(st.characters(exclude_characters="\0\r\ud800")))
+TEXTS = st.one_of(
+    st.lists(PIECES, max_size=3).map("".join),
+    st.text(st.characters(exclude_characters="\0\r\ud800")),
+)
 
 
 def written(rows, *, always):
@@ -23,7 +41,9 @@ def written(rows, *, always):
     lines = []
     for row in rows:
         quoted = [
-            '"' + text.replace('"', '""') + '"' if must or set(text) & set('",\n') or not "".join(row).strip() else text
+            '"' + text.replace('"', '""') + '"'
+            if must or set(text) & set('",\n') or not "".join(row).strip()
+            else text
             for text, must in zip(row, always, strict=True)
         ]
         lines.append(",".join(quoted) + "\n")
@@ -36,13 +56,19 @@ def read(block, n_fields):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=30), st.sampled_from([1, 7]), st.sampled_from([1, 4, 16]))
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=30),
+    st.sampled_from([1, 7]),
+    st.sampled_from([1, 4, 16]),
+)
 def test_fields_are_those_of_the_standard_library(rows, copies, bucket_bits):
     rows = [row for row in rows for _ in range(copies)]
     rows = [tuple(text.encode(errors="ignore").decode() for text in row) for row in rows]
     block = written(rows, always=(False, False)) + written(rows, always=(True, False))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fields_module, "_BUCKET_BITS", bucket_bits)  # few buckets: many rows seem alike and are not
+        patch.setattr(
+            fields_module, "_BUCKET_BITS", bucket_bits
+        )  # few buckets: many rows seem alike and are not
         frame = read(block, 2)
     expected = list(csv.reader(io.StringIO(block.decode(), newline="")))
     assert frame.astype(object).to_numpy().tolist() == [row for row in expected if row]

@@ -1,4 +1,6 @@
-"""Tables in several files: which ones they are, in which order, and that rows know nothing of their file."""
+"""Tables in several files: which ones they are, in which order, and that rows know nothing of their
+file.
+"""
 
 import gzip
 import json
@@ -75,11 +77,20 @@ def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path):
 
 BROKEN = {
     "nothing in it": ({}, "directory is empty"),
-    "no table": ({"a__csv": "city,age\n", "README__md": "SeCrEt"}, "README.md.*ending is not known.*pattern"),
+    "no table": (
+        {"a__csv": "city,age\n", "README__md": "SeCrEt"},
+        "README.md.*ending is not known.*pattern",
+    ),
     "several kinds": ({"a__csv": "city,age\n", "b__parquet": ""}, "several kinds"),
     "twice": ({"a__csv": "city,age\nUlm,1\n", "a__csv__gz": "city,age\nUlm,1\n"}, "count twice"),
-    "other columns": ({"a__csv": "city,age\n", "b__csv": "city,SeCrEt\n"}, "b.csv' has other columns than .*a.csv"),
-    "one column more": ({"a__csv": "city,age\n", "b__csv": "city,age,SeCrEt\n"}, "b.csv' has other columns"),
+    "other columns": (
+        {"a__csv": "city,age\n", "b__csv": "city,SeCrEt\n"},
+        "b.csv' has other columns than .*a.csv",
+    ),
+    "one column more": (
+        {"a__csv": "city,age\n", "b__csv": "city,age,SeCrEt\n"},
+        "b.csv' has other columns",
+    ),
     "an empty one": ({"a__csv": "city,age\n", "b__csv": ""}, "b.csv': it is empty"),
 }
 
@@ -100,7 +111,9 @@ def test_folders_in_folders_and_links_to_the_same_file_are_refused(tmp_path):
         parts_of(people)
     (people / "b.csv").unlink()
     written(people / "2020", a__csv="age\n1\n")
-    with pytest.raises(DataFileError, match=r"not called like year=2020.* to read no names of folders"):
+    with pytest.raises(
+        DataFileError, match=r"not called like year=2020.* to read no names of folders"
+    ):
         parts_of(people)
     for missing in (tmp_path / "none*.csv", tmp_path / "none" / "*"):
         with pytest.raises(DataFileError, match="no file has such a name"):
@@ -136,32 +149,59 @@ def test_a_value_in_the_name_of_a_folder_is_that_of_each_row_below_it(ending, tm
         assert list(whole["city"]) == ["ulm", "Bad/Ort =1", "Rome", "Rome", "Ulm", "Ulm", None]
     with open_table(people) as table:
         for chunk in table.coded_chunks():
-            assert chunk["city"].cat.codes.dtype == "int8"  # so that a file takes no more memory than without
+            assert (
+                chunk["city"].cat.codes.dtype == "int8"
+            )  # so that a file takes no more memory than without
 
 
 def test_several_columns_in_the_names_of_folders_are_read_as_the_schema_says(tmp_path):
     fields = [
-        {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-09"}},
-        {"name": "pay", "type": "number", "decimalChar": ",", "constraints": {"minimum": 0, "maximum": 9}},
+        {
+            "name": "day",
+            "type": "date",
+            "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-09"},
+        },
+        {
+            "name": "pay",
+            "type": "number",
+            "decimalChar": ",",
+            "constraints": {"minimum": 0, "maximum": 9},
+        },
         {"name": "city", "type": "string", "constraints": {"enum": ["Rome", "Ulm"]}},
     ]
     schema = Schema.from_dict({"fields": fields})
-    rows = [("2020-01-03", "1,5", "Rome"), ("2020-01-09", "x", "Ulm"), ("", "2,5", ""), ("2020-01-03", "9", "Ulm")]
+    rows = [
+        ("2020-01-03", "1,5", "Rome"),
+        ("2020-01-09", "x", "Ulm"),
+        ("", "2,5", ""),
+        ("2020-01-03", "9", "Ulm"),
+    ]
     lines = ["day;pay;city", *(";".join(row) for row in rows)]
     (tmp_path / "flat.csv").write_text("\n".join(lines))
     for number, (day, pay, city) in enumerate(rows):
         folder = tmp_path / "people" / f"day={day}" / f"pay={pay}"
         folder.mkdir(parents=True)
         pd.DataFrame({"city": [city]}).to_parquet(folder / f"{number}.parquet")
-    flat = read_coded(tmp_path / "flat.csv", Schema.from_dict({"fields": fields, "dialect": {"delimiter": ";"}}))
+    flat = read_coded(
+        tmp_path / "flat.csv", Schema.from_dict({"fields": fields, "dialect": {"delimiter": ";"}})
+    )
     found = read_coded(tmp_path / "people", schema)
     assert sorted(zip(*found.columns, strict=True)) == sorted(zip(*flat.columns, strict=True))
 
 
 BROKEN_FOLDERS = {
-    "other keys": ({"city=SeCrEt/a.csv": "age\n1\n", "town=Ulm/a.csv": "age\n1\n"}, "other columns than"),
-    "none": ({"city=SeCrEt/a.csv": "age\n1\n", "a.csv": "age,city\n1,Ulm\n"}, "a.csv.*has other columns than"),
-    "twice in files": ({"city=SeCrEt/a.csv": "city,age\nUlm,1\n"}, "is also what folders are called after"),
+    "other keys": (
+        {"city=SeCrEt/a.csv": "age\n1\n", "town=Ulm/a.csv": "age\n1\n"},
+        "other columns than",
+    ),
+    "none": (
+        {"city=SeCrEt/a.csv": "age\n1\n", "a.csv": "age,city\n1,Ulm\n"},
+        "a.csv.*has other columns than",
+    ),
+    "twice in files": (
+        {"city=SeCrEt/a.csv": "city,age\nUlm,1\n"},
+        "is also what folders are called after",
+    ),
     "twice in folders": ({"city=SeCrEt/city=Ulm/a.csv": "age\n1\n"}, "not called like year=2020"),
     "twice by two names": ({"city=SeCrEt/c%69ty=Ulm/a.csv": "age\n1\n"}, "name a column twice"),
     "no text": ({"city=SeCrEt%FF/a.csv": "age\n1\n"}, "no texts in UTF-8"),
@@ -184,7 +224,9 @@ def test_folders_that_are_no_partitions_are_refused_in_one_line_without_values(c
         read_coded(tmp_path / "people", SCHEMA)
     assert "SeC" not in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert all("SeC" not in str(error) for error in errors_of(caught.value))  # what is behind it, too
+    assert all(
+        "SeC" not in str(error) for error in errors_of(caught.value)
+    )  # what is behind it, too
 
 
 def test_partitions_that_lead_back_to_their_folder_are_refused(tmp_path):
@@ -219,7 +261,11 @@ def test_a_file_that_is_changed_after_it_was_opened_is_found(tmp_path):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(["Rome", " Ulm", "", "?"]), st.sampled_from(["1", "1.0", "-7", "x", ""]))),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["Rome", " Ulm", "", "?"]), st.sampled_from(["1", "1.0", "-7", "x", ""])
+        )
+    ),
     st.lists(st.integers(0, 20), max_size=4),
 )
 def test_the_codes_of_a_row_do_not_depend_on_its_file(tmp_path_factory, rows, cuts):
@@ -244,18 +290,37 @@ def test_outputs_that_would_be_read_the_next_time(tmp_path):
     assert not is_part(people, str(tmp_path / "out.csv"))
     assert not is_part(people, str(people / "_out" / "out.csv"))
     assert not is_part(people / "a.csv", str(people / "out.csv"))
-    for pattern, beside in (("*/*.csv", "x/out.csv"), ("**/*.csv", "x/y/out.csv"), ("**/*.csv", "out.csv")):
-        assert is_part(tmp_path / pattern, str(tmp_path / beside))  # in a folder that holds no table yet
+    for pattern, beside in (
+        ("*/*.csv", "x/out.csv"),
+        ("**/*.csv", "x/y/out.csv"),
+        ("**/*.csv", "out.csv"),
+    ):
+        assert is_part(
+            tmp_path / pattern, str(tmp_path / beside)
+        )  # in a folder that holds no table yet
         assert not is_part(tmp_path / pattern, str(tmp_path / beside) + ".gz")
     assert not is_part(tmp_path / "*/*.csv", str(tmp_path / "x" / "y" / "out.csv"))
 
 
 def test_a_run_on_a_folder(tmp_path):
-    people = written(tmp_path / "people", a__csv="city,age\n" + "Ulm,3\n" * 200, b__csv="age,city\n" + "9,Rome\n" * 300)
+    people = written(
+        tmp_path / "people",
+        a__csv="city,age\n" + "Ulm,3\n" * 200,
+        b__csv="age,city\n" + "9,Rome\n" * 300,
+    )
     (tmp_path / "s.json").write_text(json.dumps(SCHEMA.to_dict()))
 
     def run(output, *more, source=people):
-        named = ("-s", tmp_path / "s.json", "-o", output, "--epsilon=9", "--delta=1e-6", "--mechanism", "gaussian")
+        named = (
+            "-s",
+            tmp_path / "s.json",
+            "-o",
+            output,
+            "--epsilon=9",
+            "--delta=1e-6",
+            "--mechanism",
+            "gaussian",
+        )
         return invoke("run", source, *named, *more)
 
     done = run(tmp_path / "out.csv", "--delimiter", ",")

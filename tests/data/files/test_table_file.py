@@ -22,7 +22,11 @@ from synthdp.schema.schema import Schema
 SCHEMA = Schema.from_dict(
     {
         "fields": [
-            {"name": "city", "type": "string", "constraints": {"enum": ["Rome, IT", 'the "Hague"', "a\nb", "Ulm"]}},
+            {
+                "name": "city",
+                "type": "string",
+                "constraints": {"enum": ["Rome, IT", 'the "Hague"', "a\nb", "Ulm"]},
+            },
             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 50}},
         ]
     }
@@ -47,7 +51,10 @@ GOOD = {
     "byte-order mark": (b"\xef\xbb\xbfcity,age\nUlm,3\n", [[3], [3]]),
     "byte-order mark as a value": (b"city,age\n\xef\xbb\xbf,3\nUlm,4\n", [[4, 3], [3, 4]]),
     "quoted header": (b'"city","age"\nUlm,3\n', [[3], [3]]),
-    "quotes": (b'city,age\n"Rome, IT","3"\n"the ""Hague""",4\n"a\nb",5\n"",6\n', [[0, 1, 2, 4], [3, 4, 5, 6]]),
+    "quotes": (
+        b'city,age\n"Rome, IT","3"\n"the ""Hague""",4\n"a\nb",5\n"",6\n',
+        [[0, 1, 2, 4], [3, 4, 5, 6]],
+    ),
     "quotes and windows": (b'city,age\r\n"Rome, IT",3\r\n"a\nb",5\r\n', [[0, 2], [3, 5]]),
     "blank lines": (b"\n\ncity,age\n\nUlm,3\n\n  \n", [[3], [3]]),
     "blank lines and quotes": (b'city,age\n\n"a\nb",3\n\n', [[2], [3]]),
@@ -64,7 +71,10 @@ GOOD = {
 def test_csv_files_are_read_whatever_the_blocks(case, block_bytes, packed, tmp_path, monkeypatch):
     monkeypatch.setattr(csvblocks_module, "BLOCK_BYTES", block_bytes)
     content, expected = GOOD[case]
-    path = write(tmp_path / ("t.csv.gz" if packed else "t.csv"), gzip.compress(content) if packed else content)
+    path = write(
+        tmp_path / ("t.csv.gz" if packed else "t.csv"),
+        gzip.compress(content) if packed else content,
+    )
     assert codes_of(path) == expected
     table = read_coded(path, SCHEMA)
     assert [column.dtype for column in table.columns] == [np.uint8, np.uint8]
@@ -108,7 +118,8 @@ def test_broken_csv_files_are_refused_in_one_line_without_values(case, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "content", [b"no gzip", gzip.compress(b"city,age\n" * 9, mtime=0)[:-9], b"\x1f\x8b\x08" + b"\xff" * 40]
+    "content",
+    [b"no gzip", gzip.compress(b"city,age\n" * 9, mtime=0)[:-9], b"\x1f\x8b\x08" + b"\xff" * 40],
 )
 def test_broken_gzip_files(content, tmp_path):
     with pytest.raises(DataFileError, match="damaged or not a gzip file"):
@@ -122,7 +133,9 @@ def test_a_record_that_does_not_end(tmp_path, monkeypatch):
         read_coded(write(tmp_path / "t.csv", b'city,age\n"' + b"Ulm,3\n" * 30), SCHEMA)
 
 
-@pytest.mark.parametrize("name", ["none.csv", "none.csv.gz", "none.parquet", "t.xlsx", "t", "none/t.csv", "a\0.csv"])
+@pytest.mark.parametrize(
+    "name", ["none.csv", "none.csv.gz", "none.parquet", "t.xlsx", "t", "none/t.csv", "a\0.csv"]
+)
 def test_paths_that_cannot_be_read(name, tmp_path):
     (tmp_path / "t.xlsx").touch()
     with pytest.raises(DataFileError) as caught:
@@ -188,7 +201,9 @@ def test_progress_ends_at_one(tmp_path, monkeypatch):
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
-ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), max_size=6))
+ROWS = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), max_size=6)
+)
 
 
 @settings(deadline=None, max_examples=examples(100))
@@ -196,7 +211,8 @@ ROWS = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, 
 def test_what_the_csv_module_writes_is_read_as_it_was(rows, data, tmp_path_factory):
     names = [f"c{index}" for index in range(len(rows[0]) if rows else 2)]
     text = io.StringIO(newline="")
-    # before Python 3.13 the csv module leaves a carriage return unquoted where lines end in a line feed
+    # before Python 3.13 the csv module leaves a carriage return unquoted where lines end in a line
+    # feed
     dialects = [("\r\n", csv.QUOTE_MINIMAL), ("\r\n", csv.QUOTE_ALL), ("\n", csv.QUOTE_ALL)]
     end, quoting = data.draw(st.sampled_from(dialects))
     csv.writer(text, lineterminator=end, quoting=quoting).writerows([names, *rows])
@@ -215,7 +231,9 @@ def parquet(path, frame):
 
 
 def test_parquet_files(tmp_path):
-    frame = pd.DataFrame({"age": [3.0, None, 1e300], "city": pd.Categorical(["Ulm", "Köln", None])}, index=[5, 6, 7])
+    frame = pd.DataFrame(
+        {"age": [3.0, None, 1e300], "city": pd.Categorical(["Ulm", "Köln", None])}, index=[5, 6, 7]
+    )
     path = parquet(tmp_path / "t.parquet", frame[["age", "city"]].reset_index(drop=True))
     assert codes_of(path) == [[3, 4, 4], [3, 51, 50]]
     assert header(path) == ("age", "city")
@@ -247,9 +265,15 @@ def test_odd_parquet_types(tmp_path):
 
 def test_parquet_times_are_read_in_utc(tmp_path):
     pytest.importorskip("pyarrow")
-    field = {"name": "at", "type": "datetime", "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-02"}}
+    field = {
+        "name": "at",
+        "type": "datetime",
+        "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-02"},
+    }
     schema = Schema.from_dict({"fields": [field | {"synthdp": {"resolution": "hour"}}]})
-    moments = pd.Series(pd.to_datetime(["2020-01-01 05:00+02:00", None], utc=True)).dt.tz_convert("Asia/Tokyo")
+    moments = pd.Series(pd.to_datetime(["2020-01-01 05:00+02:00", None], utc=True)).dt.tz_convert(
+        "Asia/Tokyo"
+    )
     assert codes_of(parquet(tmp_path / "t.parquet", moments.to_frame("at")), schema) == [[3, 25]]
 
 

@@ -1,4 +1,6 @@
-"""Tables of pandas, polars and Arrow go in as they are and come out again; all else is refused with the way out."""
+"""Tables of pandas, polars and Arrow go in as they are and come out again; all else is refused with
+the way out.
+"""
 
 import sys
 from pathlib import Path
@@ -40,17 +42,25 @@ def test_what_pandas_wrote_into_an_arrow_table_hides_no_column():
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
 def test_the_same_kind_of_table_comes_out(make):
     container = opened(make({"a": [1]})).container
-    filled = container.filled(pd.DataFrame({"a": [1, None], "b": ["x", None]}).astype({"a": "Int8"}))
+    filled = container.filled(
+        pd.DataFrame({"a": [1, None], "b": ["x", None]}).astype({"a": "Int8"})
+    )
     assert type(filled) is type(make({"a": [1]}))
     assert filled.shape == (2, 2)
-    assert filled["a"].to_pylist() == [1, None] if make is pa.table else filled["a"].to_list() == [1, None]
+    assert (
+        filled["a"].to_pylist() == [1, None]
+        if make is pa.table
+        else filled["a"].to_list() == [1, None]
+    )
 
 
 def test_ordered_levels_of_polars_stay_an_enumeration():
     levels = pl.Enum(["lo", "mid", "hi"])
     table = opened(pl.DataFrame({"a": pl.Series(["hi", None], dtype=levels)}))
     assert table.dtypes["a"] == pd.CategoricalDtype(["lo", "mid", "hi"], ordered=True)
-    filled = table.container.filled(pd.DataFrame({"a": pd.Categorical(["mid", None], dtype=table.dtypes["a"])}))
+    filled = table.container.filled(
+        pd.DataFrame({"a": pd.Categorical(["mid", None], dtype=table.dtypes["a"])})
+    )
     assert filled["a"].dtype == levels
 
 
@@ -61,15 +71,23 @@ OTHERS = [
     ([{"a": 1}], "list; make a table of it: pandas.DataFrame(data)"),
     (pd.Series([1]), "Series; make a table of it: data.to_frame()"),
     (pl.Series([1]), "Series; make a table of it: data.to_frame()"),
-    (pa.RecordBatch.from_pydict({"a": [1]}), "RecordBatch; make a table of it: pyarrow.Table.from_batches([data])"),
+    (
+        pa.RecordBatch.from_pydict({"a": [1]}),
+        "RecordBatch; make a table of it: pyarrow.Table.from_batches([data])",
+    ),
     ("people.csv", "str; read the file"),
     (Path("people.csv"), "PosixPath; read the file"),
     (None, "NoneType; make a pandas.DataFrame, polars.DataFrame or pyarrow.Table of it"),
-    (type("DataFrame", (), {"__module__": "pyspark.sql"})(), "pyspark.DataFrame; fetch it: data.toPandas()"),
+    (
+        type("DataFrame", (), {"__module__": "pyspark.sql"})(),
+        "pyspark.DataFrame; fetch it: data.toPandas()",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("data", "expected"), OTHERS, ids=[expected.split(";")[0] for _, expected in OTHERS])
+@pytest.mark.parametrize(
+    ("data", "expected"), OTHERS, ids=[expected.split(";")[0] for _, expected in OTHERS]
+)
 def test_anything_else_is_refused_and_the_conversion_named(data, expected):
     with pytest.raises(ParameterError) as caught:
         opened(data)
@@ -90,7 +108,9 @@ UNKNOWN = [
 
 @pytest.mark.parametrize("data", UNKNOWN, ids=["Int128", "spans of months"])
 def test_a_type_that_arrow_or_pandas_does_not_know_is_refused_in_one_line(data):
-    with pytest.raises(ParameterError, match="a type that Arrow or pandas does not know; cast it, or drop it"):
+    with pytest.raises(
+        ParameterError, match="a type that Arrow or pandas does not know; cast it, or drop it"
+    ):
         opened(data)
 
 

@@ -1,4 +1,6 @@
-"""Tables in partitions are read as if all rows were in memory, and what goes wrong there tells nothing of them."""
+"""Tables in partitions are read as if all rows were in memory, and what goes wrong there tells
+nothing of them.
+"""
 
 import logging
 import pickle
@@ -26,7 +28,12 @@ SCHEMA = OpenSchema.from_dict(
     {
         "fields": [
             {"name": "whole", "type": "integer", "constraints": BOUNDS},
-            {"name": "number", "type": "number", "constraints": BOUNDS, "synthdp": {"edges": [0, 0.3, 3, 9]}},
+            {
+                "name": "number",
+                "type": "number",
+                "constraints": BOUNDS,
+                "synthdp": {"edges": [0, 0.3, 3, 9]},
+            },
             {"name": "text", "type": "string", "constraints": {"enum": ["0.3", "3", "True"]}},
             {"name": "flag", "type": "boolean"},
         ]
@@ -73,17 +80,23 @@ KINDS = [
 
 @pytest.mark.parametrize("shift", [0, 4, 8])
 def test_the_type_of_a_partition_changes_no_code(shift):
-    """3 is 3 in a partition of integers, of floats, of texts or of both, whatever the others are and Dask says."""
+    """3 is 3 in a partition of integers, of floats, of texts or of both, whatever the others are
+    and Dask says.
+    """
     parts = [*KINDS[shift:], *KINDS[:shift]]
     alone = [held_rows(part.iloc[[row]], SCHEMA) for part in parts for row in range(len(part))]
-    expected = np.concatenate([np.array(each.encode(SCHEMA.closed({})).columns) for each in alone], axis=1)
+    expected = np.concatenate(
+        [np.array(each.encode(SCHEMA.closed({})).columns) for each in alone], axis=1
+    )
     assert (codes_of(dask_of(*parts)) == expected).all()
     threes = [part.iloc[[0]] for part in parts if str(part["whole"].iloc[0]) in ("3", "3.0")]
     assert len(np.unique(codes_of(dask_of(*threes))[:3], axis=1).T) == 1
 
 
 def test_ids_of_other_types_are_one_person_and_rows_are_bounded_over_all_partitions():
-    schema = OpenSchema.from_dict({"fields": [{"name": "age", "type": "integer", "constraints": BOUNDS}]})
+    schema = OpenSchema.from_dict(
+        {"fields": [{"name": "age", "type": "integer", "constraints": BOUNDS}]}
+    )
     ids = [
         pd.Series([12, 12, 7], dtype="int64"),
         pd.Series([12, None, 7], dtype="float64"),
@@ -103,9 +116,13 @@ def test_ids_of_other_types_are_one_person_and_rows_are_bounded_over_all_partiti
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
 def test_values_to_learn_from_are_those_of_memory(parts):
-    frame = pd.DataFrame({"n": [0.25, None, 7, 7, -1], "word": ["b", "a", None, "b ", "c"], "note": [[1]] * 5})
+    frame = pd.DataFrame(
+        {"n": [0.25, None, 7, 7, -1], "word": ["b", "a", None, "b ", "c"], "note": [[1]] * 5}
+    )
     schema = OpenSchema.from_kinds({"n": "number", "word": "categorical", "note": "ignore"})
-    found = held_rows(partitioned(dd.from_pandas(frame, npartitions=parts, sort=False)), schema).source
+    found = held_rows(
+        partitioned(dd.from_pandas(frame, npartitions=parts, sort=False)), schema
+    ).source
     held = held_rows(frame, schema).source
     for grid, starts in ((Grid(column="n", decimals=1), [0, 2, 70]), (Grid(column="word"), [])):
         assert found.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist()
@@ -159,14 +176,18 @@ def test_what_a_partition_says_when_it_fails_is_not_told(caplog, recwarn):
 def test_what_fails_while_partitions_are_planned_is_not_told(monkeypatch):
     data = dask_of(KINDS[0])
     monkeypatch.setattr(type(data), "to_delayed", lambda _: fails(0))
-    with pytest.raises(SourceError, match=r"planning what to read failed \(UserWarning|ValueError\)") as caught:
+    with pytest.raises(
+        SourceError, match=r"planning what to read failed \(UserWarning|ValueError\)"
+    ) as caught:
         codes_of(data)
     assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("n_partitions", [1, 4])
 def test_how_many_partitions_there_are_is_not_told(n_partitions):
-    table = partitioned(dd.from_pandas(pd.concat([KINDS[0]] * 4), npartitions=n_partitions, sort=False))
+    table = partitioned(
+        dd.from_pandas(pd.concat([KINDS[0]] * 4), npartitions=n_partitions, sort=False)
+    )
     told = []
     held_rows(table, SCHEMA, progress=told.append)
     assert told == [1.0]
@@ -184,14 +205,18 @@ def test_a_partition_is_let_go_before_the_next_one_is_made():
         made.append(weakref.ref(frame))
         return frame
 
-    table = PartitionedFrame("a test", KINDS[0][:0], names=NAMES, partitions=lambda: (fresh() for _ in range(3)))
+    table = PartitionedFrame(
+        "a test", KINDS[0][:0], names=NAMES, partitions=lambda: (fresh() for _ in range(3))
+    )
     held_rows(table, SCHEMA)
     assert len(made) == 3
 
 
 def test_other_tables_are_not_taken_for_partitions():
     data = dask_of(KINDS[0])
-    assert [partitioned(each) for each in (KINDS[0], data["whole"], None, [], "a.csv")] == [None] * 5
+    assert [partitioned(each) for each in (KINDS[0], data["whole"], None, [], "a.csv")] == [
+        None
+    ] * 5
     assert list(partitioned(data).empty.dtypes.astype(str)) == ["int64"] * 4
 
 
@@ -206,7 +231,10 @@ class TestDatasetsOfArrow:
         return pyarrow.dataset.dataset([pyarrow.dataset.dataset(table) for table in tables])
 
     def test_its_codes_are_those_of_memory(self):
-        tables = [self.pa.Table.from_pandas(part, preserve_index=False) for part in (KINDS[6], KINDS[6][:1])]
+        tables = [
+            self.pa.Table.from_pandas(part, preserve_index=False)
+            for part in (KINDS[6], KINDS[6][:1])
+        ]
         expected = np.concatenate([codes_of(KINDS[6]), codes_of(KINDS[6][:1])], axis=1)
         assert (codes_of(self.dataset(*tables)) == expected).all()
 
@@ -214,10 +242,16 @@ class TestDatasetsOfArrow:
         import pyarrow.dataset
 
         (tmp_path / "t.csv").write_text(f"whole\n1\n{SECRET}\n")
-        data = pyarrow.dataset.dataset(tmp_path / "t.csv", self.pa.schema([("whole", self.pa.int64())]), format="csv")
+        data = pyarrow.dataset.dataset(
+            tmp_path / "t.csv", self.pa.schema([("whole", self.pa.int64())]), format="csv"
+        )
         with pytest.raises(self.pa.ArrowInvalid, match=SECRET):
             data.to_table()
-        schema = OpenSchema.from_dict({"fields": [{"name": "whole", "type": "integer", "constraints": BOUNDS}]})
-        with pytest.raises(SourceError, match=r"pyarrow: reading rows failed \(ArrowInvalid\)") as caught:
+        schema = OpenSchema.from_dict(
+            {"fields": [{"name": "whole", "type": "integer", "constraints": BOUNDS}]}
+        )
+        with pytest.raises(
+            SourceError, match=r"pyarrow: reading rows failed \(ArrowInvalid\)"
+        ) as caught:
             held_rows(partitioned(data), schema)
         assert SECRET not in str(caught.value)

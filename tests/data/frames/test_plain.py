@@ -45,27 +45,40 @@ def test_what_a_value_says_does_not_depend_on_its_company(case, kind):
     series = SPANS[case]
     together = plain_column(series, kind).tolist()
     for rows in ([row] for row in range(len(series))):
-        assert repr(plain_column(series.iloc[rows], kind).tolist()) == repr([together[row] for row in rows])
+        assert repr(plain_column(series.iloc[rows], kind).tolist()) == repr(
+            [together[row] for row in rows]
+        )
     assert repr(plain_column(series.iloc[::-1], kind).tolist()) == repr(together[::-1])
 
 
 @pytest.mark.parametrize("case", SPANS)
 def test_a_value_says_the_same_in_a_typed_column_and_as_an_object(case):
     """Of any type of column the codes are those of the same values as objects of Python."""
-    schema = Schema.from_dict({"fields": [{"name": kind, **field} for kind, field in FIELDS.items()]})
+    schema = Schema.from_dict(
+        {"fields": [{"name": kind, **field} for kind, field in FIELDS.items()]}
+    )
     series = SPANS[case]
     loose = objects(list(series))
-    codes, alone = (encode(pd.DataFrame(dict.fromkeys(FIELDS, each)), schema).columns for each in (series, loose))
+    codes, alone = (
+        encode(pd.DataFrame(dict.fromkeys(FIELDS, each)), schema).columns
+        for each in (series, loose)
+    )
     for typed, single, name in zip(codes, alone, schema.names, strict=True):
         assert typed.tolist() == single.tolist(), name
 
 
 FIELDS = {
-    "string": {"type": "string", "constraints": {"enum": ["(0, 1]", "(0, 3]", "2010Q1", "0 days 00:00:00"]}},
+    "string": {
+        "type": "string",
+        "constraints": {"enum": ["(0, 1]", "(0, 3]", "2010Q1", "0 days 00:00:00"]},
+    },
     "number": {"type": "number", "constraints": {"minimum": -1e6, "maximum": 1e6}},
     "integer": {"type": "integer", "constraints": {"minimum": -100, "maximum": 100}},
     "date": {"type": "date", "constraints": {"minimum": "1960-01-01", "maximum": "2020-12-31"}},
-    "datetime": {"type": "datetime", "constraints": {"minimum": "1960-01-01", "maximum": "2020-12-31"}},
+    "datetime": {
+        "type": "datetime",
+        "constraints": {"minimum": "1960-01-01", "maximum": "2020-12-31"},
+    },
     "year": {"type": "year", "constraints": {"minimum": 1960, "maximum": 2020}},
 }
 
@@ -88,7 +101,9 @@ def test_periods_are_their_start_durations_their_seconds_intervals_their_text(ca
     found = plain_column(SPANS[case], kind)
     if kind in ("date", "datetime"):
         expected = [pd.NaT if text is None else pd.Timestamp(text) for text in expected]
-    assert [None if pd.isna(value) else value for value in found] == [None if pd.isna(x) else x for x in expected]
+    assert [None if pd.isna(value) else value for value in found] == [
+        None if pd.isna(x) else x for x in expected
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,10 +156,26 @@ def test_intervals_of_any_width_are_read(width, n_rows):
     assert plain_column(intervals, "string").tolist() == list(map(str, intervals))
 
 
-NARROW = [80.7, 71.0, -0.1, 1e-3, 0.333, 123456.78, 1e-30, 0.0, 3.4e38, np.inf, np.nan, 16777217.0, 5e-324]
+NARROW = [
+    80.7,
+    71.0,
+    -0.1,
+    1e-3,
+    0.333,
+    123456.78,
+    1e-30,
+    0.0,
+    3.4e38,
+    np.inf,
+    np.nan,
+    16777217.0,
+    5e-324,
+]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "float[pyarrow]", "halffloat[pyarrow]"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "Float32", "float[pyarrow]", "halffloat[pyarrow]"]
+)
 def test_narrow_floats_are_the_numbers_that_they_are_written_as(dtype):
     floats = np.float16 if "16" in dtype or "half" in dtype else np.float32
     with np.errstate(over="ignore"):
@@ -163,4 +194,6 @@ def test_narrow_floats_are_the_numbers_that_they_are_written_as(dtype):
 
 def test_every_narrow_float_of_two_decimals_is_read_right():
     numbers = np.arange(-99_999, 100_000) / 100
-    assert np.array_equal(plain_column(pd.Series(numbers.astype(np.float32)), "number").to_numpy(), numbers)
+    assert np.array_equal(
+        plain_column(pd.Series(numbers.astype(np.float32)), "number").to_numpy(), numbers
+    )

@@ -1,4 +1,6 @@
-"""Released values in the dtypes of the table that was given: as far as these hold them, and nothing unreleased."""
+"""Released values in the dtypes of the table that was given: as far as these hold them, and nothing
+unreleased.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,14 +17,21 @@ WHOLE = pd.Series([1, 300, -5])
 GAPS = pd.Series([1, 300, None], dtype="Int64")
 REAL = pd.Series([1.5, 1e300, np.nan])
 TRUTHS = pd.Series([True, None], dtype="boolean")
-MOMENTS = pd.Series(np.array(["2020-01-01", "9999-12-31T23:59:59", "0001-01-01", "NaT"], dtype="datetime64[s]"))
+MOMENTS = pd.Series(
+    np.array(["2020-01-01", "9999-12-31T23:59:59", "0001-01-01", "NaT"], dtype="datetime64[s]")
+)
 
 CASES = [
     (TEXTS, np.dtype(object), None, ["a", "b", None]),
     (TEXTS, pd.StringDtype("python"), None, ["a", "b", None]),
     (TEXTS, pd.ArrowDtype(pa.large_string()), None, ["a", "b", None]),
     (TEXTS, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())), None, ["a", "b", None]),
-    (TEXTS, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.int64())), "dictionary<values=string, ", ["a", "b", None]),
+    (
+        TEXTS,
+        pd.ArrowDtype(pa.dictionary(pa.int8(), pa.int64())),
+        "dictionary<values=string, ",
+        ["a", "b", None],
+    ),
     (WHOLE, np.dtype("int8"), None, [1, 127, -5]),
     (WHOLE, np.dtype("uint64"), None, [1, 300, 0]),
     (WHOLE, pd.ArrowDtype(pa.uint8()), None, [1, 255, 0]),
@@ -49,7 +58,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("values", "dtype", "name", "expected"), CASES, ids=[str(case[1]) for case in CASES])
+@pytest.mark.parametrize(
+    ("values", "dtype", "name", "expected"), CASES, ids=[str(case[1]) for case in CASES]
+)
 def test_values_get_the_dtype_and_what_it_cannot_hold_is_clipped(values, dtype, name, expected):
     found = restored(pd.DataFrame({"x": values}), {"x": dtype})["x"]
     assert str(found.dtype).startswith(str(dtype) if name is None else name)
@@ -57,14 +68,18 @@ def test_values_get_the_dtype_and_what_it_cannot_hold_is_clipped(values, dtype, 
     if expected is not None:
         assert [None if pd.isna(value) else value for value in found] == expected
     elif values is MOMENTS and not isinstance(dtype, pd.PeriodDtype):
-        assert pd.Timestamp(found[0]).tz_localize(None) - pd.Timestamp("2020-01-01") < pd.Timedelta("1D")
+        assert pd.Timestamp(found[0]).tz_localize(None) - pd.Timestamp("2020-01-01") < pd.Timedelta(
+            "1D"
+        )
         assert found.dropna().is_monotonic_increasing == values.dropna().is_monotonic_increasing
     elif values is REAL:
         assert str(found[0]) in ("1.50", "0 days 00:00:01.500000")
 
 
 def test_moments_in_a_zone_are_the_same_moments():
-    zoned = restored(pd.DataFrame({"x": MOMENTS[:1]}), {"x": pd.DatetimeTZDtype("us", "Europe/Berlin")})["x"]
+    zoned = restored(
+        pd.DataFrame({"x": MOMENTS[:1]}), {"x": pd.DatetimeTZDtype("us", "Europe/Berlin")}
+    )["x"]
     assert zoned[0] == pd.Timestamp("2020-01-01 01:00", tz="Europe/Berlin")
 
 
@@ -96,7 +111,9 @@ def test_a_category_that_was_not_released_changes_no_other(order, odd, ordered):
     if odd is None or odd in order:
         return
     one, other = (
-        released(pd.CategoricalDtype(categories, ordered=ordered), ["10", "2"], other="other").categories
+        released(
+            pd.CategoricalDtype(categories, ordered=ordered), ["10", "2"], other="other"
+        ).categories
         for categories in (order, order.append(pd.Index([odd], dtype=object)))
     )
     assert list(map(repr, one)) == list(map(repr, other))

@@ -33,7 +33,9 @@ def test_adult_is_coded_alike_from_texts_typed_values_and_files(adult):
     frame = pd.read_csv(ADULT, keep_default_na=False)
     crosstab = pd.crosstab(frame["sex"], frame["workclass"])
     levels = [*adult["workclass"].levels, ""]
-    assert (source.counts(("sex", "workclass")) == crosstab.loc[["Female", "Male"], levels].to_numpy()).all()
+    assert (
+        source.counts(("sex", "workclass")) == crosstab.loc[["Female", "Male"], levels].to_numpy()
+    ).all()
     assert source.counts(("capital_gain",))[0] == (frame["capital_gain"] == 0).sum()
 
 
@@ -48,7 +50,9 @@ def test_adult_survives_decoding_and_files(adult, ending, tmp_path):
     assert all((one == two).all() for one, two in zip(table.columns, again.columns, strict=True))
     original = pd.read_csv(ADULT)
     synthetic = (
-        pd.read_parquet(tmp_path / "t.parquet") if ending == ".parquet" else pd.read_csv(tmp_path / f"t{ending}")
+        pd.read_parquet(tmp_path / "t.parquet")
+        if ending == ".parquet"
+        else pd.read_csv(tmp_path / f"t{ending}")
     )
     assert synthetic.columns.tolist() == original.columns.tolist()
     assert synthetic.dtypes.astype(str).tolist() == original.dtypes.astype(str).tolist()

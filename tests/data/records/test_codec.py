@@ -26,10 +26,16 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @st.composite
 def categoricals(draw):
     kind = draw(st.sampled_from(["string", "integer", "number"]))
-    values = {"string": TEXTS.filter(bool), "integer": st.integers(-99, 99), "number": st.floats(-9e9, 9e9)}[kind]
+    values = {
+        "string": TEXTS.filter(bool),
+        "integer": st.integers(-99, 99),
+        "number": st.floats(-9e9, 9e9),
+    }[kind]
     levels = draw(st.lists(values, min_size=1, max_size=6, unique_by=lambda level: level))
     other = draw(st.none() | st.sampled_from(levels) | values)
-    return CategoricalColumn(name="x", required=draw(FLAGS), levels=tuple(levels), type=kind, other=other)
+    return CategoricalColumn(
+        name="x", required=draw(FLAGS), levels=tuple(levels), type=kind, other=other
+    )
 
 
 @st.composite
@@ -44,9 +50,13 @@ def integers(draw):
 def numbers(draw):
     required = draw(FLAGS)
     scale = 10.0 ** draw(st.integers(-12, 12))
-    edges = sorted(set(draw(st.lists(st.integers(-(10**4), 10**4), min_size=3, max_size=8, unique=True))))
+    edges = sorted(
+        set(draw(st.lists(st.integers(-(10**4), 10**4), min_size=3, max_size=8, unique=True)))
+    )
     if draw(FLAGS):
-        return NumberColumn(name="x", required=required, edges=tuple(edge * scale for edge in edges))
+        return NumberColumn(
+            name="x", required=required, edges=tuple(edge * scale for edge in edges)
+        )
     low = draw(st.floats(-1e6, 1e6)) * scale
     high = low + draw(st.floats(1e-3, 1e6)) * scale
     if low == high:
@@ -58,7 +68,9 @@ def numbers(draw):
 @st.composite
 def rounded_numbers(draw):
     decimals = draw(st.integers(-3, 6))
-    points = sorted(draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True)))
+    points = sorted(
+        draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True))
+    )
     edges = tuple(point / 10.0**decimals for point in points)
     return NumberColumn(name="x", required=draw(FLAGS), edges=edges, decimals=decimals)
 
@@ -66,19 +78,32 @@ def rounded_numbers(draw):
 @st.composite
 def dates(draw):
     kind = draw(st.sampled_from(["date", "datetime"]))
-    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (kind == "datetime")
+    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (
+        kind == "datetime"
+    )
     resolution = draw(st.sampled_from(units))
     low, high = sorted(draw(st.tuples(st.datetimes(), st.datetimes())))
     pattern = draw(st.none() | st.just("%d.%m.%Y" if kind == "date" else "%d.%m.%Y %H:%M:%S"))
     if pattern and low.year < 1000:
         pattern = None
     return DateColumn(
-        name="x", required=draw(FLAGS), minimum=low, maximum=high, type=kind, resolution=resolution, format=pattern
+        name="x",
+        required=draw(FLAGS),
+        minimum=low,
+        maximum=high,
+        type=kind,
+        resolution=resolution,
+        format=pattern,
     )
 
 
 COLUMNS = st.one_of(
-    categoricals(), integers(), numbers(), rounded_numbers(), dates(), st.builds(BooleanColumn, name=st.just("x"))
+    categoricals(),
+    integers(),
+    numbers(),
+    rounded_numbers(),
+    dates(),
+    st.builds(BooleanColumn, name=st.just("x")),
 )
 
 
@@ -112,11 +137,19 @@ def test_decoded_numbers_stay_within_the_bounds(column):
 @given(COLUMNS, st.lists(st.integers(0, 10**9), max_size=3))
 def test_dtypes_depend_on_the_schema_only(column, numbers):
     schema = Schema((column,))
-    some = decode([np.array([n % column.size for n in numbers], dtype=np.int64)], schema, np.random.default_rng(0))
+    some = decode(
+        [np.array([n % column.size for n in numbers], dtype=np.int64)],
+        schema,
+        np.random.default_rng(0),
+    )
     none = decode([np.array([], dtype=np.uint8)], schema, np.random.default_rng(0))
     every = decode([every_code(column)], schema, np.random.default_rng(0))
     assert some.dtypes.tolist() == none.dtypes.tolist() == every.dtypes.tolist()
-    assert encode(some, schema).columns[0].dtype == encode(every, schema).columns[0].dtype == column.dtype
+    assert (
+        encode(some, schema).columns[0].dtype
+        == encode(every, schema).columns[0].dtype
+        == column.dtype
+    )
 
 
 SAME_MEANING = [
@@ -136,7 +169,11 @@ SAME_MEANING = [
     (
         CategoricalColumn(name="x", levels=("0", "1")),
         ["1", "0", None, "z"],
-        [pd.Series([1, 0, None, 5]), pd.Series([1, 0, None, 5], dtype="Int64"), pd.Series([" 1", "0 ", " ", "?"])],
+        [
+            pd.Series([1, 0, None, 5]),
+            pd.Series([1, 0, None, 5], dtype="Int64"),
+            pd.Series([" 1", "0 ", " ", "?"]),
+        ],
     ),
     (
         BooleanColumn(name="x"),
@@ -152,15 +189,27 @@ SAME_MEANING = [
         DateColumn(name="x", minimum=dt.date(2020, 1, 1), maximum=dt.date(2020, 2, 1)),
         ["2020-01-05", "2019-05-05", "9999-12-31", None],
         [
-            pd.Series([dt.date(2020, 1, 5), dt.date(2019, 5, 5), dt.date(9999, 12, 31), None], dtype=object),
-            pd.Series(np.array(["2020-01-05", "2019-05-05", "9999-12-31", "NaT"], dtype="datetime64[s]")),
-            pd.Series(["2020-01-05T00:00:00Z", "0001-01-01 00:00:00", "2020-02-01", "2020-02-01 12:00"]),
-            pd.Series(map(pd.Timestamp, ["2020-01-05", "1677-09-22", "2262-04-11", "2020-01-06 23:59"]), dtype=object),
+            pd.Series(
+                [dt.date(2020, 1, 5), dt.date(2019, 5, 5), dt.date(9999, 12, 31), None],
+                dtype=object,
+            ),
+            pd.Series(
+                np.array(["2020-01-05", "2019-05-05", "9999-12-31", "NaT"], dtype="datetime64[s]")
+            ),
+            pd.Series(
+                ["2020-01-05T00:00:00Z", "0001-01-01 00:00:00", "2020-02-01", "2020-02-01 12:00"]
+            ),
+            pd.Series(
+                map(pd.Timestamp, ["2020-01-05", "1677-09-22", "2262-04-11", "2020-01-06 23:59"]),
+                dtype=object,
+            ),
             pd.Series(pd.to_datetime(["2020-01-05", "2019-05-05", "2030-01-01", None], utc=True)),
         ],
     ),
     (
-        DateColumn(name="x", minimum=dt.date(2020, 1, 1), maximum=dt.date(2020, 2, 1), format="%Y%m%d"),
+        DateColumn(
+            name="x", minimum=dt.date(2020, 1, 1), maximum=dt.date(2020, 2, 1), format="%Y%m%d"
+        ),
         ["20200105", "20210101"],
         [
             pd.Series([20200105, 20210101]),
@@ -171,7 +220,9 @@ SAME_MEANING = [
 ]
 
 
-@pytest.mark.parametrize(("column", "values", "forms"), SAME_MEANING, ids=lambda value: getattr(value, "type", None))
+@pytest.mark.parametrize(
+    ("column", "values", "forms"), SAME_MEANING, ids=lambda value: getattr(value, "type", None)
+)
 def test_the_same_meaning_gets_the_same_codes(column, values, forms):
     expected = column.encode(pd.Series(values, dtype=object)).tolist()
     for form in forms:
@@ -184,12 +235,26 @@ def test_the_documented_fallbacks():
 
     levels = ("a", "b")
     assert codes(CategoricalColumn(name="x", levels=levels), "z", None, "") == [2, 2, 2]
-    assert codes(CategoricalColumn(name="x", levels=levels, required=True), "z", None, "") == [0, 0, 0]
+    assert codes(CategoricalColumn(name="x", levels=levels, required=True), "z", None, "") == [
+        0,
+        0,
+        0,
+    ]
     assert codes(CategoricalColumn(name="x", levels=levels, other="b"), "z", None, "") == [1, 2, 2]
-    assert codes(CategoricalColumn(name="x", levels=levels, other="c", required=True), "z", None, "") == [2, 2, 2]
+    assert codes(
+        CategoricalColumn(name="x", levels=levels, other="c", required=True), "z", None, ""
+    ) == [2, 2, 2]
     assert codes(BooleanColumn(name="x", required=True), "z", None) == [0, 0]
-    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9, 2.0) == [3, 3, 0, 3, 1]
-    assert codes(IntegerColumn(name="x", minimum=1, maximum=3, required=True), "z", "1e999", None) == [0, 0, 0]
+    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9, 2.0) == [
+        3,
+        3,
+        0,
+        3,
+        1,
+    ]
+    assert codes(
+        IntegerColumn(name="x", minimum=1, maximum=3, required=True), "z", "1e999", None
+    ) == [0, 0, 0]
 
 
 def test_levels_are_texts_not_numbers():
@@ -199,7 +264,14 @@ def test_levels_are_texts_not_numbers():
 
 def test_edges_are_half_open_and_the_last_bin_is_closed():
     column = NumberColumn(name="x", edges=(0, 0.1, 0.3, 1), required=True)
-    assert column.encode(pd.Series([0, 0.1, 0.3, 1, "0.1", "0.3"], dtype=object)).tolist() == [0, 1, 2, 2, 1, 2]
+    assert column.encode(pd.Series([0, 0.1, 0.3, 1, "0.1", "0.3"], dtype=object)).tolist() == [
+        0,
+        1,
+        2,
+        2,
+        1,
+        2,
+    ]
     gain = IntegerColumn(name="x", edges=(0, 1, 5, 9), required=True)
     assert gain.encode(pd.Series([0, 1, 4, 5, 9, 10])).tolist() == [0, 1, 1, 2, 2, 2]
 
@@ -213,11 +285,22 @@ def test_numbers_are_uniform_over_the_grid_of_their_bin():
 
 
 def test_dates_are_truncated_within_bounds():
-    column = DateColumn(name="x", minimum=dt.date(2020, 1, 15), maximum=dt.date(2020, 3, 20), resolution="month")
-    text = decode([np.arange(4)], Schema((column,)), np.random.default_rng(0), text=True)["x"].tolist()
+    column = DateColumn(
+        name="x", minimum=dt.date(2020, 1, 15), maximum=dt.date(2020, 3, 20), resolution="month"
+    )
+    text = decode([np.arange(4)], Schema((column,)), np.random.default_rng(0), text=True)[
+        "x"
+    ].tolist()
     assert text == ["2020-01-15", "2020-02-01", "2020-03-01", ""]
-    weeks = DateColumn(name="x", minimum=dt.date(2020, 1, 6), maximum=dt.date(2020, 1, 31), resolution="week")
-    assert decode([np.arange(4)], Schema((weeks,)), np.random.default_rng(0))["x"].dt.day_of_week.tolist() == [0] * 4
+    weeks = DateColumn(
+        name="x", minimum=dt.date(2020, 1, 6), maximum=dt.date(2020, 1, 31), resolution="week"
+    )
+    assert (
+        decode([np.arange(4)], Schema((weeks,)), np.random.default_rng(0))[
+            "x"
+        ].dt.day_of_week.tolist()
+        == [0] * 4
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,7 +315,10 @@ def test_dates_are_truncated_within_bounds():
         (IntegerColumn(name="x", minimum=0, maximum=9), "Int64"),
         (IntegerColumn(name="x", minimum=0, maximum=9, required=True), "int64"),
         (NumberColumn(name="x", minimum=0, maximum=9), "float64"),
-        (DateColumn(name="x", minimum=dt.date(2020, 1, 1), maximum=dt.date(2021, 1, 1)), "datetime64[s]"),
+        (
+            DateColumn(name="x", minimum=dt.date(2020, 1, 1), maximum=dt.date(2021, 1, 1)),
+            "datetime64[s]",
+        ),
     ],
 )
 def test_decoded_dtypes(column, dtype):
@@ -270,7 +356,9 @@ def test_two_dimensional_codes():
     assert [column.dtype for column in encode(frame, schema).columns] == [np.uint8, np.uint16]
 
 
-@pytest.mark.parametrize("codes", [[np.array([2])], [np.array([-1])], [np.array([0.5])], [], [np.array([[1]])]])
+@pytest.mark.parametrize(
+    "codes", [[np.array([2])], [np.array([-1])], [np.array([0.5])], [], [np.array([[1]])]]
+)
 def test_codes_that_do_not_fit_are_refused(codes):
     with pytest.raises(ParameterError):
         decode(codes, Schema.from_dict({"a": 2}), np.random.default_rng(0))

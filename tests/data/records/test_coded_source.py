@@ -31,7 +31,9 @@ def frame():
 @pytest.fixture
 def source(frame):
     domain = Domain(("a", "b", "c", "d"), (2, 4, 301, 1))  # some levels never occur
-    return CodedSource(CodedTable(domain, tuple(frame[name].to_numpy() for name in domain.attributes)))
+    return CodedSource(
+        CodedTable(domain, tuple(frame[name].to_numpy() for name in domain.attributes))
+    )
 
 
 @pytest.mark.parametrize("block", [7, 2**15])
@@ -55,7 +57,9 @@ def test_large_marginals_need_64_bits():
     columns = [np.array([2**31 - 1], np.uint32), np.array([1], np.uint8)]
     joint_module._number(columns, (2**31, 2), np.zeros(1, np.uint16), cells)
     assert cells.tolist() == [2**32 - 1]
-    assert CodedSource(CodedTable(domain, (np.array([2]), np.array([1])))).counts(("b", "a")).tolist()[1] == [0, 0, 1]
+    assert CodedSource(CodedTable(domain, (np.array([2]), np.array([1])))).counts(
+        ("b", "a")
+    ).tolist()[1] == [0, 0, 1]
 
 
 def test_the_empty_clique_is_the_total(source):
@@ -105,7 +109,10 @@ def questions(draw):
 
 
 @given(
-    questions(), st.sampled_from([2, 100, TABLE_CELLS]), st.sampled_from([0, 40, 2**24]), st.sampled_from([1, 2**17])
+    questions(),
+    st.sampled_from([2, 100, TABLE_CELLS]),
+    st.sampled_from([0, 40, 2**24]),
+    st.sampled_from([1, 2**17]),
 )
 def test_counts_of_many_equal_brute_force(question, table_cells, kept_cells, block_rows):
     table, cliques = question
@@ -130,7 +137,9 @@ def test_counts_of_many_equal_brute_force(question, table_cells, kept_cells, blo
                 assert (counts == expected).all()
 
 
-@pytest.mark.parametrize("sizes", [(1, 65536), (65536, 1), (256, 256), (257, 255), (65537,), (2,) * 16])
+@pytest.mark.parametrize(
+    "sizes", [(1, 65536), (65536, 1), (256, 256), (257, 255), (65537,), (2,) * 16]
+)
 def test_cell_numbers_at_the_edge_of_16_bits(sizes):
     domain = Domain(tuple("abcdefghijklmnop"[: len(sizes)]), sizes)
     top = CodedTable(domain, tuple(np.array([0, size - 1, size - 1]) for size in sizes))
@@ -143,16 +152,22 @@ def counted(monkeypatch):
     """The tables that sources count, one after the other."""
     passes = []
     count = JointCounter.count
-    monkeypatch.setattr(JointCounter, "count", lambda self, axes: (passes.append(axes), count(self, axes))[1])
+    monkeypatch.setattr(
+        JointCounter, "count", lambda self, axes: (passes.append(axes), count(self, axes))[1]
+    )
     return passes
 
 
 def test_few_tables_are_counted_whatever_the_rows(counted):
     domain = Domain(tuple("abcdefghij"), (16, 32, 9, 7, 15, 6, 5, 2, 32, 42))
-    cliques = [clique for width in (0, 1, 2, 3) for clique in combinations(domain.attributes, width)]
+    cliques = [
+        clique for width in (0, 1, 2, 3) for clique in combinations(domain.attributes, width)
+    ]
     plans = []
     for n_rows in (0, 10, 300):
-        columns = tuple(np.random.default_rng(n_rows).integers(0, size, n_rows) for size in domain.shape)
+        columns = tuple(
+            np.random.default_rng(n_rows).integers(0, size, n_rows) for size in domain.shape
+        )
         list(CodedSource(CodedTable(domain, columns)).counts_of(cliques))
         plans.append(counted.copy())
         counted.clear()
@@ -174,7 +189,9 @@ def test_what_was_counted_is_not_counted_again(source, counted):
 def test_what_is_kept_and_counted_ahead_has_a_bound(frame, counted, monkeypatch):
     monkeypatch.setattr(sources_module, "KEPT_CELLS", 310)
     domain = Domain(("a", "b", "c", "d"), (2, 4, 301, 1))
-    source = CodedSource(CodedTable(domain, tuple(frame[name].to_numpy() for name in domain.attributes)))
+    source = CodedSource(
+        CodedTable(domain, tuple(frame[name].to_numpy() for name in domain.attributes))
+    )
     delivered = source.counts_of([("c",), ("a", "b"), ("c", "a"), ("c", "b"), ("b",)])
     assert counted == []
     next(delivered)
@@ -194,10 +211,14 @@ def test_runs_taken_turn_about(source):
     cliques = [("a",), ("b", "c"), ("c", "a"), ("d", "b")]
     for left, right in zip(source.counts_of(cliques), source.counts_of(cliques), strict=True):
         assert (left == right).all()
-    assert source._kept._room_cells == sources_module.KEPT_CELLS - sum(map(source.domain.size, cliques))
+    assert source._kept._room_cells == sources_module.KEPT_CELLS - sum(
+        map(source.domain.size, cliques)
+    )
 
 
-@pytest.mark.parametrize("ask", [CodedSource.counts, lambda source, clique: next(source.counts_of([clique]))])
+@pytest.mark.parametrize(
+    "ask", [CodedSource.counts, lambda source, clique: next(source.counts_of([clique]))]
+)
 @pytest.mark.parametrize("clique", [(), ("a",), ("a", "b"), ("b", "a")])
 def test_a_caller_cannot_write_into_what_is_kept(source, ask, clique):
     for _ in range(2):  # fresh, then kept

@@ -1,4 +1,6 @@
-"""Held values: the same codes as the codec's, counts by hand, and one record more changes one cell by one."""
+"""Held values: the same codes as the codec's, counts by hand, and one record more changes one cell
+by one.
+"""
 
 import copy
 import datetime as dt
@@ -43,9 +45,13 @@ def test_a_number_on_the_grid_is_its_own_point(points, decimals):
     assert decimal_points(numbers, decimals).tolist() == points
 
 
-@given(st.lists(FLOATS.filter(lambda number: abs(number) > 1e-200), min_size=1), st.integers(-20, 300))
+@given(
+    st.lists(FLOATS.filter(lambda number: abs(number) > 1e-200), min_size=1), st.integers(-20, 300)
+)
 def test_points_are_floors_or_the_nearest_within_a_hair(numbers, decimals):
-    for number, point in zip(numbers, decimal_points(np.array(numbers), decimals).tolist(), strict=True):
+    for number, point in zip(
+        numbers, decimal_points(np.array(numbers), decimals).tolist(), strict=True
+    ):
         if math.isinf(number):
             assert point == math.copysign(MAX_POINT, number)
             continue
@@ -68,13 +74,21 @@ def written_decimals(number):
         return 0
     shortest = Decimal(repr(number)).normalize()
     decimals = max(-int(shortest.as_tuple().exponent), 0)
-    return 16 if decimals > 15 or (decimals and abs(shortest).scaleb(decimals) >= 2**51) else decimals
+    return (
+        16 if decimals > 15 or (decimals and abs(shortest).scaleb(decimals) >= 2**51) else decimals
+    )
 
 
 @settings(max_examples=examples(120))
-@given(st.lists(FLOATS | st.decimals(-(10**6), 10**6, places=5).map(float) | st.floats(1, 1e4), min_size=1))
+@given(
+    st.lists(
+        FLOATS | st.decimals(-(10**6), 10**6, places=5).map(float) | st.floats(1, 1e4), min_size=1
+    )
+)
 def test_decimals_are_those_of_the_shortest_text_if_it_has_few_digits(numbers):
-    assert decimals_of(np.array(numbers)).tolist() == [written_decimals(number) for number in numbers]
+    assert decimals_of(np.array(numbers)).tolist() == [
+        written_decimals(number) for number in numbers
+    ]
 
 
 @given(st.lists(FLOATS, min_size=1))
@@ -88,7 +102,8 @@ def test_exponents_bracket_the_number(numbers):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"of": "rows"}, {"decimals": 1.0}, {"decimals": True}, {"decimals": 301}, {"decimals": "2"}]
+    "wrong",
+    [{"of": "rows"}, {"decimals": 1.0}, {"decimals": True}, {"decimals": 301}, {"decimals": "2"}],
 )
 def test_a_wrong_grid_is_refused(wrong):
     with pytest.raises(ParameterError, match="grid of 'x'"):
@@ -105,10 +120,21 @@ CLOSINGS = {
     "text required": (TEXT, {"levels": ["1", "1.0", "a", "é"], "required": True}),
     "text without a level": (TEXT, {"required": False}),
     "text merged": (TEXT, {"levels": ["a"], "merged": {"levels": ["1", "b"], "weights": [1, 2]}}),
-    "text with spaces": (TEXT | {"synthdp": {"derive": True, "other": " else "}}, {"levels": ["a", "else", "other"]}),
-    "enum": ({"type": "string", "constraints": {"enum": ["1", "a"]}, "synthdp": {"derive": True}}, {"required": True}),
+    "text with spaces": (
+        TEXT | {"synthdp": {"derive": True, "other": " else "}},
+        {"levels": ["a", "else", "other"]},
+    ),
+    "enum": (
+        {"type": "string", "constraints": {"enum": ["1", "a"]}, "synthdp": {"derive": True}},
+        {"required": True},
+    ),
     "enum, other": (
-        {"type": "string", "constraints": {"enum": ["1", "a"]}, "synthdp": {"derive": True, "other": "a"}} | KNOWN,
+        {
+            "type": "string",
+            "constraints": {"enum": ["1", "a"]},
+            "synthdp": {"derive": True, "other": "a"},
+        }
+        | KNOWN,
         {"required": True},
     ),
     "enum, missing": (
@@ -116,21 +142,44 @@ CLOSINGS = {
         {"required": False},
     ),
     "boolean": ({"type": "boolean", "synthdp": {"derive": True}}, {"required": True}),
-    "boolean, missing": ({"type": "boolean", "synthdp": {"derive": ["missing"]}} | KNOWN, {"required": False}),
-    "integer": ({"type": "integer", "synthdp": {"derive": True}} | KNOWN, {"minimum": 0, "maximum": 5}),
+    "boolean, missing": (
+        {"type": "boolean", "synthdp": {"derive": ["missing"]}} | KNOWN,
+        {"required": False},
+    ),
+    "integer": (
+        {"type": "integer", "synthdp": {"derive": True}} | KNOWN,
+        {"minimum": 0, "maximum": 5},
+    ),
     "integer required": (
-        {"type": "integer", "synthdp": {"derive": ["bins", "missing"]}, "constraints": {"minimum": 0, "maximum": 9}}
+        {
+            "type": "integer",
+            "synthdp": {"derive": ["bins", "missing"]},
+            "constraints": {"minimum": 0, "maximum": 9},
+        }
         | {"missingValues": ["", "-1"]},
         {"edges": [0, 1, 2, 9], "required": True},
     ),
-    "number": ({"type": "number", "synthdp": {"derive": True}}, {"edges": [-1.5, 0.0, 1.0], "decimals": 1}),
-    "year": ({"type": "year", "synthdp": {"derive": True}}, {"edges": [1999, 2005, 2010], "required": True}),
+    "number": (
+        {"type": "number", "synthdp": {"derive": True}},
+        {"edges": [-1.5, 0.0, 1.0], "decimals": 1},
+    ),
+    "year": (
+        {"type": "year", "synthdp": {"derive": True}},
+        {"edges": [1999, 2005, 2010], "required": True},
+    ),
     "date": ({"type": "date", "synthdp": {"derive": True}} | KNOWN, DATES),
     "date with parts": (
-        {"type": "date", "format": "%d/%m/%Y", "synthdp": {"derive": True, "parts": ["weekday", "month"]}},
+        {
+            "type": "date",
+            "format": "%d/%m/%Y",
+            "synthdp": {"derive": True, "parts": ["weekday", "month"]},
+        },
         {"edges": ["2000-01-01", "2005-01-01", "2020-12-31"], "required": True},
     ),
-    "datetime": ({"type": "datetime", "synthdp": {"derive": True, "resolution": "hour", "parts": ["hour"]}}, DATES),
+    "datetime": (
+        {"type": "datetime", "synthdp": {"derive": True, "resolution": "hour", "parts": ["hour"]}},
+        DATES,
+    ),
     "declared": ({"type": "integer", "constraints": {"minimum": 0, "maximum": 5}}, None),
     "declared date": (
         {"type": "date", "constraints": DATES, "synthdp": {"parts": ["weekday"]}},
@@ -149,7 +198,9 @@ DIRTY = [
 def opened(name):
     field, found = CLOSINGS[name]
     schema = OpenSchema.from_dict({"fields": [{"name": "x"} | field]})
-    return schema, schema.closed({} if found is None else {"x": schema.open_columns[0].closed(**found)})
+    return schema, schema.closed(
+        {} if found is None else {"x": schema.open_columns[0].closed(**found)}
+    )
 
 
 def held(schema, frame, n_chunks=1):
@@ -170,7 +221,11 @@ def assert_same_codes(name, values, n_chunks=1):
 
 
 @settings(deadline=None, max_examples=examples(100))
-@given(st.sampled_from(sorted(CLOSINGS)), st.lists(st.sampled_from(DIRTY) | st.text(max_size=2)), st.integers(1, 3))
+@given(
+    st.sampled_from(sorted(CLOSINGS)),
+    st.lists(st.sampled_from(DIRTY) | st.text(max_size=2)),
+    st.integers(1, 3),
+)
 def test_encoding_later_gives_the_codes_of_the_codec(name, values, n_chunks):
     assert_same_codes(name, objects(values), n_chunks)
 
@@ -202,14 +257,19 @@ def test_a_schema_of_other_columns_is_refused():
 
 def test_closed_and_open_columns_side_by_side_in_any_order():
     fields = [
-        {"name": name} | CLOSINGS[kind][0] for name, kind in (("a", "declared date"), ("b", "text"), ("c", "year"))
+        {"name": name} | CLOSINGS[kind][0]
+        for name, kind in (("a", "declared date"), ("b", "text"), ("c", "year"))
     ]
     schema = OpenSchema.from_dict({"fields": fields})
     found = {column.name: column for column in schema.open_columns}
-    closed = schema.closed({"b": found["b"].closed(levels=["a"]), "c": found["c"].closed(minimum=1990, maximum=2010)})
+    closed = schema.closed(
+        {"b": found["b"].closed(levels=["a"]), "c": found["c"].closed(minimum=1990, maximum=2010)}
+    )
     frame = pd.DataFrame({"c": ["2000", "x"], "a": ["2010-05-05", ""], "b": ["a", "z"]})
     got, expected = held(schema, frame, 2).encode(closed), encode(frame, closed)
-    assert [codes.tolist() for codes in got.columns] == [codes.tolist() for codes in expected.columns]
+    assert [codes.tolist() for codes in got.columns] == [
+        codes.tolist() for codes in expected.columns
+    ]
     reordered = schema.reordered(frame.columns)
     assert reordered.names == ("c", "a", "b")
     with pytest.raises(SchemaError, match="the table has not"):
@@ -231,7 +291,10 @@ class Guarded(pd.DataFrame):
 @pytest.mark.parametrize("unit", [None, "id"])
 @pytest.mark.parametrize("listed", [True, False])
 def test_ignored_columns_are_not_touched(unit, listed):
-    kinds = {"a": "categorical", "sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}}
+    kinds = {
+        "a": "categorical",
+        "sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+    }
     columns = {
         "a": ["x", "y", "x"],
         "id": ["1", "1", "2"],
@@ -246,7 +309,9 @@ def test_ignored_columns_are_not_touched(unit, listed):
     table = held_rows(guarded, schema, unit=unit, max_rows=3)
     plain = held_rows(pd.DataFrame(columns)[["a", "sex"]], OpenSchema.from_kinds(kinds))
     assert repr(table) == "<HeldTable of 2 columns>"
-    assert counted(table.source.frequencies(Grid(column="a"))) == counted(plain.source.frequencies(Grid(column="a")))
+    assert counted(table.source.frequencies(Grid(column="a"))) == counted(
+        plain.source.frequencies(Grid(column="a"))
+    )
     closed = schema.closed({"a": schema.open_columns[0].closed(levels=["x"])})
     assert closed.names == ("a", "sex")
     codes, expected = table.encode(closed), plain.encode(closed)
@@ -296,16 +361,27 @@ def test_texts_are_counted_without_spaces_and_typed_values_as_texts():
     ]
     table = held(schema, pd.DataFrame({"x": objects(values)}), 3)
     texts, counts = listed(table.source.frequencies(Grid(column="x")))
-    assert dict(zip(texts, counts.tolist(), strict=True)) == {"10": 3, "9": 1, "True": 1, "b": 2, "é": 2}
+    assert dict(zip(texts, counts.tolist(), strict=True)) == {
+        "10": 3,
+        "9": 1,
+        "True": 1,
+        "b": 2,
+        "é": 2,
+    }
     assert texts == sorted(texts)
     assert counts.dtype == np.int64
-    assert counts_of(table, Grid(column="x"), []) == [5, 12]  # lists and what no file holds are not missing
+    assert counts_of(table, Grid(column="x"), []) == [
+        5,
+        12,
+    ]  # lists and what no file holds are not missing
 
 
 def test_categories_without_rows_are_not_counted():
     schema, _ = opened("text")
     values = pd.Series(pd.Categorical(["a", None], categories=["z", "a", "q"]))
-    assert listed(held(schema, pd.DataFrame({"x": values})).source.frequencies(Grid(column="x")))[0] == ["a"]
+    assert listed(held(schema, pd.DataFrame({"x": values})).source.frequencies(Grid(column="x")))[
+        0
+    ] == ["a"]
 
 
 def test_numbers_are_counted_in_cells():
@@ -319,23 +395,39 @@ def test_numbers_are_counted_in_cells():
     assert points.tolist() == [-100, 12, 29, 30, 1234500]
     assert counts.tolist() == [1, 1, 1, 1, 1]
     assert points.dtype == counts.dtype == np.int64
-    assert counts_of(table, Grid(column="x", of="decimals"), [0, 1, 2, 3, 7]) == [6, 0, 2, 1, 1, 0, 1]
+    assert counts_of(table, Grid(column="x", of="decimals"), [0, 1, 2, 3, 7]) == [
+        6,
+        0,
+        2,
+        1,
+        1,
+        0,
+        1,
+    ]
     assert counts_of(table, Grid(column="x", of="exponents"), [-1024, 0, 1023]) == [6, 0, 3, 2, 0]
 
 
-@pytest.mark.parametrize(("name", "values"), [("number", [3, 1.5, 1, 9]), ("text", ["d", "c", "a", "x"])])
+@pytest.mark.parametrize(
+    ("name", "values"), [("number", [3, 1.5, 1, 9]), ("text", ["d", "c", "a", "x"])]
+)
 def test_values_are_given_by_their_places(name, values):
-    found = held(opened(name)[0], pd.DataFrame({"x": objects(values)})).source.frequencies(Grid(column="x"))
+    found = held(opened(name)[0], pd.DataFrame({"x": objects(values)})).source.frequencies(
+        Grid(column="x")
+    )
     listed_ones = list(found.values(np.arange(len(*found.counts()))))
     assert list(found.values(np.array([2, 0]))) == [listed_ones[2], listed_ones[0]]
 
 
 def test_missing_values_that_are_numbers_are_missing():
-    table = held(opened("integer required")[0], pd.DataFrame({"x": objects(["-1", -1, -1.0, "-2", 5, 5.9])}))
+    table = held(
+        opened("integer required")[0], pd.DataFrame({"x": objects(["-1", -1, -1.0, "-2", 5, 5.9])})
+    )
     assert counts_of(table, Grid(column="x"), [-2, 5, 6]) == [4, 0, 1, 1, 0]
 
 
-@pytest.mark.parametrize(("resolution", "point"), [("day", 18262), ("month", 600), ("year", 50), ("week", 2609)])
+@pytest.mark.parametrize(
+    ("resolution", "point"), [("day", 18262), ("month", 600), ("year", 50), ("week", 2609)]
+)
 def test_dates_are_counted_in_units_of_resolution(resolution, point):
     field = {"name": "x", "type": "date", "synthdp": {"derive": True, "resolution": resolution}}
     values = objects(["2020-01-01", dt.date(2020, 1, 1), "?", None])
@@ -344,9 +436,14 @@ def test_dates_are_counted_in_units_of_resolution(resolution, point):
 
 
 def test_booleans_and_enumerated_levels_are_counted_by_code():
-    table = held(opened("boolean, missing")[0], pd.DataFrame({"x": ["true", "false", "1", "?", "", "NA"]}))
+    table = held(
+        opened("boolean, missing")[0], pd.DataFrame({"x": ["true", "false", "1", "?", "", "NA"]})
+    )
     assert counts_of(table, Grid(column="x"), []) == [3, 3]
-    assert [part.tolist() for part in listed(table.source.frequencies(Grid(column="x")))] == [[0, 1], [1, 2]]
+    assert [part.tolist() for part in listed(table.source.frequencies(Grid(column="x")))] == [
+        [0, 1],
+        [1, 2],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -385,11 +482,16 @@ GRIDS = {
 @given(st.sampled_from(sorted(GRIDS)), st.lists(st.sampled_from(DIRTY)), st.data())
 def test_one_record_more_changes_one_cell_by_one(name, values, data):
     place = data.draw(st.integers(0, len(values)))
-    odd = st.integers(0, len(ODD_VALUES) - 1).map(ODD_VALUES.__getitem__)  # some of them cannot be hashed
-    new = data.draw(st.sampled_from(DIRTY) | odd | st.text() | st.floats() | st.dates() | st.integers())
+    odd = st.integers(0, len(ODD_VALUES) - 1).map(
+        ODD_VALUES.__getitem__
+    )  # some of them cannot be hashed
+    new = data.draw(
+        st.sampled_from(DIRTY) | odd | st.text() | st.floats() | st.dates() | st.integers()
+    )
     schema, _ = opened(name)
     tables = [
-        held(schema, pd.DataFrame({"x": objects(rows)})) for rows in (values, [*values[:place], new, *values[place:]])
+        held(schema, pd.DataFrame({"x": objects(rows)}))
+        for rows in (values, [*values[:place], new, *values[place:]])
     ]
     assert repr(tables[0]) == repr(tables[1])
     sizes = [({"of": "exponents"}, range(-1024, 1024))] if name == "number" else []
@@ -399,7 +501,10 @@ def test_one_record_more_changes_one_cell_by_one(name, values, data):
         assert sorted((more - less).tolist())[-2:] == [0, 1][-len(more) :]
         assert (more - less).sum() == 1
         assert more.sum() == len(values) + 1  # every record is in exactly one cell
-        few, many = (dict(zip(*map(list, listed(table.source.frequencies(grid))), strict=True)) for table in tables)
+        few, many = (
+            dict(zip(*map(list, listed(table.source.frequencies(grid))), strict=True))
+            for table in tables
+        )
         changes = Counter(many)
         changes.subtract(few)
         assert sorted(change for change in changes.values() if change) in ([], [1])
@@ -410,11 +515,15 @@ def test_one_record_more_changes_one_cell_by_one(name, values, data):
 def test_the_order_of_rows_does_not_show():
     values = [value for value in DIRTY if not isinstance(value, dt.date)]
     for name, grids in GRIDS.items():
-        forward, backward = (held(opened(name)[0], pd.DataFrame({"x": objects(v)})) for v in (values, values[::-1]))
+        forward, backward = (
+            held(opened(name)[0], pd.DataFrame({"x": objects(v)})) for v in (values, values[::-1])
+        )
         for settings_, starts in grids:
             grid = Grid(column="x", **settings_)
             assert counts_of(forward, grid, starts) == counts_of(backward, grid, starts)
-            assert str(listed(forward.source.frequencies(grid))) == str(listed(backward.source.frequencies(grid)))
+            assert str(listed(forward.source.frequencies(grid))) == str(
+                listed(backward.source.frequencies(grid))
+            )
 
 
 # --- what it shows --------------------------------------------------------------------------------
@@ -470,5 +579,7 @@ def test_a_hundred_thousand_texts_take_little():
     assert counts.tolist() == [expected[text] for text in texts]
     closed = schema.closed({"x": schema.open_columns[0].closed(levels=texts[:500])})
     codes = table.encode(closed).columns[0]
-    assert (unicodedata.normalize("NFC", closed["x"].labels[codes[0]]) == levels[rows[0]]) or codes[0] == 500
+    assert (unicodedata.normalize("NFC", closed["x"].labels[codes[0]]) == levels[rows[0]]) or codes[
+        0
+    ] == 500
     assert np.array_equal(codes, encode(pd.DataFrame({"x": levels[rows]}), closed).columns[0])

@@ -1,4 +1,6 @@
-"""No cell ends a run, in any format: every type that a table can hold, with its ends and with what breaks."""
+"""No cell ends a run, in any format: every type that a table can hold, with its ends and with what
+breaks.
+"""
 
 import sqlite3
 from contextlib import suppress
@@ -22,7 +24,9 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 pl = pytest.importorskip("polars")
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
+)
 
 DAYS = {"minimum": "2000-01-01", "maximum": "2020-01-01"}
 DECLARED = {
@@ -31,12 +35,19 @@ DECLARED = {
     "string": {"type": "string", "constraints": {"enum": ["a", "1"]}, "synthdp": {"other": "b"}},
     "boolean": {"type": "boolean"},
     "date": {"type": "date", "constraints": DAYS},
-    "datetime": {"type": "datetime", "constraints": DAYS, "synthdp": {"parts": ["weekday", "month", "hour"]}},
+    "datetime": {
+        "type": "datetime",
+        "constraints": DAYS,
+        "synthdp": {"parts": ["weekday", "month", "hour"]},
+    },
     "levels": {"type": "integer", "constraints": {"enum": [1, 2]}},
     "year": {"type": "year", "constraints": {"minimum": 1990, "maximum": 2000}},
 }
 LEARNT = ("integer", "number", "categorical", "boolean", "date", "datetime", "year")
-OPEN = {name: OpenSchema.from_dict({"fields": [{"name": "x"} | field]}) for name, field in DECLARED.items()}
+OPEN = {
+    name: OpenSchema.from_dict({"fields": [{"name": "x"} | field]})
+    for name, field in DECLARED.items()
+}
 OPEN |= {f"learnt {kind}": OpenSchema.from_kinds({"x": kind}) for kind in LEARNT}
 
 EVERY = OpenSchema.from_dict(
@@ -55,22 +66,34 @@ def viewed(values, kind, *, over=None):
 
 def floats(bits, dtype):
     numbers = np.array(bits, dtype=f"uint{np.dtype(dtype).itemsize * 8}").view(dtype)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(dtype), len(numbers), [None, pa.py_buffer(numbers)])
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(dtype), len(numbers), [None, pa.py_buffer(numbers)]
+    )
 
 
 def arrow_arrays():
     """An array of every type, with values that no check would pass."""
     found = {}
     for n_bits in (8, 16, 32, 64):
-        found[f"int{n_bits}"] = pa.array([-(2 ** (n_bits - 1)), 2 ** (n_bits - 1) - 1, 0, 1, None], f"int{n_bits}")
+        found[f"int{n_bits}"] = pa.array(
+            [-(2 ** (n_bits - 1)), 2 ** (n_bits - 1) - 1, 0, 1, None], f"int{n_bits}"
+        )
         found[f"uint{n_bits}"] = pa.array([2**n_bits - 1, 0, 1, None], f"uint{n_bits}")
     found["float16"] = pa.array(np.array([np.nan, np.inf, 65504, 6e-8], dtype=np.float16))
     found["float32"] = floats([0x7F800001, 0xFFC00001, 0x7F7FFFFF, 1], np.float32)
-    found["float64"] = floats([0x7FF0000000000001, 0xFFF8000000000001, 0x7FEFFFFFFFFFFFFF, 1, 1 << 63], np.float64)
+    found["float64"] = floats(
+        [0x7FF0000000000001, 0xFFF8000000000001, 0x7FEFFFFFFFFFFFFF, 1, 1 << 63], np.float64
+    )
     texts = viewed(ODD_BYTES, pa.string(), over=pa.binary())
-    found |= {"texts": texts, "large texts": viewed(ODD_BYTES, pa.large_string(), over=pa.large_binary())}
+    found |= {
+        "texts": texts,
+        "large texts": viewed(ODD_BYTES, pa.large_string(), over=pa.large_binary()),
+    }
     found["coded texts"] = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 5, None]), texts[:7])
-    found |= {"bytes": pa.array(ODD_BYTES), "fixed bytes": pa.array([b"ab", b"\xff\xff", None], pa.binary(2))}
+    found |= {
+        "bytes": pa.array(ODD_BYTES),
+        "fixed bytes": pa.array([b"ab", b"\xff\xff", None], pa.binary(2)),
+    }
     found |= {"truth": pa.array([True, None]), "null": pa.nulls(2)}
     found["date32"] = viewed([-(2**31), 2**31 - 1, 0, 11_000, None], pa.date32(), over=pa.int32())
     found["date64"] = viewed([*OF_64_BITS, 86_400_000 * 11_000], pa.date64())
@@ -79,18 +102,27 @@ def arrow_arrays():
         found[f"zoned moments in {unit}"] = viewed(OF_64_BITS, pa.timestamp(unit, "Europe/Berlin"))
         found[f"moments nowhere in {unit}"] = viewed(OF_64_BITS, pa.timestamp(unit, "Mars/Olympus"))
         found[f"durations in {unit}"] = viewed(OF_64_BITS, pa.duration(unit))
-    found |= {f"times in {unit}": viewed([-(2**31), 2**31 - 1], pa.time32(unit), over=pa.int32()) for unit in UNITS[:2]}
+    found |= {
+        f"times in {unit}": viewed([-(2**31), 2**31 - 1], pa.time32(unit), over=pa.int32())
+        for unit in UNITS[:2]
+    }
     found |= {f"times in {unit}": viewed(OF_64_BITS, pa.time64(unit)) for unit in UNITS[2:]}
-    found["decimals"] = pa.array([Decimal("9" * 38), Decimal("-" + "9" * 38), Decimal(1), None], pa.decimal128(38, 0))
+    found["decimals"] = pa.array(
+        [Decimal("9" * 38), Decimal("-" + "9" * 38), Decimal(1), None], pa.decimal128(38, 0)
+    )
     found["wide decimals"] = pa.array([Decimal("9" * 76), None], pa.decimal256(76, 0))
     words = np.array([2**63 - 1, 2**63 - 1, 1, 0], dtype=np.int64)
-    found["too large decimals"] = pa.Array.from_buffers(pa.decimal128(5, 2), 2, [None, pa.py_buffer(words)])
+    found["too large decimals"] = pa.Array.from_buffers(
+        pa.decimal128(5, 2), 2, [None, pa.py_buffer(words)]
+    )
     found |= {"lists": pa.array([[1], None, []]), "structs": pa.array([{"a": 1}, None])}
     found["lists of texts"] = pa.ListArray.from_arrays([0, 1, 3], texts[:3])
     found["maps"] = pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64()))
     coded = ("date32", "moments in ns", "times in us", "durations in s", "decimals", "bytes")
     found |= {f"coded {name}": found[name].dictionary_encode() for name in coded}
-    found["intervals of months"] = pa.array([pa.MonthDayNano([2**31 - 1, -(2**31), 2**63 - 1]), None])
+    found["intervals of months"] = pa.array(
+        [pa.MonthDayNano([2**31 - 1, -(2**31), 2**63 - 1]), None]
+    )
     found["coded lists"] = pa.DictionaryArray.from_arrays(pa.array([0, None]), found["lists"])
     return found
 
@@ -166,25 +198,37 @@ def test_the_codes_of_other_rows_are_those_that_they_have_alone(reader, name, tm
     schema = Schema.from_dict({"fields": [field, DECLARED["number"] | {"name": "beside"}]})
     array = ARRAYS[name]
     table = pa.table({"x": array, "beside": viewed([5 * 10**9] * len(array), pa.duration("ns"))})
-    pq.write_table(table, tmp_path / "t.parquet", store_schema=reader == "Parquet", row_group_size=3)
+    pq.write_table(
+        table, tmp_path / "t.parquet", store_schema=reader == "Parquet", row_group_size=3
+    )
     together = read_coded(tmp_path / "t.parquet", schema).columns
     for number in range(len(array)):
-        pq.write_table(table.slice(number, 1), tmp_path / "u.parquet", store_schema=reader == "Parquet")
+        pq.write_table(
+            table.slice(number, 1), tmp_path / "u.parquet", store_schema=reader == "Parquet"
+        )
         alone = read_coded(tmp_path / "u.parquet", schema).columns
         assert [codes[number] for codes in together] == [codes[0] for codes in alone]
-    assert [value.as_buffer().to_pybytes() for value in array.cast(pa.binary())[1:2]] == [b"a"] or name == "coded texts"
+    assert [value.as_buffer().to_pybytes() for value in array.cast(pa.binary())[1:2]] == [
+        b"a"
+    ] or name == "coded texts"
     assert together[0][1] == 0
 
 
 def test_indices_beyond_a_dictionary_are_no_values_but_damage(tmp_path):
-    broken = pa.DictionaryArray.from_arrays(pa.array([0, 5], pa.int32()), pa.array(["a"]), safe=False)
+    broken = pa.DictionaryArray.from_arrays(
+        pa.array([0, 5], pa.int32()), pa.array(["a"]), safe=False
+    )
     with pytest.raises((SynthdpError, pa.ArrowException, IndexError)):  # noqa: PT012 (who writes it may refuse, too)
         in_parquet(broken, tmp_path)
-        read_coded(tmp_path / "t.parquet", Schema.from_dict({"fields": [DECLARED["string"] | {"name": "x"}]}))
+        read_coded(
+            tmp_path / "t.parquet",
+            Schema.from_dict({"fields": [DECLARED["string"] | {"name": "x"}]}),
+        )
 
 
 EXTREMES = [
-    pd.Series(pd.arrays.PeriodArray(np.array([2**62, -(2**62), 0]), dtype=pd.PeriodDtype(freq))) for freq in "YMDhs"
+    pd.Series(pd.arrays.PeriodArray(np.array([2**62, -(2**62), 0]), dtype=pd.PeriodDtype(freq)))
+    for freq in "YMDhs"
 ]
 EXTREMES += [
     pd.Series(pd.arrays.IntervalArray.from_breaks(breaks))
@@ -228,7 +272,21 @@ def count(data, schema):
         next(rows.counted(closed).counts_of([closed.names]))
 
 
-STORED = [b"\xff", b"a", "abc", "1", 1, 2**63 - 1, -(2**63), 1.5, float("inf"), None, "", "9999-99-99", "a\0b"]
+STORED = [
+    b"\xff",
+    b"a",
+    "abc",
+    "1",
+    1,
+    2**63 - 1,
+    -(2**63),
+    1.5,
+    float("inf"),
+    None,
+    "",
+    "9999-99-99",
+    "a\0b",
+]
 
 
 def in_sqlite(place, kind):
@@ -240,7 +298,9 @@ def in_sqlite(place, kind):
     return ibis.sqlite.connect(str(place / "t.db")).table("t")
 
 
-@pytest.mark.parametrize("kind", ["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL(5,2)", "BLOB"])
+@pytest.mark.parametrize(
+    "kind", ["TEXT", "INTEGER", "REAL", "BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL(5,2)", "BLOB"]
+)
 def test_sqlite_lets_anything_stand_anywhere(kind, tmp_path, charged):
     """Each kind of column is read to its end, or refused before anything is paid."""
     table = in_sqlite(tmp_path, kind)
@@ -265,8 +325,14 @@ def test_sqlite_counts_other_rows_as_if_odd_ones_were_not_there(tmp_path):
     counted = EngineTable.of(engine_frame(table), schema).prepared().counted(schema.closed({}))
     (counts,) = counted.counts_of([("x",)])
     closed = schema.closed({})
-    texts = [value for value in STORED if isinstance(value, str)] + ["1", "1.5", "9223372036854775807"]
-    expected = np.bincount(encode(pd.DataFrame({"x": texts}), closed).columns[0], minlength=counts.size)
+    texts = [value for value in STORED if isinstance(value, str)] + [
+        "1",
+        "1.5",
+        "9223372036854775807",
+    ]
+    expected = np.bincount(
+        encode(pd.DataFrame({"x": texts}), closed).columns[0], minlength=counts.size
+    )
     assert counts[0] == expected[0]
     assert counts.sum() == len(STORED) + 1
 
@@ -285,7 +351,10 @@ def test_what_an_engine_cannot_read_at_all_is_refused_before_anything_is_paid(ki
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect(config={"threads": 1})
     connection.register("given", pa.table({"x": ARRAYS["texts"], "y": [1.0] * len(ODD_BYTES)}))
-    fields = [OPEN[kind].to_dict()["fields"][0], OpenSchema.from_kinds({"y": "number"}).to_dict()["fields"][0]]
+    fields = [
+        OPEN[kind].to_dict()["fields"][0],
+        OpenSchema.from_kinds({"y": "number"}).to_dict()["fields"][0],
+    ]
     with pytest.raises(SourceError, match="not shown"):
         synthdp.synthesize(connection.table("given"), {"fields": fields}, epsilon=1, delta=1e-6)
     assert charged == []

@@ -1,4 +1,6 @@
-"""Rows with an unread value are counted apart, and the counts are those of all rows: each is in one cell."""
+"""Rows with an unread value are counted apart, and the counts are those of all rows: each is in one
+cell.
+"""
 
 import itertools
 
@@ -31,7 +33,9 @@ def test_counts_are_those_of_a_plain_source(n_rows, share):
     table = CodedTable(PLACED, tuple(rows_of(n_rows, share, np.random.default_rng(n_rows))))
     found, expected = PlacedSource(table, DECLARED), CodedSource(table)
     assert found.domain == PLACED
-    for clique, one, other in zip(CLIQUES, found.counts_of(CLIQUES), expected.counts_of(CLIQUES), strict=True):
+    for clique, one, other in zip(
+        CLIQUES, found.counts_of(CLIQUES), expected.counts_of(CLIQUES), strict=True
+    ):
         assert one.dtype == np.int64
         assert one.tolist() == other.tolist(), clique
 
@@ -41,13 +45,19 @@ def test_a_row_more_changes_one_cell_of_each_marginal_by_one():
     columns = rows_of(30, 0.2, rng)
     for place in range(30):
         rest = tuple(np.delete(codes, place) for codes in columns)
-        sources = (PlacedSource(CodedTable(PLACED, each), DECLARED) for each in (tuple(columns), rest))
+        sources = (
+            PlacedSource(CodedTable(PLACED, each), DECLARED) for each in (tuple(columns), rest)
+        )
         for more, less in zip(*(source.counts_of(CLIQUES) for source in sources), strict=True):
             assert np.abs(more - less).sum() == 1
 
 
 FIELDS = [
-    {"name": "status", "type": "string", "constraints": {"enum": ["dead", "alive"], "required": True}},
+    {
+        "name": "status",
+        "type": "string",
+        "constraints": {"enum": ["dead", "alive"], "required": True},
+    },
     {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}},
     {
         "name": "income",
@@ -55,7 +65,12 @@ FIELDS = [
         "constraints": {"minimum": 0, "maximum": 9},
         "synthdp": {"derive": ["missing"]},
     },
-    {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"]}, "synthdp": {"derive": ["missing"]}},
+    {
+        "name": "sex",
+        "type": "string",
+        "constraints": {"enum": ["f", "m"]},
+        "synthdp": {"derive": ["missing"]},
+    },
 ]
 ROWS = pd.DataFrame(
     {
@@ -82,6 +97,8 @@ def test_held_rows_are_what_encoding_them_by_a_placed_schema_gives(required):
     closed = opened.closed(found) if found else opened.closed({})
     for schema in (closed.with_unread_places(), closed):
         expected = encode(ROWS, schema)
-        assert [codes.tolist() for codes in held.encode(schema).columns] == [c.tolist() for c in expected.columns]
+        assert [codes.tolist() for codes in held.encode(schema).columns] == [
+            c.tolist() for c in expected.columns
+        ]
         counted = held.counted(schema)
         assert next(iter(counted.counts_of([("status",)]))).sum() == len(ROWS)

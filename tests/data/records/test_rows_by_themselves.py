@@ -1,6 +1,8 @@
-"""A row is read by itself: its codes, and whose it is, are the same in any company, in any order and in any dtype.
+"""A row is read by itself: its codes, and whose it is, are the same in any company, in any order
+and in any dtype.
 
-Companies are drawn from values near each other, and put into whatever pandas, Arrow, Parquet and CSV make of them.
+Companies are drawn from values near each other, and put into whatever pandas, Arrow, Parquet and
+CSV make of them.
 """
 
 import csv
@@ -34,7 +36,15 @@ from synthdp.schema.open_schema import OpenSchema
 
 pa = pytest.importorskip("pyarrow")
 
-REFUSALS = (ValueError, TypeError, OverflowError, NotImplementedError, AttributeError, pa.ArrowException, Warning)
+REFUSALS = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    NotImplementedError,
+    AttributeError,
+    pa.ArrowException,
+    Warning,
+)
 """What pandas and pyarrow raise when they are asked for a column that they cannot make."""
 
 
@@ -43,7 +53,10 @@ EXACT_TYPES = (bool, str, bytes, Decimal, Fraction, complex, dt.timedelta, np.ti
 
 
 def array_of(values):
-    if any(isinstance(value, np.datetime64) and np.datetime_data(value.dtype)[0] == "generic" for value in values):
+    if any(
+        isinstance(value, np.datetime64) and np.datetime_data(value.dtype)[0] == "generic"
+        for value in values
+    ):
         raise ValueError("pyarrow 26 takes the process down with it")
     return pa.array(values, from_pandas=True)
 
@@ -70,7 +83,9 @@ def from_file(content, name):
 
 def half(kind, values):
     """A categorical of which some categories are unused."""
-    return pd.Series(pd.Categorical(values, categories=pd.Index([*dict.fromkeys(values), "unused"], dtype=kind)))
+    return pd.Series(
+        pd.Categorical(values, categories=pd.Index([*dict.fromkeys(values), "unused"], dtype=kind))
+    )
 
 
 def sparse(values):
@@ -89,7 +104,9 @@ COMPANIES = {
     "texts of Arrow": lambda values: pd.Series(pd.array(values, dtype=pd.StringDtype("pyarrow"))),
     "categories": lambda values: objects(values).astype("category"),
     "more categories": lambda values: half(object, values),
-    "categories of Arrow": lambda values: pd.Series(array_of(values).dictionary_encode().to_pandas()),
+    "categories of Arrow": lambda values: pd.Series(
+        array_of(values).dictionary_encode().to_pandas()
+    ),
     "sparse": sparse,
     "Arrow": arrow,
     "dictionary of Arrow": lambda values: pd.Series(
@@ -114,7 +131,12 @@ def made(company, values):
 
 
 def is_nothing(value):
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float) and math.isnan(value))
+    )
 
 
 def is_kept(series, row, value):
@@ -143,7 +165,10 @@ def companies(draw, groups=tuple(NEAR_VALUES)):
     group = draw(st.sampled_from(groups))
     values = draw(st.lists(st.sampled_from(NEAR_VALUES[group]), min_size=1, max_size=3))
     if draw(st.booleans()):
-        values.insert(draw(st.integers(0, len(values))), draw(st.sampled_from([None, math.nan, pd.NA, pd.NaT])))
+        values.insert(
+            draw(st.integers(0, len(values))),
+            draw(st.sampled_from([None, math.nan, pd.NA, pd.NaT])),
+        )
     company = draw(st.sampled_from(sorted(COMPANIES)))
     series = made(company, values)
     assume(series is not None and len(series) == len(values))
@@ -160,7 +185,11 @@ def test_a_code_in_company_is_the_code_alone(company):
         assert together == column.encode(series.iloc[::-1]).tolist()[::-1]
         for row, value in enumerate(values):
             if is_kept(series, row, value):
-                assert together[row] == column.encode(objects([value]))[0], (column, value, series.dtype)
+                assert together[row] == column.encode(objects([value]))[0], (
+                    column,
+                    value,
+                    series.dtype,
+                )
 
 
 @pytest.mark.parametrize("group", NEAR_VALUES)
@@ -171,7 +200,11 @@ def test_codes_and_persons_of_all_pairs_are_those_of_each_alone(group):
     for i, j in permutations(range(len(values)), 2):
         pair = objects([values[i], values[j]])
         for column, codes in zip(COLUMNS, alone, strict=True):
-            assert column.encode(pair).tolist() == [codes[i], codes[j]], (column, values[i], values[j])
+            assert column.encode(pair).tolist() == [codes[i], codes[j]], (
+                column,
+                values[i],
+                values[j],
+            )
         expected = {persons[i], persons[j]} - {None}
         assert kept_rows([pair], max_rows=1).sum() == len(expected), (values[i], values[j])
 
@@ -186,7 +219,9 @@ def test_whose_a_row_is_depends_on_its_id_alone(company):
             assert alone[row] == person_of(objects([value])), (value, series.dtype)
     persons = {person for person in alone if person is not None}
     assert kept_rows([series], max_rows=1).sum() == len(persons)
-    assert (kept_rows([series], max_rows=9) == np.array([person is not None for person in alone])).all()
+    assert (
+        kept_rows([series], max_rows=9) == np.array([person is not None for person in alone])
+    ).all()
 
 
 KINDS = ("categorical", "integer", "number", "year", "date", "datetime")
@@ -228,27 +263,39 @@ def text_file(values):
     return from_file(stream.getvalue().encode(), "x.csv")
 
 
-WRITABLE = [text for text in NEAR_VALUES["texts"] if text.isprintable() or "\r" in text] + ["NULL", "0x1", "\u2028"]
+WRITABLE = [text for text in NEAR_VALUES["texts"] if text.isprintable() or "\r" in text] + [
+    "NULL",
+    "0x1",
+    "\u2028",
+]
 FILED = st.lists(st.sampled_from(WRITABLE), min_size=1, max_size=3)
 
 
 @settings(deadline=None, max_examples=examples(75))
 @given(
-    FILED | st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3), min_size=1)
+    FILED
+    | st.lists(
+        st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3),
+        min_size=1,
+    )
 )
 def test_a_field_of_a_csv_file_is_read_by_itself(values):
     series = text_file(values)
     assert series.tolist() == values
-    assert [person_of(text_file([value])) for value in values] == [person_of(objects([value])) for value in values]
+    assert [person_of(text_file([value])) for value in values] == [
+        person_of(objects([value])) for value in values
+    ]
 
 
-# --- found by attack ------------------------------------------------------------------------------------
+# --- found by attack ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("other", [repr(LONE), "a\0b"])
 @pytest.mark.parametrize("n", [1, 1000])
 def test_a_text_that_no_file_can_hold_moves_nobody_else(other, n):
-    """pandas tells neither lone surrogates from their repr nor, up to 2.2, texts that differ after a NUL."""
+    """pandas tells neither lone surrogates from their repr nor, up to 2.2, texts that differ after
+    a NUL.
+    """
     column = CategoricalColumn(name="x", levels=(repr(LONE), "a"), other="else")
     odd = LONE if other != "a\0b" else "a\0c"
     without = column.encode(objects([other] * n)).tolist()
@@ -273,14 +320,18 @@ def test_a_text_that_no_file_can_hold_moves_nobody_else(other, n):
 )
 def test_a_moment_at_either_end_of_an_arrow_type_stops_no_run(kind, values):
     storage = pa.array(values, pa.int32() if kind == pa.date32() else pa.int64())
-    series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([storage.cast(kind), pa.nulls(1, kind)])))
+    series = pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.chunked_array([storage.cast(kind), pa.nulls(1, kind)]))
+    )
     for column in COLUMNS:
         together = column.encode(series).tolist()
         assert together == [int(column.encode(series.iloc[[row]])[0]) for row in range(4)]
         assert together[3] == column.missing_code
     persons = [person_of(series.iloc[[row]]) for row in range(4)]
     readable = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-    moments = DateColumn(name="x", type="datetime", minimum=dt.date(1900, 1, 1), maximum=dt.date(2030, 1, 1), bins=2)
+    moments = DateColumn(
+        name="x", type="datetime", minimum=dt.date(1900, 1, 1), maximum=dt.date(2030, 1, 1), bins=2
+    )
     assert moments.encode(series).tolist()[:2] == ([1, 0] if readable else [2, 2])
     assert len(set(persons)) == (4 if readable else 1)
     assert persons[3] is None
@@ -289,7 +340,15 @@ def test_a_moment_at_either_end_of_an_arrow_type_stops_no_run(kind, values):
 def test_texts_that_look_like_numbers_are_as_many_persons_as_texts():
     assert len({person_of(objects([text])) for text in ("12", "12.0", "012", "1.2e1")}) == 4
     assert kept_rows([text_file(["12", "12.0"])], max_rows=1).sum() == 2
-    assert len({person_of(objects([value])) for value in ("12", " 12 ", 12, 12.0, np.uint8(12), np.str_("12"))}) == 1
+    assert (
+        len(
+            {
+                person_of(objects([value]))
+                for value in ("12", " 12 ", 12, 12.0, np.uint8(12), np.str_("12"))
+            }
+        )
+        == 1
+    )
 
 
 def test_ids_of_bytes_are_persons_of_their_own():
@@ -307,7 +366,10 @@ def test_a_moment_is_one_person_in_any_type():
         np.datetime64("2020-01-01T00:00", "ns"), "2020-01-01",
     ]  # fmt: skip
     assert {person_of(objects([moment])) for moment in moments} == {"2020-01-01"}
-    assert person_of(objects([pd.Timestamp("2020-01-01 00:00:00.000000001")])) == "2020-01-01T00:00:00.000000001"
+    assert (
+        person_of(objects([pd.Timestamp("2020-01-01 00:00:00.000000001")]))
+        == "2020-01-01T00:00:00.000000001"
+    )
 
 
 def test_integers_and_floats_that_are_equal_are_not_read_for_each_other():
@@ -316,7 +378,9 @@ def test_integers_and_floats_that_are_equal_are_not_read_for_each_other():
     for values in ([10**22, 1e22], [1e22, 10**22], [10**22, 1e22, "a"], ["a", None, 1e22, 10**22]):
         alone = [int(column.encode(objects([value]))[0]) for value in values]
         assert column.encode(objects(values)).tolist() == alone
-        assert len({code for code, value in zip(alone, values, strict=True) if value == 10**22}) == 2
+        assert (
+            len({code for code, value in zip(alone, values, strict=True) if value == 10**22}) == 2
+        )
 
 
 def test_truth_values_are_the_same_whatever_pandas_made_of_them():
@@ -328,9 +392,13 @@ def test_truth_values_are_the_same_whatever_pandas_made_of_them():
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "str", "dictionary"])
 def test_text_that_is_no_utf_8_is_one_odd_value_among_others(kind):
-    """Arrow lets anybody call bytes text: a row of them is foreign, and the rows beside it stay what they are."""
+    """Arrow lets anybody call bytes text: a row of them is foreign, and the rows beside it stay
+    what they are.
+    """
     content = [b"a", b"secret-\xff", b"\xed\xa0\x80", b"a"]
-    offsets = np.cumsum([0, *map(len, content)]).astype(np.int64 if kind == "large_string" else np.int32)
+    offsets = np.cumsum([0, *map(len, content)]).astype(
+        np.int64 if kind == "large_string" else np.int32
+    )
     dtype = pa.large_string() if kind == "large_string" else pa.string()
     buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(content))]
     array = pa.Array.from_buffers(dtype, len(content), buffers)

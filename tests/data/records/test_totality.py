@@ -1,4 +1,6 @@
-"""Totality: whatever a cell holds gets a code, by itself, without an error, a warning or a log line."""
+"""Totality: whatever a cell holds gets a code, by itself, without an error, a warning or a log
+line.
+"""
 
 import datetime as dt
 import logging
@@ -16,7 +18,9 @@ INTEGER = next(column for column in COLUMNS if type(column).__name__ == "Integer
 MOMENT = next(column for column in COLUMNS if getattr(column, "type", "") == "datetime")
 
 
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: f"{type(column).__name__}-{column.required}")
+@pytest.mark.parametrize(
+    "column", COLUMNS, ids=lambda column: f"{type(column).__name__}-{column.required}"
+)
 def test_odd_values_never_raise_and_are_read_by_themselves(column, caplog):
     with caplog.at_level(logging.DEBUG):
         together = column.encode(objects(ODD_VALUES))
@@ -58,7 +62,11 @@ def test_every_dtype_gets_codes(column, series):
 def test_arrow_dtypes_get_codes(dtype):
     pytest.importorskip("pyarrow")
     value = (
-        dt.date(2010, 1, 1) if "date" in dtype else dt.datetime.fromisoformat("2010-01-01") if "time" in dtype else 1
+        dt.date(2010, 1, 1)
+        if "date" in dtype
+        else dt.datetime.fromisoformat("2010-01-01")
+        if "time" in dtype
+        else 1
     )
     series = pd.Series([str(value) if "string" in dtype else value, None], dtype=dtype)
     for column in COLUMNS:

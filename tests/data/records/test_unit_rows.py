@@ -62,7 +62,9 @@ def test_a_shared_generator_would_not_be_stable():
 
     ids = ["a", "b", "b", "a", "b", "a"] * 5
     others = np.array([name != "a" for name in ids])
-    assert shifting(ids)[others].tolist() != shifting([name for name in ids if name != "a"]).tolist()
+    assert (
+        shifting(ids)[others].tolist() != shifting([name for name in ids if name != "a"]).tolist()
+    )
 
 
 def test_every_sample_of_a_persons_rows_is_as_likely():
@@ -90,13 +92,23 @@ def test_spellings_of_one_id_are_one_person():
     assert kept(["12", " 12", 12, 12.0, np.int64(12), "12 ", np.float32(12)], 1).sum() == 1
     assert kept(["e\u0301", "é"], 1).sum() == 1
     assert kept(["12", "12.5", 12.5, "012", "1 2", True, "True", "A", "a"], 1).sum() == 7
-    typed = [pd.Series([1, 2]), pd.Series([1.0, math.nan]), pd.Series(["2"]), pd.Series([2], dtype="Int64")]
+    typed = [
+        pd.Series([1, 2]),
+        pd.Series([1.0, math.nan]),
+        pd.Series(["2"]),
+        pd.Series([2], dtype="Int64"),
+    ]
     assert kept_rows(typed, max_rows=1).sum() == 2
 
 
 def test_ids_of_other_types_are_their_text():
     same = UUID(int=1)
-    assert kept([same, UUID(int=1), str(same), UUID(int=2), dt.date(2020, 1, 1), Decimal(7), "7"], 1).sum() == 4
+    assert (
+        kept(
+            [same, UUID(int=1), str(same), UUID(int=2), dt.date(2020, 1, 1), Decimal(7), "7"], 1
+        ).sum()
+        == 4
+    )
 
 
 def test_rows_without_an_id_are_left_out():
@@ -112,7 +124,9 @@ def test_odd_ids_neither_raise_nor_make_people_one():
 
 
 def test_colliding_hashes_do_not_make_two_people_one(monkeypatch):
-    monkeypatch.setattr(pd.util, "hash_array", lambda texts, **_: np.zeros(len(texts), dtype=np.uint64))
+    monkeypatch.setattr(
+        pd.util, "hash_array", lambda texts, **_: np.zeros(len(texts), dtype=np.uint64)
+    )
     rows = kept(["a", "b"] * 10, 3)
     assert (rows[::2].sum(), rows[1::2].sum()) == (3, 3)
 
@@ -136,18 +150,24 @@ CLOSED = {"name": "c", "type": "integer", "constraints": {"minimum": 0, "maximum
 
 
 def counted(frame, k, key=KEY):
-    schema = OpenSchema.from_dict({"fields": [*OpenSchema.from_kinds(KINDS).to_dict()["fields"], CLOSED]})
+    schema = OpenSchema.from_dict(
+        {"fields": [*OpenSchema.from_kinds(KINDS).to_dict()["fields"], CLOSED]}
+    )
     reader = HeldTableReader(schema, unit="person", max_rows=k, key=key)
     for rows in np.array_split(np.arange(len(frame)), 3):
         reader.add(frame.iloc[rows])
     table, schema = reader.finish(), schema.without("person")
     found = {"x": {"minimum": 0, "maximum": 9}, "y": {"levels": ["u"]}, "z": {}}
-    closed = schema.closed({column.name: column.closed(**found[column.name]) for column in schema.open_columns})
+    closed = schema.closed(
+        {column.name: column.closed(**found[column.name]) for column in schema.open_columns}
+    )
     return table, table.encode(closed)
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=30), st.integers(1, 3))
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=30), st.integers(1, 3)
+)
 def test_a_person_more_adds_at_most_k_rows_to_a_held_table(rows, k):
     frame = pd.DataFrame(rows, columns=["person", "x"], dtype=object)
     frame = frame.assign(y=frame["x"].map(str), z=frame["x"] > 4, c=frame["x"])
@@ -156,7 +176,9 @@ def test_a_person_more_adds_at_most_k_rows_to_a_held_table(rows, k):
     less, fewer = counted(frame[frame["person"] != "a"], k)
     expected = min(k, sum(person == "a" for person, _ in rows))
     starts = np.arange(10)
-    difference = more.source.histogram(Grid(column="x"), starts) - less.source.histogram(Grid(column="x"), starts)
+    difference = more.source.histogram(Grid(column="x"), starts) - less.source.histogram(
+        Grid(column="x"), starts
+    )
     assert difference.min() >= 0
     assert difference.sum() == expected
     assert len(codes.columns[0]) - len(fewer.columns[0]) == expected

@@ -30,8 +30,12 @@ def mbi():
 def test_marginals_of_the_same_potentials_agree(mbi, scale):
     potentials = random_potentials(np.random.default_rng(4), DOMAIN, CLIQUES, scale=scale)
     domain = mbi.Domain(DOMAIN.attributes, DOMAIN.shape)
-    factors = {clique: mbi.Factor(domain.project(clique), table) for clique, table in potentials.items()}
-    marginals = mbi.marginal_oracles.message_passing_stable(mbi.CliqueVector(domain, CLIQUES, factors), 50.0)
+    factors = {
+        clique: mbi.Factor(domain.project(clique), table) for clique, table in potentials.items()
+    }
+    marginals = mbi.marginal_oracles.message_passing_stable(
+        mbi.CliqueVector(domain, CLIQUES, factors), 50.0
+    )
     model = field(DOMAIN, potentials, total=50.0)
     for clique in CLIQUES:
         expected = np.asarray(marginals[clique].values)
@@ -56,5 +60,7 @@ def test_its_mirror_descent_finds_no_lower_loss(mbi):
     assert ours.status.loss <= 1.001 * their_loss
     for clique in CLIQUES:
         np.testing.assert_allclose(
-            ours.marginal(clique).values, np.asarray(theirs.project(clique).values), atol=0.01 * ours.total
+            ours.marginal(clique).values,
+            np.asarray(theirs.project(clique).values),
+            atol=0.01 * ours.total,
         )

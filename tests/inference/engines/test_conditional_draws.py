@@ -30,13 +30,21 @@ N_ROWS = 20_000
 def mixture(seed, *, zeros=0.0, constraints=(), n_components=7):
     rng = np.random.default_rng(seed)
     blocks = [rng.random((size, n_components)) ** 3 for size in DOMAIN.shape]
-    blocks = [np.where(rng.random(block.shape) < zeros, 0.0, block) + (zeros == 0) * 1e-3 for block in blocks]
+    blocks = [
+        np.where(rng.random(block.shape) < zeros, 0.0, block) + (zeros == 0) * 1e-3
+        for block in blocks
+    ]
     for block in blocks:
         block[0, block.sum(axis=0) == 0] = 1.0
     levels = np.concatenate([block / block.sum(axis=0) for block in blocks])
     weights = rng.dirichlet(np.ones(n_components))
     return MixtureModel(
-        domain=DOMAIN, levels=levels, weights=weights, total=1.0, status=STATUS, constraints=constraints
+        domain=DOMAIN,
+        levels=levels,
+        weights=weights,
+        total=1.0,
+        status=STATUS,
+        constraints=constraints,
     )
 
 
@@ -86,7 +94,9 @@ def test_a_slice_far_below_what_a_float_holds_is_drawn_from_a_mixture():
     domain = Domain(("a", "b", "c"), (2, 2, 2))
     rare = np.array([[1.0, 1.0], [1e-200, 1e-199]])
     levels = np.concatenate([rare, rare, np.array([[1.0, 0.0], [0.0, 1.0]])])
-    model = MixtureModel(domain=domain, levels=levels, weights=np.full(2, 0.5), total=1.0, status=STATUS)
+    model = MixtureModel(
+        domain=domain, levels=levels, weights=np.full(2, 0.5), total=1.0, status=STATUS
+    )
     second = np.array([False, True])
     columns = model.sample_where({"a": second, "b": second}, 10_100, seed=0)
     assert (columns[0] & columns[1]).all()
@@ -98,11 +108,17 @@ def test_a_slice_far_below_what_a_float_holds_is_drawn_from_a_mixture():
 def test_what_all_components_rule_out_is_completed_by_those_that_rule_out_fewest_levels():
     a, b, c = np.eye(3)[:, [0, 1, 1]], np.eye(2)[:, [0, 1, 1]], np.eye(4)[:, [0, 1, 2]]
     weights = np.array([0.5, 0.1, 0.4])
-    model = MixtureModel(domain=DOMAIN, levels=np.concatenate([a, b, c]), weights=weights, total=1.0, status=STATUS)
+    model = MixtureModel(
+        domain=DOMAIN, levels=np.concatenate([a, b, c]), weights=weights, total=1.0, status=STATUS
+    )
     columns = model.complete({"a": np.full(N_ROWS, 2), "b": np.ones(N_ROWS, int)}, seed=0)
-    assert_follows(columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.eye(2)[1], np.array([0.0, 0.1, 0.4, 0.0])))
+    assert_follows(
+        columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.eye(2)[1], np.array([0.0, 0.1, 0.4, 0.0]))
+    )
     columns = model.sample_where({"a": np.eye(3)[2], "b": np.eye(2)[1]}, N_ROWS, seed=0)
-    assert_follows(columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.eye(2)[1], np.array([0.0, 0.1, 0.4, 0.0])))
+    assert_follows(
+        columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.eye(2)[1], np.array([0.0, 0.1, 0.4, 0.0]))
+    )
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -116,13 +132,17 @@ def test_rows_agree_with_records_or_differ_in_fewest_attributes(seed):
     weights[0] = 0.5
     names = [str(name) for name in rng.permutation(domain.attributes)[: rng.integers(1, 5)]]
     given = {name: rng.integers(0, domain[name], n_records) for name in names}
-    differ = sum((columns[domain.index(name)] != codes[:, None]).astype(int) for name, codes in given.items())
+    differ = sum(
+        (columns[domain.index(name)] != codes[:, None]).astype(int) for name, codes in given.items()
+    )
     agreeing = AgreeingRows(domain, columns, weights, given)
     np.testing.assert_array_equal(agreeing.n_agreeing, ((differ == 0) & (weights > 0)).sum(axis=1))
     records = rng.integers(0, n_records, 40)
     rows = agreeing.drawn(records, rng)
     assert (weights[rows] > 0).all()
-    np.testing.assert_array_equal(differ[records, rows], differ[:, weights > 0].min(axis=1)[records])
+    np.testing.assert_array_equal(
+        differ[records, rows], differ[:, weights > 0].min(axis=1)[records]
+    )
 
 
 def test_nearest_rows_are_drawn_by_weight_and_also_from_very_many(monkeypatch):
@@ -157,7 +177,9 @@ def test_records_that_none_agrees_with_are_completed_within_the_constraints():
     assert (columns[1] == 1).all()
     assert constraint.holds(DOMAIN, columns).all()
     with pytest.raises(ParameterError, match=r"^where: .* on \('b', 'c'\);"):
-        model.sample_where({"b": np.array([False, True]), "c": np.array([True, True, False, False])}, 5)
+        model.sample_where(
+            {"b": np.array([False, True]), "c": np.array([True, True, False, False])}, 5
+        )
 
 
 def test_the_field_of_a_tree_has_the_tree_s_marginals():
@@ -171,29 +193,38 @@ def test_the_field_of_a_tree_has_the_tree_s_marginals():
     field = field_of(tree, beliefs, {})
     for clique, belief in zip(tree.cliques, beliefs, strict=True):
         np.testing.assert_allclose(field.marginal(clique).values, belief, atol=1e-12)
-    # Of what has probability 0 nothing is known: its other attributes are as all records' are, but for b and c.
+    # Of what has probability 0 nothing is known: its other attributes are as all records' are, but
+    # for b and c.
     columns = field.complete({"a": np.zeros(N_ROWS, int)}, seed=0)
     assert_follows(columns, np.eye(3)[0][:, None, None] * joint.sum(axis=0))
 
 
 def test_pseudo_marginals_complete_rare_records_from_their_tree():
-    """Of two hundred million records a few have a = 2: no drawn row does, the tree knows them all the same."""
+    """Of two hundred million records a few have a = 2: no drawn row does, the tree knows them all
+    the same.
+    """
     pairs = {("a", "b"): (3, 2), ("b", "c"): (2, 4), ("a", "c"): (3, 4)}
     rare = np.array([0.5, 0.5 - 1e-8, 1e-8])
     b_of_a, c = np.array([[0.5, 0.5], [0.5, 0.5], [0.9, 0.1]]), np.full(4, 0.25)
     joint = np.einsum("a,ab,c->abc", rare, b_of_a, c)
     tables = {clique: joint.sum(axis=3 - sum(map(DOMAIN.index, clique))) for clique in pairs}
-    model = PseudoMarginalModel(domain=DOMAIN, tables=tables, messages={}, constraints=(), total=2e8, status=STATUS)
+    model = PseudoMarginalModel(
+        domain=DOMAIN, tables=tables, messages={}, constraints=(), total=2e8, status=STATUS
+    )
     columns = model.complete({"a": np.full(N_ROWS, 2)}, seed=0)
     assert_follows(columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.array([0.9, 0.1]), c))
-    assert_follows(model.sample_where({"a": np.eye(3)[2]}, N_ROWS, seed=0), joint * np.eye(3)[2][:, None, None])
+    assert_follows(
+        model.sample_where({"a": np.eye(3)[2]}, N_ROWS, seed=0), joint * np.eye(3)[2][:, None, None]
+    )
 
 
 def test_a_merged_slice_without_any_share_is_drawn_and_its_records_are_completed():
     merging = Coarsening({"c": np.array([0, 0, 1, 1])})
     measurements = [
         LinearMeasurement(("c",), np.array([30.0, -2.0, 10.0, 20.0]), 1.0),
-        LinearMeasurement(("a", "c"), np.array([[10.0, 1.0], [10.0, 9.0], [10.0, 20.0]]), 1.0, merging),
+        LinearMeasurement(
+            ("a", "c"), np.array([[10.0, 1.0], [10.0, 9.0], [10.0, 20.0]]), 1.0, merging
+        ),
     ]
     model = estimate_refined(GraphicalModelEstimator(), DOMAIN, measurements)
     expected = np.tile(model.marginal(("a", "c")).values[:, None, :1], (1, 2, 4)) * np.eye(4)[1]
@@ -214,8 +245,13 @@ def test_public_rows_are_merged_as_the_measurements_are():
     ]
     engine = PublicDataEstimator(columns=public, max_missed_share=1.0)
     model = estimate_refined(engine, DOMAIN, measurements)
-    by_hand = PublicDataEstimator(columns=(public[0], public[1], groups[public[2]]), max_missed_share=1.0)
-    unmerged = [measurements[0].coarsened(merging), LinearMeasurement(("a", "c"), measurements[1].values, 3.0)]
+    by_hand = PublicDataEstimator(
+        columns=(public[0], public[1], groups[public[2]]), max_missed_share=1.0
+    )
+    unmerged = [
+        measurements[0].coarsened(merging),
+        LinearMeasurement(("a", "c"), measurements[1].values, 3.0),
+    ]
     oracle = by_hand.estimate(merging.domain(DOMAIN), unmerged)
     values = model.marginal(DOMAIN.attributes).values
     merged = np.stack([values[..., groups == group].sum(axis=-1) for group in range(3)], axis=-1)

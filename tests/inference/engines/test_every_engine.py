@@ -21,10 +21,14 @@ from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.release.registry import ENGINES as NAMED
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # fits are cut short to save time
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
-ALL_ROWS = tuple(np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True))
+ALL_ROWS = tuple(
+    np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True)
+)
 
 ENGINES = [*map(quick_engine, NAMED), PublicDataEstimator(columns=ALL_ROWS)]
 PROBLEMS = {
@@ -49,7 +53,9 @@ def engine(request):
 
 @pytest.fixture(scope="module")
 def joint():
-    return 5000 * np.random.default_rng(3).dirichlet(np.full(DOMAIN.size(), 2.0)).reshape(DOMAIN.shape)
+    return 5000 * np.random.default_rng(3).dirichlet(np.full(DOMAIN.size(), 2.0)).reshape(
+        DOMAIN.shape
+    )
 
 
 def measured(joint, cliques, stddev):
@@ -60,7 +66,11 @@ def measured(joint, cliques, stddev):
 @pytest.fixture(scope="module")
 def fitted(joint):
     """Models of the problems, fitted once an engine."""
-    return cache(lambda engine, problem: engine.estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=2.0)))
+    return cache(
+        lambda engine, problem: engine.estimate(
+            DOMAIN, measured(joint, PROBLEMS[problem], stddev=2.0)
+        )
+    )
 
 
 def test_every_named_engine_is_tested():
@@ -81,7 +91,9 @@ def test_marginals_explain_the_measurements_and_survive_saving(engine, joint, pr
         assert error < 0.03 * model.total
     state, arrays = model_to_state(model)
     loaded = model_from_state(json.loads(json.dumps(state)), arrays, DOMAIN)
-    np.testing.assert_allclose(loaded.marginal(("c", "a")).values, model.marginal(("c", "a")).values, rtol=1e-12)
+    np.testing.assert_allclose(
+        loaded.marginal(("c", "a")).values, model.marginal(("c", "a")).values, rtol=1e-12
+    )
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
 
 
@@ -90,7 +102,9 @@ def test_samples_follow_the_model_and_their_seed(engine, fitted):
     for rounding in (True, False):
         columns = model.sample(20_000, seed=5, rounding=rounding)
         assert all(map(np.array_equal, columns, model.sample(20_000, seed=5, rounding=rounding)))
-        assert not all(map(np.array_equal, columns, model.sample(20_000, seed=6, rounding=rounding)))
+        assert not all(
+            map(np.array_equal, columns, model.sample(20_000, seed=6, rounding=rounding))
+        )
         for clique in PROBLEMS["cycle"]:
             counts = np.zeros(DOMAIN.project(clique).shape)
             np.add.at(counts, tuple(columns[DOMAIN.index(name)] for name in clique), 1)
@@ -102,8 +116,12 @@ def test_samples_follow_the_model_and_their_seed(engine, fitted):
 def test_no_row_breaks_a_constraint(engine, joint):
     for constraint in CONSTRAINTS:
         shown = constraint.canonical(DOMAIN)
-        joint = joint * shown.allowed.reshape([DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes])
-    model = engine.estimate(DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS)
+        joint = joint * shown.allowed.reshape(
+            [DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes]
+        )
+    model = engine.estimate(
+        DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS
+    )
     for rounding in (True, False):
         columns = model.sample(4000, seed=0, rounding=rounding)
         assert all(constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS)
@@ -117,12 +135,17 @@ def shares_of(columns, names, rows=slice(None)):
 
 
 @pytest.mark.parametrize("problem", ["tree", "cycle"])
-def test_completed_rows_keep_what_is_given_and_follow_the_conditional_distribution(engine, fitted, problem):
+def test_completed_rows_keep_what_is_given_and_follow_the_conditional_distribution(
+    engine, fitted, problem
+):
     model = fitted(engine, problem)
     names = ("c", "a", "b")
     for known in (1, 2):
         cells = list(product(*(range(DOMAIN[name]) for name in names[:known])))
-        given = {name: np.repeat(codes, 8000) for name, codes in zip(names, np.transpose(cells), strict=False)}
+        given = {
+            name: np.repeat(codes, 8000)
+            for name, codes in zip(names, np.transpose(cells), strict=False)
+        }
         columns = model.complete(given, seed=4)
         assert all(map(np.array_equal, columns, model.complete(given, seed=4)))
         assert not all(map(np.array_equal, columns, model.complete(given, seed=5)))
@@ -132,7 +155,9 @@ def test_completed_rows_keep_what_is_given_and_follow_the_conditional_distributi
         for number, cell in enumerate(cells):
             drawn = shares_of(columns, names[known:], slice(8000 * number, 8000 * (number + 1)))
             assert np.abs(drawn - table[cell] / table[cell].sum()).sum() / 2 < 0.05
-    assert [column.shape for column in model.complete({"a": np.empty(0, dtype=int)})] == [(0,)] * len(DOMAIN)
+    assert [column.shape for column in model.complete({"a": np.empty(0, dtype=int)})] == [
+        (0,)
+    ] * len(DOMAIN)
 
 
 def test_slices_follow_the_conditional_distribution(engine, fitted):
@@ -147,12 +172,19 @@ def test_slices_follow_the_conditional_distribution(engine, fitted):
     assert [column.shape for column in model.sample_where(wanted, 0)] == [(0,)] * len(DOMAIN)
 
 
-@pytest.mark.parametrize("cliques", [[("b", "c")], [("b", "c"), ("c", "d"), ("d", "b")]], ids=["tree", "cycle"])
+@pytest.mark.parametrize(
+    "cliques", [[("b", "c")], [("b", "c"), ("c", "d"), ("d", "b")]], ids=["tree", "cycle"]
+)
 def test_slices_are_drawn_however_rare(engine, cliques):
-    """One record in a million; engines that hold records may lack it, and then make it of the nearest ones."""
+    """One record in a million; engines that hold records may lack it, and then make it of the
+    nearest ones.
+    """
     n_rows = 1e7
     one_way = LinearMeasurement(("a",), np.array([n_rows / 2, n_rows / 2 - 10, 10.0]), 0.1)
-    others = [LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0) for c in cliques]
+    others = [
+        LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0)
+        for c in cliques
+    ]
     model = engine.estimate(DOMAIN, [one_way, *others])
     wanted = {"a": np.array([False, False, True]), "b": np.array([True, False])}
     assert model.marginal(("a", "b")).values[2, 0] < 1e-4 * n_rows
@@ -165,8 +197,12 @@ def test_slices_are_drawn_however_rare(engine, cliques):
 def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
     for constraint in CONSTRAINTS:
         shown = constraint.canonical(DOMAIN)
-        joint = joint * shown.allowed.reshape([DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes])
-    first = engine.estimate(DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS)
+        joint = joint * shown.allowed.reshape(
+            [DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes]
+        )
+    first = engine.estimate(
+        DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS
+    )
     state, arrays = model_to_state(first)
     a, d = np.repeat([[0, 0, 1, 1, 2], [0, 1, 0, 1, 1]], 300, axis=1)
     for model in (first, model_from_state(json.loads(json.dumps(state)), arrays, DOMAIN)):
@@ -177,16 +213,25 @@ def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
         sliced = model.sample_where({"a": np.array([False, False, True])}, 1000, seed=0)
         assert (sliced[0] == 2).all()
         assert all(constraint.holds(DOMAIN, sliced).all() for constraint in CONSTRAINTS)
-        with pytest.raises(ParameterError, match=r"^given: .* on \('a', 'c'\) and on \('c', 'd'\) together;"):
+        with pytest.raises(
+            ParameterError, match=r"^given: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
+        ):
             model.complete({"a": np.array([0, 2]), "d": np.array([0, 0])}, seed=0)
-        with pytest.raises(ParameterError, match=r"^where: .* on \('a', 'c'\) and on \('c', 'd'\) together;"):
-            model.sample_where({"a": np.array([False, False, True]), "d": np.array([True, False])}, 5, seed=0)
+        with pytest.raises(
+            ParameterError, match=r"^where: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
+        ):
+            model.sample_where(
+                {"a": np.array([False, False, True]), "d": np.array([True, False])}, 5, seed=0
+            )
 
 
 def test_slices_may_cut_through_merged_levels(engine, joint):
     merging = Coarsening({"c": np.array([0, 1, 1]), "a": np.array([1, 0, 0])})
     plain = measured(joint, [("a",), ("c",), ("b", "a"), ("a", "c"), ("c", "b")], stddev=2.0)
-    merged = [LinearMeasurement(m.clique, merging.apply(m.clique, m.values), 2.0, merging) for m in plain[2:]]
+    merged = [
+        LinearMeasurement(m.clique, merging.apply(m.clique, m.values), 2.0, merging)
+        for m in plain[2:]
+    ]
     model = estimate_refined(engine, DOMAIN, [*plain[:2], *merged])
     assert isinstance(model, RefinedModel)
     wanted = {"a": np.array([True, True, False]), "c": np.array([False, True, False])}
@@ -217,7 +262,8 @@ def test_merged_measurements_are_refused_by_engines_that_do_not_take_them(engine
     given = [plain, merged(pair, ONE_WAY)]
     if not engine.takes_merged:
         with pytest.raises(
-            ParameterError, match=r"measurement of \('b', 'a'\): levels are merged; use estimate_refined"
+            ParameterError,
+            match=r"measurement of \('b', 'a'\): levels are merged; use estimate_refined",
         ):
             engine.estimate(DOMAIN, given)
         return
@@ -233,7 +279,9 @@ def test_pairs_merged_in_several_ways_are_explained_each_in_its_own(engine, join
     plain = measured(joint, [*columns, *pairs], stddev=2.0)
     mergings = dict(zip(pairs, (ONE_WAY, OTHER_WAY), strict=True))
     model = estimate_refined(
-        engine, DOMAIN, [merged(m, mergings[m.clique]) if m.clique in mergings else m for m in plain]
+        engine,
+        DOMAIN,
+        [merged(m, mergings[m.clique]) if m.clique in mergings else m for m in plain],
     )
     assert not isinstance(model, RefinedModel)
     for clique in [*columns, *pairs]:
@@ -246,11 +294,24 @@ def test_pairs_merged_in_several_ways_are_explained_each_in_its_own(engine, join
 def test_partial_rows_and_slices_without_sense_are_refused(engine, fitted):
     model = fitted(engine, "tree")
     zero = np.zeros(1, dtype=int)
-    for given in ({}, {"z": zero}, {"a": zero + 3}, {"a": zero - 1}, {"a": zero, "b": np.zeros(2, int)}, {"a": [0.5]}):
+    for given in (
+        {},
+        {"z": zero},
+        {"a": zero + 3},
+        {"a": zero - 1},
+        {"a": zero, "b": np.zeros(2, int)},
+        {"a": [0.5]},
+    ):
         with pytest.raises(ParameterError):
             model.complete({name: np.asarray(codes) for name, codes in given.items()})
     every = np.ones(3, dtype=bool)
-    for wanted in ({"z": every}, {"a": every[:2]}, {"a": ~every}, {"a": -1.0 * every}, {"a": np.nan * every}):
+    for wanted in (
+        {"z": every},
+        {"a": every[:2]},
+        {"a": ~every},
+        {"a": -1.0 * every},
+        {"a": np.nan * every},
+    ):
         with pytest.raises(ParameterError):
             model.sample_where(wanted, 5)
     with pytest.raises(ParameterError, match="n_rows"):
@@ -284,7 +345,10 @@ def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint
     assert reason == "layered-consistency: levels are merged in some of the measurements"
     assert AutoEstimator().estimate(DOMAIN, mixed).choice == reason
     # A merging of attributes that are not measured with it merges nothing.
-    elsewhere = [LinearMeasurement(m.clique, m.values, m.stddev, Coarsening({"d": np.array([0, 0])})) for m in plain]
+    elsewhere = [
+        LinearMeasurement(m.clique, m.values, m.stddev, Coarsening({"d": np.array([0, 0])}))
+        for m in plain
+    ]
     assert AutoEstimator().choose(DOMAIN, elsewhere)[0].name == "graphical-model"
 
 
@@ -293,9 +357,12 @@ def test_problems_with_merged_levels_are_checked_at_their_own_size():
     checked_problem(DOMAIN, [fits], takes_merged=True)
     for takes_merged in ({}, {"takes_merged": False}):
         with pytest.raises(
-            ParameterError, match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined"
+            ParameterError,
+            match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined",
         ):
             checked_problem(DOMAIN, [fits], **takes_merged)
     too_large = LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
-    with pytest.raises(ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"):
+    with pytest.raises(
+        ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"
+    ):
         checked_problem(DOMAIN, [too_large], takes_merged=True)

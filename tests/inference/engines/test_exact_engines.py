@@ -38,7 +38,9 @@ def engine(request):
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 def measured(joint, cliques, *, seed=0, stddev=10.0):
@@ -59,18 +61,24 @@ def test_marginals_are_non_negative_consistent_and_add_up_to_the_total(model):
         assert marginal.domain == DOMAIN.project(clique)
         assert (marginal.values >= 0).all()
         assert marginal.total() == pytest.approx(model.total, rel=1e-9)
-        np.testing.assert_allclose(marginal.values, whole.project(clique).values, atol=1e-9 * model.total)
+        np.testing.assert_allclose(
+            marginal.values, whole.project(clique).values, atol=1e-9 * model.total
+        )
 
 
 def test_the_total_is_the_weighted_mean_of_the_sums(engine, joint):
     measurements = measured(joint, PROBLEMS["nested"])
-    assert engine().estimate(DOMAIN, measurements).total == pytest.approx(estimate_total(measurements))
+    assert engine().estimate(DOMAIN, measurements).total == pytest.approx(
+        estimate_total(measurements)
+    )
 
 
 def test_attributes_that_are_not_measured_are_uniform_and_independent(engine, joint):
     model = engine().estimate(DOMAIN, measured(joint, [("a", "b")]))
     expected = model.marginal(("a", "b")).values[:, :, None] / 8
-    np.testing.assert_allclose(model.marginal(("a", "b", "c")).values, np.repeat(expected * 2, 4, axis=2), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.marginal(("a", "b", "c")).values, np.repeat(expected * 2, 4, axis=2), rtol=1e-6
+    )
     np.testing.assert_allclose(model.marginal(("c", "d")).values, model.total / 8, rtol=1e-6)
 
 
@@ -79,7 +87,9 @@ def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, join
     """The measured marginals, and with them the maximum-entropy distribution that has them."""
     model = engine().estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-4))
     for clique in PROBLEMS[problem]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.5)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.5
+        )
     if problem == "tree":
         left, right = marginal_of(joint, DOMAIN, ("a", "b")), marginal_of(joint, DOMAIN, ("b", "c"))
         expected = left[:, :, None] * right[None] / right.sum(axis=1)[None, :, None]
@@ -105,7 +115,9 @@ def test_samples_are_codes_and_depend_on_nothing_but_the_seed(model, rounding):
 @pytest.mark.parametrize("n_rows", [0, 1])
 @pytest.mark.parametrize("rounding", [True, False])
 def test_samples_may_be_empty_or_of_one_row(model, n_rows, rounding):
-    assert [column.shape for column in model.sample(n_rows, seed=0, rounding=rounding)] == [(n_rows,)] * len(DOMAIN)
+    assert [column.shape for column in model.sample(n_rows, seed=0, rounding=rounding)] == [
+        (n_rows,)
+    ] * len(DOMAIN)
 
 
 def test_negative_sample_sizes_are_refused(model):
@@ -129,7 +141,9 @@ def test_a_model_survives_being_saved(model):
     assert loaded.domain == model.domain
     assert loaded.total == model.total
     assert loaded.status == model.status
-    np.testing.assert_array_equal(loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values)
+    np.testing.assert_array_equal(
+        loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values
+    )
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
 
 
@@ -157,7 +171,9 @@ def test_precise_measurements_weigh_more(engine):
     rough = LinearMeasurement(("a",), np.array([100.0, 0.0]), 10.0)
     fine = LinearMeasurement(("a",), np.array([40.0, 60.0]), 1.0)
     values = engine().estimate(domain, [rough, fine]).marginal(("a",)).values
-    np.testing.assert_allclose(values, (np.array([100.0, 0.0]) + 100 * np.array([40.0, 60.0])) / 101, atol=0.1)
+    np.testing.assert_allclose(
+        values, (np.array([100.0, 0.0]) + 100 * np.array([40.0, 60.0])) / 101, atol=0.1
+    )
 
 
 @pytest.mark.parametrize("size", [1, 5])
@@ -211,7 +227,9 @@ def test_warm_starts_from_another_domain_are_refused(engine, joint):
 
 def test_progress_is_reported(engine, joint):
     seen = []
-    model = engine().estimate(DOMAIN, measured(joint, [("a",)]), progress=lambda *done: seen.append(done))
+    model = engine().estimate(
+        DOMAIN, measured(joint, [("a",)]), progress=lambda *done: seen.append(done)
+    )
     assert [done for done, _ in seen] == list(range(1, model.status.n_iterations + 1))
 
 
@@ -244,5 +262,7 @@ def test_models_that_are_too_large_are_refused_with_number_and_way_out(engine):
     domain = Domain(tuple("abcdef"), (100,) * 6)
     measurement = LinearMeasurement(("a",), np.ones(100), 1.0)
     limit = engine(max_cells=500)
-    with pytest.raises(ModelTooLargeError, match=r"(1000000000000|600) cells, at most 500 .*(use|raise)"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"(1000000000000|600) cells, at most 500 .*(use|raise)"
+    ):
         limit.estimate(domain, [measurement])

@@ -1,4 +1,6 @@
-"""Whatever measurements are accepted, fits are finite or one clear error, on every engine of least loss."""
+"""Whatever measurements are accepted, fits are finite or one clear error, on every engine of least
+loss.
+"""
 
 import warnings
 
@@ -26,7 +28,9 @@ ENGINES = [
     DirectEstimator(driver=DRIVER),
     GraphicalModelEstimator(driver=DRIVER),
     LocalConsistencyEstimator(newton=DualNewton(max_iterations=20)),
-    PublicDataEstimator(columns=tuple(np.indices(DOMAIN.shape).reshape(3, -1)), driver=DRIVER, max_missed_share=1.0),
+    PublicDataEstimator(
+        columns=tuple(np.indices(DOMAIN.shape).reshape(3, -1)), driver=DRIVER, max_missed_share=1.0
+    ),
 ]
 
 signs = st.sampled_from([-1.0, 1.0, 1.0, 1.0])
@@ -37,7 +41,9 @@ counts = st.sampled_from([0.0, 1.0, 5e-324, MAX_COUNT, -MAX_COUNT]) | st.builds(
 
 @st.composite
 def problems(draw):
-    """Measurements at the limits of what is accepted; the scales of noise of some are too far apart for a fit."""
+    """Measurements at the limits of what is accepted; the scales of noise of some are too far apart
+    for a fit.
+    """
     least = draw(st.floats(-9, 9))
     digits = draw(st.sampled_from([st.floats(least, least + 9)] * 9 + [st.floats(-9, 18)]))
     measurements = []
@@ -55,9 +61,13 @@ def problems(draw):
 def test_extreme_input_gives_finite_answers_or_one_clear_error(engine, measurements):
     with warnings.catch_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
         warnings.simplefilter("ignore")
-        scales = [float(measurement.stddev) for measurement in measurements if measurement.values.size > 1]
+        scales = [
+            float(measurement.stddev) for measurement in measurements if measurement.values.size > 1
+        ]
         if scales and max(scales) > MAX_RATIO * min(scales):
-            with pytest.raises(ParameterError, match="-fold apart; give the most exact ones a larger stddev"):
+            with pytest.raises(
+                ParameterError, match="-fold apart; give the most exact ones a larger stddev"
+            ):
                 engine.estimate(DOMAIN, measurements)
             return
         model = engine.estimate(DOMAIN, measurements)

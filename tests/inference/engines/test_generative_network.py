@@ -1,4 +1,6 @@
-"""The generative-network engine: its gradient, how near it comes to the best fit, and what it keeps to."""
+"""The generative-network engine: its gradient, how near it comes to the best fit, and what it keeps
+to.
+"""
 
 import json
 import sys
@@ -42,7 +44,9 @@ def small(**options):
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 def measured(joint, cliques, *, seed=0, stddev=10.0):
@@ -105,7 +109,9 @@ def test_the_loss_falls_to_near_the_least(joint, problem):
     assert isinstance(model, MixtureModel)
     assert (model.status.ended, model.status.caution) == ("stalled", "")
     exact = GraphicalModelEstimator().estimate(DOMAIN, measurements)
-    start = small(driver=AdaptiveDescent(learning_rate=1e-9, max_iterations=1)).estimate(DOMAIN, measurements)
+    start = small(driver=AdaptiveDescent(learning_rate=1e-9, max_iterations=1)).estimate(
+        DOMAIN, measurements
+    )
     assert exact.status.loss * 0.999 <= model.status.loss <= 1.1 * exact.status.loss + 0.1
     assert model.status.loss < 0.2 * start.status.loss
     matrix, target = whitened(DOMAIN, measurements)
@@ -121,13 +127,17 @@ def test_the_loss_falls_as_iterations_are_added_and_a_fit_cut_short_says_so(join
     losses, seen = [], []
     for limit in (1, 10, 100, 500):
         driver = AdaptiveDescent(learning_rate=0.003, max_iterations=limit)
-        model = small(driver=driver).estimate(DOMAIN, measurements, progress=lambda *done: seen.append(done))
+        model = small(driver=driver).estimate(
+            DOMAIN, measurements, progress=lambda *done: seen.append(done)
+        )
         assert model.status.n_iterations <= limit
         losses.append(model.status.loss)
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < 0.05 * losses[0]
     assert seen[:2] == [(1, 1), (1, 10)]
-    cut = small(driver=AdaptiveDescent(learning_rate=0.003, max_iterations=3)).estimate(DOMAIN, measurements)
+    cut = small(driver=AdaptiveDescent(learning_rate=0.003, max_iterations=3)).estimate(
+        DOMAIN, measurements
+    )
     assert cut.status.ended == "stopped"
     assert "(generative-network) was stopped after 3 iterations" in cut.status.caution
 
@@ -136,11 +146,15 @@ def test_the_loss_falls_as_iterations_are_added_and_a_fit_cut_short_says_so(join
 def test_an_expressible_distribution_is_recovered_as_noise_vanishes(joint, problem):
     model = small(driver=CLOSE).estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-3))
     for clique in PROBLEMS[problem]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=5.0)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=5.0
+        )
     whole = model.marginal(DOMAIN.attributes)
     assert (whole.values >= 0).all()
     for clique in [(), ("a",), ("one",), ("b", "a"), ("d", "c", "a")]:
-        np.testing.assert_allclose(model.marginal(clique).values, whole.project(clique).values, atol=1e-9 * model.total)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, whole.project(clique).values, atol=1e-9 * model.total
+        )
 
 
 def test_attributes_that_are_not_measured_are_uniform_and_independent(joint):
@@ -148,7 +162,9 @@ def test_attributes_that_are_not_measured_are_uniform_and_independent(joint):
     model = fit(DOMAIN, measured(joint, [("a", "b")]))
     for again in (model, fit(DOMAIN, measured(joint, [("a", "b")], seed=1), warm_start=model)):
         expected = again.marginal(("a", "b")).values[:, :, None] / 4
-        np.testing.assert_allclose(again.marginal(("a", "b", "c")).values, np.repeat(expected, 4, axis=2), rtol=1e-6)
+        np.testing.assert_allclose(
+            again.marginal(("a", "b", "c")).values, np.repeat(expected, 4, axis=2), rtol=1e-6
+        )
 
 
 def test_noise_of_each_cell_is_weighed():
@@ -188,7 +204,9 @@ def test_a_warm_start_takes_fewer_iterations_and_any_mixture_will_do(joint):
     again = small().estimate(DOMAIN, more, warm_start=cold)
     assert again.status.n_iterations < cold.status.n_iterations
     assert again.status.loss <= 1.001 * cold.status.loss
-    other = small().estimate(Domain(("z",), (2,)), [LinearMeasurement(("z",), np.array([3.0, 4.0]), 1.0)])
+    other = small().estimate(
+        Domain(("z",), (2,)), [LinearMeasurement(("z",), np.array([3.0, 4.0]), 1.0)]
+    )
     with pytest.raises(ParameterError, match="warm_start"):
         small().estimate(DOMAIN, measurements, warm_start=other)
 
@@ -218,7 +236,8 @@ def test_torch_agrees_with_numpy(joint):
     measurements = measured(joint, PROBLEMS["cycle"])
     driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
     levels = [
-        small(driver=driver, device=device).estimate(DOMAIN, measurements).levels for device in ("numpy", "torch")
+        small(driver=driver, device=device).estimate(DOMAIN, measurements).levels
+        for device in ("numpy", "torch")
     ]
     np.testing.assert_allclose(levels[0], levels[1], rtol=1e-6)
 
@@ -229,14 +248,19 @@ def test_a_gpu_agrees_with_numpy(joint):
         pytest.skip("no GPU here")
     measurements = measured(joint, PROBLEMS["cycle"])
     driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
-    levels = [small(driver=driver, device=device).estimate(DOMAIN, measurements).levels for device in ("numpy", "cuda")]
+    levels = [
+        small(driver=driver, device=device).estimate(DOMAIN, measurements).levels
+        for device in ("numpy", "cuda")
+    ]
     np.testing.assert_allclose(levels[0], levels[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("device", ["torch", "cuda"])
 def test_without_torch_the_error_names_the_extra(joint, monkeypatch, device):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"torch is not installed.*pip install 'synthdp\[torch\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"torch is not installed.*pip install 'synthdp\[torch\]'"
+    ):
         small(device=device).estimate(DOMAIN, measured(joint, [("a",)]))
     small().estimate(DOMAIN, measured(joint, [("a",)]))  # the default needs none
 

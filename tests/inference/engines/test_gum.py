@@ -37,7 +37,9 @@ def engine(request):
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 @pytest.mark.parametrize("problem", ["cycle", "all pairs", "overlapping three-ways"])
@@ -88,7 +90,9 @@ def test_moves_never_lead_away_from_what_is_wanted():
     distances = [distance()]
     for _ in range(30):
         moves = RecordMoves(max_sweeps=1)
-        n_iterations, has_settled = moves.move(records, targets, domain=domain, constraints=(), generator=rng)
+        n_iterations, has_settled = moves.move(
+            records, targets, domain=domain, constraints=(), generator=rng
+        )
         assert (n_iterations, has_settled) == (1, False)
         distances.append(distance())
     assert (np.diff(distances) <= 1e-6).all()
@@ -97,10 +101,18 @@ def test_moves_never_lead_away_from_what_is_wanted():
 
 @pytest.mark.parametrize(
     "constraints",
-    [[FINE_COARSE], [FORBIDDEN], [ONE_WAY], [FINE_COARSE, FORBIDDEN, ONE_WAY], [FORBIDDEN, FORBIDDEN]],
+    [
+        [FINE_COARSE],
+        [FORBIDDEN],
+        [ONE_WAY],
+        [FINE_COARSE, FORBIDDEN, ONE_WAY],
+        [FORBIDDEN, FORBIDDEN],
+    ],
     ids=["dependency", "forbidden", "one-way", "all", "twice"],
 )
-@pytest.mark.parametrize("problem", ["tree", "all pairs", "overlapping three-ways", "only the empty clique"])
+@pytest.mark.parametrize(
+    "problem", ["tree", "all pairs", "overlapping three-ways", "only the empty clique"]
+)
 def test_constraints_hold_in_every_region_and_row(engine, joint, constraints, problem):
     model = engine().estimate(DOMAIN, measured(joint, PROBLEMS[problem]), constraints=constraints)
     for constraint in constraints:
@@ -123,9 +135,14 @@ def test_rows_move_across_a_functional_dependency():
     rng = np.random.default_rng(5)
     coarse_of = np.array([0, 0, 1, 1, 2, 2])
     constraint = Constraint.determines("fine", "coarse", coarse_of.tolist(), 3)
-    table = rng.dirichlet(np.full(domain.size(), 0.5)).reshape(domain.shape) * constraint.allowed.T[:, :, None]
+    table = (
+        rng.dirichlet(np.full(domain.size(), 0.5)).reshape(domain.shape)
+        * constraint.allowed.T[:, :, None]
+    )
     table /= table.sum()
-    targets = {clique: marginal_of(table, domain, clique) for clique in combinations(domain.attributes, 2)}
+    targets = {
+        clique: marginal_of(table, domain, clique) for clique in combinations(domain.attributes, 2)
+    }
     fine = rng.integers(6, size=5000)
     records = np.array([coarse_of[fine], fine, rng.integers(4, size=5000)], dtype=np.int32)
     RecordMoves().move(records, targets, domain=domain, constraints=[constraint], generator=rng)
@@ -146,7 +163,10 @@ def test_fixed_attributes_keep_their_values():
 
 
 def test_contradicting_constraints_are_refused(engine, joint):
-    never = [Constraint(("a",), np.array([True, False, False])), Constraint(("a",), np.array([False, True, True]))]
+    never = [
+        Constraint(("a",), np.array([True, False, False])),
+        Constraint(("a",), np.array([False, True, True])),
+    ]
     with pytest.raises(ParameterError, match="constraints"):
         engine().estimate(DOMAIN, measured(joint, [("a", "b")]), constraints=never)
 
@@ -170,16 +190,22 @@ def test_everything_repeats_with_the_same_seed(engine, joint):
 
 @pytest.mark.parametrize("constraints", [[], [FINE_COARSE]], ids=["free", "constrained"])
 def test_models_survive_being_saved(engine, joint, constraints):
-    model = engine().estimate(DOMAIN, measured(joint, PROBLEMS["all pairs"]), constraints=constraints)
+    model = engine().estimate(
+        DOMAIN, measured(joint, PROBLEMS["all pairs"]), constraints=constraints
+    )
     state, arrays = model.to_state()
     state = json.loads(json.dumps(state))
     assert all(array.dtype == np.float64 for array in arrays.values())
-    loaded = type(model).from_state(state, {name: array.copy() for name, array in arrays.items()}, DOMAIN)
+    loaded = type(model).from_state(
+        state, {name: array.copy() for name, array in arrays.items()}, DOMAIN
+    )
     assert (loaded.domain, loaded.total, loaded.status) == (model.domain, model.total, model.status)
     for clique in [("a", "c"), ("a", "b", "d"), ()]:
         np.testing.assert_array_equal(loaded.marginal(clique).values, model.marginal(clique).values)
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
-    assert type(model) is (PseudoMarginalModel if engine is LocalConsistencyEstimator else WeightedRowsModel)
+    assert type(model) is (
+        PseudoMarginalModel if engine is LocalConsistencyEstimator else WeightedRowsModel
+    )
 
 
 def test_hopelessly_negative_counts_give_a_model_of_one_record(engine):

@@ -1,4 +1,6 @@
-"""The layered engine: what agrees with what and how nearly, and that neither noise nor constraints break it."""
+"""The layered engine: what agrees with what and how nearly, and that neither noise nor constraints
+break it.
+"""
 
 import json
 import tracemalloc
@@ -25,11 +27,15 @@ ENGINE = LayeredConsistencyEstimator()
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 def disagreement(model, *, wide):
-    """By how much, in total variation, two tables differ on what they share: columns and pairs, or all they share."""
+    """By how much, in total variation, two tables differ on what they share: columns and pairs, or
+    all they share.
+    """
     worst, tables = 0.0, {clique: model.marginal(clique) for clique in model.cliques}
     for left, right in combinations(tables, 2):
         shared = tuple(name for name in left if name in right)
@@ -54,7 +60,9 @@ def test_tables_are_shares_that_agree_on_columns_and_pairs(data):
     domain = data.draw(domains(largest=3, most=5))
     cliques = data.draw(clique_sets(domain, longest=4))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.5)).reshape(domain.shape)
+    table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.5)).reshape(
+        domain.shape
+    )
     measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 3, len(cliques)))
     model = ENGINE.estimate(domain, measurements)
     check_tables(model)
@@ -76,7 +84,9 @@ def test_wider_tables_nearly_agree_where_noise_is_little(joint, problem, stddev)
 def test_what_is_measured_is_recovered_as_noise_vanishes(joint, problem):
     model = ENGINE.estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-4))
     for clique in PROBLEMS[problem]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.005)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.005
+        )
 
 
 @pytest.mark.parametrize("problem", ["tree", "disconnected", "one level"])
@@ -86,7 +96,9 @@ def test_pairs_with_little_noise_give_the_fit_of_least_loss(joint, problem):
     model = ENGINE.estimate(DOMAIN, measurements)
     least = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     for clique in [*cliques, *combinations(DOMAIN.attributes, 2)]:
-        np.testing.assert_allclose(model.marginal(clique).values, least.marginal(clique).values, atol=0.002)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, least.marginal(clique).values, atol=0.002
+        )
 
 
 def test_given_cliques_and_what_they_share_have_tables():
@@ -109,7 +121,7 @@ def test_a_clique_of_forty_columns_has_few_parts():
     assert len(parts_of(Domain(names, (2, 3, *(1,) * 38)), [names])) == 40 + 780 + 9880 + 1
 
 
-# --- noise -----------------------------------------------------------------------------------------
+# --- noise ----------------------------------------------------------------------------------------
 
 
 def independent(rng, shape, total):
@@ -120,7 +132,9 @@ def independent(rng, shape, total):
 
 
 def distance(model, table, domain, cliques):
-    return sum(np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum() for c in cliques)
+    return sum(
+        np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum() for c in cliques
+    )
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -135,7 +149,9 @@ def test_noise_alone_is_drawn_to_independence(size):
         measurements = noisy(rng, table, domain, cliques, [60.0] * 10)
         model = ENGINE.estimate(domain, measurements)
         errors[0] += distance(model, table, domain, cliques)
-        errors[1] += sum(np.abs(m.values - marginal_of(table, domain, m.clique)).sum() for m in measurements)
+        errors[1] += sum(
+            np.abs(m.values - marginal_of(table, domain, m.clique)).sum() for m in measurements
+        )
     assert errors[0] < 0.5 * errors[1]
 
 
@@ -146,7 +162,9 @@ def test_strong_dependence_stays(stddev):
     parity, diagonal = np.indices((2, 2, 2)).sum(axis=0) % 2 == 0, np.eye(6)
     table = 20_000 * np.multiply.outer(parity / parity.sum(), diagonal / 6)
     cliques = [("a", "b", "c"), ("d", "e"), ("a", "d"), ("c", "d", "e")]
-    model = ENGINE.estimate(domain, noisy(np.random.default_rng(0), table, domain, cliques, [stddev] * 4))
+    model = ENGINE.estimate(
+        domain, noisy(np.random.default_rng(0), table, domain, cliques, [stddev] * 4)
+    )
     for clique in cliques:
         size = domain.size(clique)
         assert distance(model, table, domain, [clique]) < size * stddev + 0.005 * 20_000
@@ -157,14 +175,19 @@ def test_a_measurement_made_twice_is_one_of_half_the_variance(joint):
     for cliques in (PROBLEMS["all pairs"], PROBLEMS["overlapping three-ways"]):
         first = measured(joint, cliques)
         apart = [m.stddev * rng.normal(size=m.values.shape) for m in first]
-        again = [LinearMeasurement(m.clique, m.values + d, m.stddev) for m, d in zip(first, apart, strict=True)]
+        again = [
+            LinearMeasurement(m.clique, m.values + d, m.stddev)
+            for m, d in zip(first, apart, strict=True)
+        ]
         combined = [
             LinearMeasurement(one.clique, (one.values + other.values) / 2, one.stddev / 2**0.5)
             for one, other in zip(first, again, strict=True)
         ]
         twice, once = (ENGINE.estimate(DOMAIN, problem) for problem in ([*first, *again], combined))
         for clique in cliques:
-            np.testing.assert_allclose(twice.marginal(clique).values, once.marginal(clique).values, atol=1e-3)
+            np.testing.assert_allclose(
+                twice.marginal(clique).values, once.marginal(clique).values, atol=1e-3
+            )
 
 
 def test_a_precise_table_is_not_overruled_by_noisy_ones():
@@ -189,7 +212,9 @@ def test_scales_of_noise_a_billion_apart(total, order):
     model = ENGINE.estimate(domain, measurements)
     check_tables(model)
     exact = cliques[::order][0]
-    np.testing.assert_allclose(model.marginal(exact).values, marginal_of(table, domain, exact), atol=0.01 * total)
+    np.testing.assert_allclose(
+        model.marginal(exact).values, marginal_of(table, domain, exact), atol=0.01 * total
+    )
 
 
 @pytest.mark.parametrize("stddev", [1e-6, 1.0, 1e6])
@@ -198,7 +223,9 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     domain = Domain(("a", "b", "c"), (3, 2, 2))
     rng = np.random.default_rng(2)
     table = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
-    measurements = noisy(rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "b", "c")], [stddev] * 4)
+    measurements = noisy(
+        rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "b", "c")], [stddev] * 4
+    )
     model = ENGINE.estimate(domain, measurements)
     assert model.status.ended == "optimal"
     check_tables(model)
@@ -210,7 +237,9 @@ def test_noise_that_differs_between_cells(joint):
     for clique in (("a", "b"), ("b", "c", "d"), ("a",)):
         exact = marginal_of(joint, DOMAIN, clique)
         stddev = rng.uniform(0.5, 5.0, exact.shape)
-        measurements.append(LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev))
+        measurements.append(
+            LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev)
+        )
     model = ENGINE.estimate(DOMAIN, measurements)
     check_tables(model)
     for clique in (("a", "b"), ("b", "c", "d")):
@@ -218,7 +247,9 @@ def test_noise_that_differs_between_cells(joint):
 
 
 def test_eight_columns_together():
-    """Three pairs and a triple agree with the table of all eight, of which most subsets have none of their own."""
+    """Three pairs and a triple agree with the table of all eight, of which most subsets have none
+    of their own.
+    """
     names = tuple("abcdefgh")
     domain = Domain(names, (2,) * 8)
     rng = np.random.default_rng(5)
@@ -228,11 +259,14 @@ def test_eight_columns_together():
     check_tables(model)
     assert distance(model, table, domain, [names]) < 3 * 256
     assert disagreement(model, wide=True) <= 1e-3
-    shares = np.bincount(np.ravel_multi_index(model.sample(5000, seed=0), domain.shape), minlength=256) / 5000
+    shares = (
+        np.bincount(np.ravel_multi_index(model.sample(5000, seed=0), domain.shape), minlength=256)
+        / 5000
+    )
     assert 0.5 * np.abs(shares - table.ravel() / 50_000).sum() < 0.1
 
 
-# --- constraints -----------------------------------------------------------------------------------
+# --- constraints ----------------------------------------------------------------------------------
 
 NEVER_ALL = Constraint(("a", "b", "d"), np.indices((3, 2, 2)).sum(axis=0) != 4)
 ONE_LEVEL = Constraint(("one", "b"), np.array([[True, False]]))
@@ -257,12 +291,16 @@ MEASURED = {
 @pytest.mark.parametrize("case", CONSTRAINTS)
 def test_what_is_impossible_is_in_no_table_and_no_row(joint, case, measure, stddev):
     constraints = CONSTRAINTS[case]
-    model = ENGINE.estimate(DOMAIN, measured(joint, MEASURED[measure], stddev=stddev), constraints=constraints)
+    model = ENGINE.estimate(
+        DOMAIN, measured(joint, MEASURED[measure], stddev=stddev), constraints=constraints
+    )
     check_tables(model)
     codes = np.indices(DOMAIN.shape).reshape(len(DOMAIN), -1)
     # What only three constraints together rule out, tables of two columns need not know.
     for some in [*combinations(constraints, 2), *zip(constraints)]:
-        possible = np.all([constraint.holds(DOMAIN, codes) for constraint in some], axis=0).reshape(DOMAIN.shape)
+        possible = np.all([constraint.holds(DOMAIN, codes) for constraint in some], axis=0).reshape(
+            DOMAIN.shape
+        )
         for clique in [*model.cliques, *(constraint.clique for constraint in constraints)]:
             never = marginal_of(possible, DOMAIN, clique) == 0
             assert (model.marginal(clique).values[never] == 0).all()
@@ -279,7 +317,7 @@ def test_impossible_cells_that_were_counted_do_not_spoil_the_rest():
     assert distance(model, table, domain, [("a", "b")]) < 9 * 10.0
 
 
-# --- stopping, starting, saving, refusing ----------------------------------------------------------
+# --- stopping, starting, saving, refusing ---------------------------------------------------------
 
 
 def test_a_warm_start_gives_the_same_tables(joint):
@@ -291,9 +329,16 @@ def test_a_warm_start_gives_the_same_tables(joint):
         warm = ENGINE.estimate(DOMAIN, measurements, warm_start=model)
         assert warm.cliques == cold.cliques
         for clique in cold.cliques:
-            np.testing.assert_allclose(warm.marginal(clique).values, cold.marginal(clique).values, atol=1e-3)
-    assert ENGINE.estimate(DOMAIN, measurements, warm_start=cold).status.n_iterations < cold.status.n_iterations
-    other = ENGINE.estimate(Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)])
+            np.testing.assert_allclose(
+                warm.marginal(clique).values, cold.marginal(clique).values, atol=1e-3
+            )
+    assert (
+        ENGINE.estimate(DOMAIN, measurements, warm_start=cold).status.n_iterations
+        < cold.status.n_iterations
+    )
+    other = ENGINE.estimate(
+        Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
+    )
     with pytest.raises(ParameterError, match="warm_start"):
         ENGINE.estimate(DOMAIN, measurements, warm_start=other)
 
@@ -308,7 +353,9 @@ def test_a_saved_model_answers_the_same(joint):
         np.testing.assert_array_equal(loaded.marginal(clique).values, model.marginal(clique).values)
     for mine, other in zip(model.sample(200, seed=3), loaded.sample(200, seed=3), strict=True):
         np.testing.assert_array_equal(mine, other)
-    warm, cold = (ENGINE.estimate(DOMAIN, measurements, warm_start=start) for start in (loaded, model))
+    warm, cold = (
+        ENGINE.estimate(DOMAIN, measurements, warm_start=start) for start in (loaded, model)
+    )
     assert warm.status.n_iterations == cold.status.n_iterations
 
 
@@ -316,7 +363,9 @@ def test_a_fit_that_is_cut_short_says_so(joint):
     seen = []
     with pytest.warns(FitWarning, match=r"\(layered-consistency\) was stopped after 1 iterations"):
         model = LayeredConsistencyEstimator(newton=DualNewton(max_iterations=1)).estimate(
-            DOMAIN, measured(joint, PROBLEMS["all pairs"], stddev=100.0), progress=lambda *done: seen.append(done)
+            DOMAIN,
+            measured(joint, PROBLEMS["all pairs"], stddev=100.0),
+            progress=lambda *done: seen.append(done),
         )
     assert (model.status.ended, seen) == ("stopped", [(1, 1)])
 
@@ -324,7 +373,9 @@ def test_a_fit_that_is_cut_short_says_so(joint):
 def test_too_large_and_senseless_requests_are_refused_before_any_table_is_made():
     domain = Domain(tuple("abcdef"), (100,) * 6)
     with pytest.raises(ModelTooLargeError, match="600 cells, at most 500"):
-        LayeredConsistencyEstimator(max_cells=500).estimate(domain, [LinearMeasurement(("a",), np.ones(100), 1.0)])
+        LayeredConsistencyEstimator(max_cells=500).estimate(
+            domain, [LinearMeasurement(("a",), np.ones(100), 1.0)]
+        )
     measurement = LinearMeasurement(("a", "b", "c"), np.ones((100,) * 3), 1.0)
     tracemalloc.start()
     with pytest.raises(ModelTooLargeError, match="1030600 cells"):

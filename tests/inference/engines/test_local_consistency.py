@@ -15,7 +15,14 @@ from helpers.fit_problems import (
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
+from oracles.inference import (
+    clique_sets,
+    domains,
+    marginal_of,
+    noisy,
+    random_cliques,
+    random_domain,
+)
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
@@ -34,7 +41,9 @@ def engine(request):
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 @given(st.data())
@@ -51,7 +60,9 @@ def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
         codes = np.indices(domain.project(region).shape).reshape(len(region), -1)
         shape = domain.project(clique).shape
         chosen = [codes[region.index(name)] for name in clique]
-        cells = np.ravel_multi_index(chosen, shape) if clique else np.zeros(codes.shape[1], dtype=int)
+        cells = (
+            np.ravel_multi_index(chosen, shape) if clique else np.zeros(codes.shape[1], dtype=int)
+        )
         tables[cells, np.arange(offsets[position], offsets[position + 1])] = 1.0
         return tables
 
@@ -85,7 +96,9 @@ def test_random_problems_are_solved_to_optimality():
         rng = np.random.default_rng(seed)
         domain = random_domain(rng, most=5)
         cliques = random_cliques(rng, domain, most=6)
-        table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
+        table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(
+            domain.shape
+        )
         measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques)))
         model = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements)
         assert model.status.ended == "optimal", seed
@@ -94,7 +107,9 @@ def test_random_problems_are_solved_to_optimality():
         assert model.status.loss <= exact.status.loss * (1 + 1e-6) + 1e-5, seed
 
 
-@pytest.mark.parametrize("problem", ["tree", "disconnected", "nested", "one level", "axes in another order"])
+@pytest.mark.parametrize(
+    "problem", ["tree", "disconnected", "nested", "one level", "axes in another order"]
+)
 def test_decomposable_cliques_give_the_graphical_model(joint, problem):
     """On regions and beyond: the region tree is the junction tree then."""
     measurements = measured(joint, PROBLEMS[problem])
@@ -102,7 +117,9 @@ def test_decomposable_cliques_give_the_graphical_model(joint, problem):
     exact = TIGHT.estimate(DOMAIN, measurements)
     for size in range(len(DOMAIN) + 1):
         for clique in combinations(DOMAIN.attributes, size):
-            np.testing.assert_allclose(model.marginal(clique).values, exact.marginal(clique).values, atol=0.5)
+            np.testing.assert_allclose(
+                model.marginal(clique).values, exact.marginal(clique).values, atol=0.5
+            )
     assert model.status.loss == pytest.approx(exact.status.loss, rel=1e-5, abs=1e-5)
 
 
@@ -115,7 +132,12 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
         LinearMeasurement(("a",), rng.uniform(100, 200, 3), np.array([1.0, 9.0, 3.0])),
     ]
     expected = TIGHT.estimate(domain, measurements).marginal(("a", "b")).values
-    values = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements).marginal(("a", "b")).values
+    values = (
+        LocalConsistencyEstimator(shrinkage=False)
+        .estimate(domain, measurements)
+        .marginal(("a", "b"))
+        .values
+    )
     np.testing.assert_allclose(values, expected, atol=0.01)
 
 
@@ -124,7 +146,9 @@ def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, join
     model = engine().estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-4))
     atol = 0.01 if engine is LocalConsistencyEstimator else 2.0
     for clique in PROBLEMS[problem]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=atol)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=atol
+        )
 
 
 @pytest.mark.parametrize("stddev", [1e-6, 1e-3, 1.0, 1e3, 1e6])
@@ -133,7 +157,9 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     domain = Domain(("a", "b", "c"), (3, 2, 2))
     rng = np.random.default_rng(2)
     table = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
-    measurements = noisy(rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "c")], [stddev] * 4)
+    measurements = noisy(
+        rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "c")], [stddev] * 4
+    )
     model = LocalConsistencyEstimator().estimate(domain, measurements)
     assert model.status.ended == "optimal"
     check_local_consistency(model)
@@ -141,32 +167,44 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
 
 
 def test_estimates_beyond_the_regions_agree_with_all_regions(joint):
-    """A clique that three regions meet in takes all of them into account, not only those of the tree."""
+    """A clique that three regions meet in takes all of them into account, not only those of the
+    tree.
+    """
     measurements = measured(joint, PROBLEMS["cycle"], stddev=0.1)
     model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     whole = model.marginal(("c", "a", "b"))
     assert whole.total() == pytest.approx(model.total)
     for clique in PROBLEMS["cycle"]:
-        np.testing.assert_allclose(whole.project(clique).values, model.marginal(clique).values, atol=0.01)
+        np.testing.assert_allclose(
+            whole.project(clique).values, model.marginal(clique).values, atol=0.01
+        )
     np.testing.assert_allclose(
         whole.values, TIGHT.estimate(DOMAIN, measurements).marginal(("c", "a", "b")).values, atol=2
     )
 
 
 def test_shrinkage_brings_noisy_marginals_nearer_to_the_truth():
-    """Weakly dependent attributes and much noise: the error falls by a quarter or so, whatever the seed."""
+    """Weakly dependent attributes and much noise: the error falls by a quarter or so, whatever the
+    seed.
+    """
     domain = Domain(tuple("abcd"), (8, 8, 8, 8))
     cliques = list(combinations("abcd", 2))
     for seed in range(5):
         rng = np.random.default_rng(seed)
         levels = [rng.dirichlet(np.ones(8), size=2) for _ in range(4)]
-        table = sum(np.einsum("i,j,k,l", *(level[half] for level in levels)) for half in range(2)) * 5000
+        table = (
+            sum(np.einsum("i,j,k,l", *(level[half] for level in levels)) for half in range(2))
+            * 5000
+        )
         measurements = noisy(rng, table, domain, cliques, [30.0] * 6)
         errors = []
         for shrinkage in (False, True):
             model = LocalConsistencyEstimator(shrinkage=shrinkage).estimate(domain, measurements)
             check_local_consistency(model)
-            off = [np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum() for c in cliques]
+            off = [
+                np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum()
+                for c in cliques
+            ]
             errors.append(sum(off))
         assert errors[1] < 0.85 * errors[0]
 
@@ -175,7 +213,9 @@ def test_shrinkage_fades_as_noise_vanishes(engine, joint):
     measurements = measured(joint, PROBLEMS["tree"], stddev=1e-3)
     model = engine(shrinkage=True).estimate(DOMAIN, measurements)
     for clique in PROBLEMS["tree"]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=2.0)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=2.0
+        )
 
 
 def test_many_marginals_are_those_one_by_one(joint):
@@ -191,10 +231,16 @@ def test_warm_starts_take_fewer_iterations(engine, joint):
     cold = engine().estimate(DOMAIN, measurements)
     again = engine().estimate(DOMAIN, measurements, warm_start=cold)
     assert again.status.n_iterations < cold.status.n_iterations
-    assert again.status.loss == pytest.approx(cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9)
+    assert again.status.loss == pytest.approx(
+        cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9
+    )
     grown = engine().estimate(DOMAIN, measurements, warm_start=engine().estimate(DOMAIN, before))
-    assert grown.status.loss == pytest.approx(cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9)
-    other = engine().estimate(Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)])
+    assert grown.status.loss == pytest.approx(
+        cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9
+    )
+    other = engine().estimate(
+        Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
+    )
     with pytest.raises(ParameterError, match="warm_start"):
         engine().estimate(DOMAIN, measurements, warm_start=other)
 
@@ -203,14 +249,18 @@ def test_a_fit_that_is_cut_short_says_so(joint):
     measurements = measured(joint, PROBLEMS["all pairs"], stddev=100.0)
     newton = DualNewton(max_iterations=1)
     seen = []
-    with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped after 1 iterations") as told:
+    with pytest.warns(
+        FitWarning, match=r"\(local-consistency\) was stopped after 1 iterations"
+    ) as told:
         model = LocalConsistencyEstimator(newton=newton).estimate(
             DOMAIN, measurements, progress=lambda *done: seen.append(done)
         )
     assert (model.status.ended, model.status.caution) == ("stopped", str(told[0].message))
     assert seen == [(1, 1)]
     with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 2 iterations"):
-        moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(DOMAIN, measurements)
+        moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(
+            DOMAIN, measurements
+        )
     assert moved.status.ended == "stopped"
     with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped"):
         misled = RecordUpdateEstimator(newton=newton).estimate(DOMAIN, measurements)

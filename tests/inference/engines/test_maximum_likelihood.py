@@ -30,13 +30,17 @@ def problem(seed, *, ratio):
     rng = np.random.default_rng(seed)
     domain = random_domain(rng)
     cliques = random_cliques(rng, domain)
-    joint = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
+    joint = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(
+        domain.shape
+    )
     stddevs = 10 ** rng.uniform(-1, 2) * rng.choice([1.0, ratio], len(cliques))
     return domain, noisy(rng, joint, domain, cliques, stddevs)
 
 
 def loopy_problem(seed, *, ratio=1.0, density=0.3, counts=1e4):
-    """The same with all one-way marginals and a circle of pairs, which is the marginals of no junction tree."""
+    """The same with all one-way marginals and a circle of pairs, which is the marginals of no
+    junction tree.
+    """
     rng = np.random.default_rng(seed)
     domain = Domain(tuple("abcd"), tuple(int(size) for size in rng.integers(2, 5, 4)))
     cliques = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), *((name,) for name in "abcd")]
@@ -64,7 +68,8 @@ def test_tight_fits_reach_the_least_loss(engine, ratio):
         bend = sum((model.total / np.min(measurement.stddev)) ** 2 for measurement in measurements)
         assert model.status.ended == "optimal"
         assert loss <= least + 1e-3 * least + 1e-6 * n_cells, seed
-        # The certain gain of a step towards a single record: the gap alone grows with counts over noise.
+        # The certain gain of a step towards a single record: the gap alone grows with counts over
+        # noise.
         assert gap**2 <= 2e-3 * (loss + 0.01 * n_cells) * bend, seed
 
 
@@ -97,7 +102,9 @@ def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
 
 
 def test_a_fit_that_cannot_move_but_could_gain_is_not_called_optimal():
-    """A start where a needed cell has underflown to probability 0: the slope there is known, the way is not."""
+    """A start where a needed cell has underflown to probability 0: the slope there is known, the
+    way is not.
+    """
     domain = Domain(("a",), (2,))
     loss = MarginalLoss(domain, [LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
 
@@ -111,7 +118,9 @@ def test_a_fit_that_cannot_move_but_could_gain_is_not_called_optimal():
 
 
 def test_cells_that_went_to_nothing_and_are_needed_come_back():
-    """The first steps overshoot to 1e-15 of a record, from where no step lowers the loss by more than rounding."""
+    """The first steps overshoot to 1e-15 of a record, from where no step lowers the loss by more
+    than rounding.
+    """
     domain = Domain(("size", "a", "b", "c", "d"), (3, 2, 2, 2, 2))
     noise = [
         (("size",), [-1, -3, 599], 2.062),
@@ -124,9 +133,12 @@ def test_cells_that_went_to_nothing_and_are_needed_come_back():
         (("b",), [302.706, 299.088], 13.499),
     ]
     measurements = [
-        LinearMeasurement(clique, np.array(values, dtype=float), stddev) for clique, values, stddev in noise
+        LinearMeasurement(clique, np.array(values, dtype=float), stddev)
+        for clique, values, stddev in noise
     ]
-    never = Constraint(("a", "c"), np.array([[True, True], [False, True]]))  # so that no tree is solved exactly
+    never = Constraint(
+        ("a", "c"), np.array([[True, True], [False, True]])
+    )  # so that no tree is solved exactly
     free = GraphicalModelEstimator().estimate(domain, measurements)
     bound = GraphicalModelEstimator().estimate(domain, measurements, constraints=[never])
     assert bound.status.ended == "optimal"
@@ -169,7 +181,9 @@ def test_the_loss_falls_monotonically_whatever_the_memory(memory):
     losses = []
     for limit in range(40):
         driver = MirrorDescent(memory=memory, max_iterations=limit)
-        losses.append(GraphicalModelEstimator(driver=driver).estimate(domain, measurements).status.loss)
+        losses.append(
+            GraphicalModelEstimator(driver=driver).estimate(domain, measurements).status.loss
+        )
     assert (np.diff(losses) <= 0).all()
     assert losses[-1] < losses[0]
 
@@ -177,7 +191,11 @@ def test_the_loss_falls_monotonically_whatever_the_memory(memory):
 def test_a_fit_that_is_cut_short_says_so():
     domain, measurements = loopy_problem(4)
     with pytest.warns(FitWarning, match=r"\(graphical-model\) was stopped after 3 iterations"):
-        status = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3)).estimate(domain, measurements).status
+        status = (
+            GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3))
+            .estimate(domain, measurements)
+            .status
+        )
     assert (status.ended, status.n_iterations) == ("stopped", 3)
 
 
@@ -189,7 +207,8 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     joint = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
     measurements = noisy(rng, joint, domain, [("a", "b"), ("b", "c"), ("b",)], [stddev] * 3)
     model, loss, _, least, n_cells = outcome(GraphicalModelEstimator(), domain, measurements)
-    # Where the rounding of a count as a float is a thousandth of the noise, the last of the loss is beyond reach.
+    # Where the rounding of a count as a float is a thousandth of the noise, the last of the loss is
+    # beyond reach.
     assert model.status.ended == "optimal" or np.spacing(total) > 1e-3 * stddev
     assert loss <= 1.01 * least + 1e-3 * n_cells
 

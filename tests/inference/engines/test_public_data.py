@@ -1,4 +1,6 @@
-"""The public-data engine: maximum likelihood within the support, and refusal of a support that lacks the data."""
+"""The public-data engine: maximum likelihood within the support, and refusal of a support that
+lacks the data.
+"""
 
 import json
 from dataclasses import replace
@@ -6,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.seldom import often
-from oracles.inference import least_loss, loss_and_gap, marginal_of, noisy, random_cliques, random_domain, whitened
+from oracles.inference import (
+    least_loss,
+    loss_and_gap,
+    marginal_of,
+    noisy,
+    random_cliques,
+    random_domain,
+    whitened,
+)
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
@@ -19,7 +29,9 @@ from synthdp.inference.models.public_support import judge_support
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # fits are cut short to save time
 
 TIGHT = MirrorDescent(tolerance=1e-8, window=30)
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
@@ -59,18 +71,27 @@ def drawn_rows(rng, joint, n_rows):
 
 
 def table_of(domain, columns):
-    return np.bincount(np.ravel_multi_index(columns, domain.shape), minlength=domain.size()).reshape(domain.shape) * 1.0
+    return (
+        np.bincount(np.ravel_multi_index(columns, domain.shape), minlength=domain.size()).reshape(
+            domain.shape
+        )
+        * 1.0
+    )
 
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 # --- the fit ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inside", [True, False], ids=["the support holds the truth", "it does not"])
+@pytest.mark.parametrize(
+    "inside", [True, False], ids=["the support holds the truth", "it does not"]
+)
 def test_the_fit_is_maximum_likelihood_within_the_support(inside):
     """Against non-negative least squares over the public rows."""
     for seed in range(40):
@@ -95,7 +116,9 @@ def test_the_fit_is_maximum_likelihood_within_the_support(inside):
 
 
 def test_optimal_means_near_the_least_loss_whatever_the_noise():
-    """Noise scales ten times apart are hard on the driver: it may fail, but must not say that it is optimal."""
+    """Noise scales ten times apart are hard on the driver: it may fail, but must not say that it is
+    optimal.
+    """
     converged = 0
     for seed in range(50):
         rng = np.random.default_rng(seed)
@@ -108,7 +131,9 @@ def test_optimal_means_near_the_least_loss_whatever_the_noise():
         measurements = noisy(rng, joint.reshape(domain.shape), domain, cliques, stddevs)
         model = engine(columns, max_missed_share=1.0).estimate(domain, measurements)
         matrix, target = whitened(domain, measurements)
-        loss, _ = loss_and_gap(matrix[:, cells], target, model.marginal(domain.attributes).values.ravel()[cells])
+        loss, _ = loss_and_gap(
+            matrix[:, cells], target, model.marginal(domain.attributes).values.ravel()[cells]
+        )
         least = least_loss(matrix[:, cells], target, estimate_total(measurements))
         if model.status.ended == "optimal":
             converged += 1
@@ -128,7 +153,9 @@ def test_the_whole_domain_as_support_gives_what_the_direct_engine_gives():
         assert model.total == oracle.total
         assert model.status.loss == pytest.approx(oracle.status.loss, rel=1e-6, abs=1e-9)
         names = domain.attributes
-        np.testing.assert_allclose(model.marginal(names).values, oracle.marginal(names).values, atol=0.5)
+        np.testing.assert_allclose(
+            model.marginal(names).values, oracle.marginal(names).values, atol=0.5
+        )
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -139,10 +166,14 @@ def test_an_expressible_distribution_is_recovered_as_noise_vanishes(joint, probl
     public = np.unravel_index(np.flatnonzero(truth), DOMAIN.shape)
     model = engine(public).estimate(DOMAIN, measurements)
     for clique in PROBLEMS[problem]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(truth, DOMAIN, clique), atol=0.5)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(truth, DOMAIN, clique), atol=0.5
+        )
     whole = model.marginal(DOMAIN.attributes)
     for clique in [(), ("a",), ("one",), ("b", "a"), ("d", "c", "a"), ("c", "one")]:
-        np.testing.assert_allclose(model.marginal(clique).values, whole.project(clique).values, atol=1e-9 * model.total)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, whole.project(clique).values, atol=1e-9 * model.total
+        )
     assert (whole.values[truth == 0] == 0).all()
 
 
@@ -153,7 +184,11 @@ def test_what_is_not_measured_is_taken_from_the_public_table(joint):
     base = table_of(DOMAIN, public)
     measurement = LinearMeasurement(("a",), np.array([500.0, 300.0, 200.0]), 1e-3)
     values = engine(public).estimate(DOMAIN, [measurement]).marginal(DOMAIN.attributes).values
-    expected = base / base.sum(axis=(1, 2, 3, 4), keepdims=True) * measurement.values.reshape(3, 1, 1, 1, 1)
+    expected = (
+        base
+        / base.sum(axis=(1, 2, 3, 4), keepdims=True)
+        * measurement.values.reshape(3, 1, 1, 1, 1)
+    )
     np.testing.assert_allclose(values, expected, atol=0.01)
 
 
@@ -163,12 +198,18 @@ def test_duplicated_rows_weigh_as_often_as_they_occur_and_their_order_is_nothing
     measurements = noisy(rng, joint, DOMAIN, PROBLEMS["tree"], [5.0, 5.0])
     model = engine(public, max_missed_share=1.0).estimate(DOMAIN, measurements)
     order = rng.permutation(500)
-    shuffled = engine([column[order] for column in public], max_missed_share=1.0).estimate(DOMAIN, measurements)
-    twice = engine([np.tile(column, 2) for column in public], max_missed_share=1.0).estimate(DOMAIN, measurements)
+    shuffled = engine([column[order] for column in public], max_missed_share=1.0).estimate(
+        DOMAIN, measurements
+    )
+    twice = engine([np.tile(column, 2) for column in public], max_missed_share=1.0).estimate(
+        DOMAIN, measurements
+    )
     np.testing.assert_array_equal(model.weights, shuffled.weights)
     assert all(map(np.array_equal, model.columns, shuffled.columns))
     np.testing.assert_allclose(model.weights, twice.weights, atol=1e-9)
-    uneven = engine([[0, 0, 0, 1]]).estimate(Domain(("x",), (2,)), [LinearMeasurement((), np.array(80.0), 1.0)])
+    uneven = engine([[0, 0, 0, 1]]).estimate(
+        Domain(("x",), (2,)), [LinearMeasurement((), np.array(80.0), 1.0)]
+    )
     np.testing.assert_allclose(uneven.marginal(("x",)).values, [60.0, 20.0])
 
 
@@ -184,7 +225,9 @@ def test_noise_of_each_cell_is_weighed():
 
 def test_one_public_row_takes_all_records():
     domain = Domain(("a", "b"), (3, 2))
-    measurement = LinearMeasurement(("a", "b"), np.array([[1.0, 0.0], [0.0, 99.0], [0.0, 0.0]]), 1.0)
+    measurement = LinearMeasurement(
+        ("a", "b"), np.array([[1.0, 0.0], [0.0, 99.0], [0.0, 0.0]]), 1.0
+    )
     model = engine([[1], [1]]).estimate(domain, [measurement])
     assert model.marginal(("b", "a")).values.tolist() == [[0, 0, 0], [0, model.total, 0]]
     assert [column.tolist() for column in model.sample(3)] == [[1, 1, 1], [1, 1, 1]]
@@ -193,9 +236,13 @@ def test_one_public_row_takes_all_records():
 
 def test_one_attribute_and_hopelessly_negative_counts():
     domain = Domain(("a",), (4,))
-    model = engine(every_row(domain)).estimate(domain, [LinearMeasurement(("a",), np.arange(1.0, 5.0), 1e-3)])
+    model = engine(every_row(domain)).estimate(
+        domain, [LinearMeasurement(("a",), np.arange(1.0, 5.0), 1e-3)]
+    )
     np.testing.assert_allclose(model.marginal(("a",)).values, np.arange(1.0, 5.0), atol=0.01)
-    model = engine(every_row(domain)).estimate(domain, [LinearMeasurement(("a",), np.full(4, -50.0), 1.0)])
+    model = engine(every_row(domain)).estimate(
+        domain, [LinearMeasurement(("a",), np.full(4, -50.0), 1.0)]
+    )
     assert model.total == 1.0
     np.testing.assert_allclose(model.marginal(("a",)).values, 0.25)
 
@@ -208,7 +255,9 @@ def test_domains_beyond_64_bits_and_any_integer_type():
     kinds = [np.uint8, np.int64, np.uint64]
     columns = [few[i, rows].astype(kinds[i % 3]) for i in range(30)]
     distinct, counts = distinct_rows(domain, columns)
-    expected, expected_counts = np.unique(np.stack([c.astype(int) for c in columns]), axis=1, return_counts=True)
+    expected, expected_counts = np.unique(
+        np.stack([c.astype(int) for c in columns]), axis=1, return_counts=True
+    )
     np.testing.assert_array_equal(np.stack(distinct), expected)
     np.testing.assert_array_equal(counts, expected_counts)
     values = np.bincount(columns[0].astype(int), minlength=200) * 5.0
@@ -228,7 +277,9 @@ def test_a_warm_start_takes_fewer_iterations_to_the_same_loss(joint):
     assert again.status.loss <= cold.status.loss
     grown = fit(DOMAIN, measurements, warm_start=fit(DOMAIN, before))
     assert grown.status.loss == pytest.approx(cold.status.loss, rel=1e-3)
-    other = engine([[0, 1]]).estimate(Domain(("z",), (2,)), [LinearMeasurement(("z",), np.array([3.0, 4.0]), 1.0)])
+    other = engine([[0, 1]]).estimate(
+        Domain(("z",), (2,)), [LinearMeasurement(("z",), np.array([3.0, 4.0]), 1.0)]
+    )
     with pytest.raises(ParameterError, match="warm_start"):
         fit(DOMAIN, before, warm_start=other)
 
@@ -236,7 +287,9 @@ def test_a_warm_start_takes_fewer_iterations_to_the_same_loss(joint):
 def test_progress_is_reported_and_a_fit_cut_short_says_so(joint):
     seen = []
     measurements = noisy(np.random.default_rng(1), joint, DOMAIN, PROBLEMS["cycle"], [3.0] * 3)
-    fit = engine(every_row(DOMAIN), driver=MirrorDescent(max_iterations=3), max_missed_share=1.0).estimate
+    fit = engine(
+        every_row(DOMAIN), driver=MirrorDescent(max_iterations=3), max_missed_share=1.0
+    ).estimate
     model = fit(DOMAIN, measurements, progress=lambda *done: seen.append(done))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert model.status.ended != "optimal"
@@ -249,7 +302,9 @@ PAIRS = [("region", "age"), ("age", "job"), ("region", "job")]
 
 
 def survey(seed, *, lacking):
-    """Counts of 20000 records, and 2000 public rows without the last region (a share ``lacking`` of the records)."""
+    """Counts of 20000 records, and 2000 public rows without the last region (a share ``lacking`` of
+    the records).
+    """
     rng = np.random.default_rng(seed)
     joint = rng.dirichlet(np.full(SURVEY.size(), 0.5)).reshape(SURVEY.shape)
     joint[-1] *= lacking / (1 - lacking) * joint[:-1].sum() / joint[-1].sum()
@@ -264,7 +319,9 @@ def test_a_support_that_lacks_a_heavy_region_is_refused_with_number_and_way_out(
     for seed in range(50):
         rng, joint, lacking, _ = survey(seed, lacking=0.3)
         measurements = noisy(rng, joint, SURVEY, PAIRS, [stddev] * 3)
-        with pytest.raises(ParameterError, match=r"at least \d+\.\d% .*10\.0% is allowed.* use engine="):
+        with pytest.raises(
+            ParameterError, match=r"at least \d+\.\d% .*10\.0% is allowed.* use engine="
+        ):
             engine(lacking).estimate(SURVEY, measurements)
 
 
@@ -272,7 +329,11 @@ def test_a_support_that_lacks_a_heavy_region_is_refused_with_number_and_way_out(
 def test_a_support_that_has_it_is_accepted(stddev):
     for seed in range(50):
         rng, joint, _, complete = survey(seed, lacking=0.3)
-        report = engine(complete).estimate(SURVEY, noisy(rng, joint, SURVEY, PAIRS, [stddev] * 3)).support
+        report = (
+            engine(complete)
+            .estimate(SURVEY, noisy(rng, joint, SURVEY, PAIRS, [stddev] * 3))
+            .support
+        )
         assert max(report.missed_share, report.uncovered_share) < 0.05
         if stddev >= 60:
             assert report.verdict == "fits"
@@ -281,7 +342,9 @@ def test_a_support_that_has_it_is_accepted(stddev):
 def test_in_between_the_model_says_that_it_is_strained():
     for seed in range(20):
         rng, joint, lacking, _ = survey(seed, lacking=0.05)
-        report = engine(lacking).estimate(SURVEY, noisy(rng, joint, SURVEY, PAIRS, [10.0] * 3)).support
+        report = (
+            engine(lacking).estimate(SURVEY, noisy(rng, joint, SURVEY, PAIRS, [10.0] * 3)).support
+        )
         assert report.verdict == "strained"
         assert 0.005 < report.uncovered_share < 0.05
         assert 0.005 < report.missed_share < 0.05
@@ -293,7 +356,9 @@ def test_a_support_with_every_cell_but_the_wrong_combinations_is_refused():
     joint = np.full(domain.shape, 1000.0)
     public = [np.arange(4), np.arange(4), np.array([0, 1, 0, 1])]
     for seed in range(20):
-        measurements = noisy(np.random.default_rng(seed), joint, domain, [("a",), ("b", "c")], [5.0, 5.0])
+        measurements = noisy(
+            np.random.default_rng(seed), joint, domain, [("a",), ("b", "c")], [5.0, 5.0]
+        )
         with pytest.raises(ParameterError, match="cannot express"):
             engine(public).estimate(domain, measurements)
     # What is measured decides: alone, either column can be expressed.
@@ -310,18 +375,28 @@ def test_expressible_truths_are_never_refused_nor_called_strained_by_an_optimal_
         domain = random_domain(rng, largest=8)
         columns, cells = some_rows(rng, domain, share=rng.uniform(0.1, 1.0))
         joint = np.zeros(domain.size())
-        joint[cells] = 10 ** rng.uniform(2, 5) * rng.dirichlet(np.full(cells.size, rng.choice([0.1, 1.0])))
+        joint[cells] = 10 ** rng.uniform(2, 5) * rng.dirichlet(
+            np.full(cells.size, rng.choice([0.1, 1.0]))
+        )
         cliques = random_cliques(rng, domain)
-        measurements = noisy(rng, joint.reshape(domain.shape), domain, cliques, 10 ** rng.uniform(0, 3, len(cliques)))
+        measurements = noisy(
+            rng, joint.reshape(domain.shape), domain, cliques, 10 ** rng.uniform(0, 3, len(cliques))
+        )
         # Fits that do not end say nothing here: no need to wait for all of their iterations.
-        model = engine(columns, driver=MirrorDescent(max_iterations=1500)).estimate(domain, measurements)
+        model = engine(columns, driver=MirrorDescent(max_iterations=1500)).estimate(
+            domain, measurements
+        )
         verdicts.append((model.support.verdict, model.status.ended == "optimal"))
     assert ("strained", True) not in verdicts
-    assert verdicts.count(("fits", True)) >= 280  # noise scales up to 1000 times apart are hard on the driver
+    assert (
+        verdicts.count(("fits", True)) >= 280
+    )  # noise scales up to 1000 times apart are hard on the driver
 
 
 def test_the_bounds_are_what_they_say():
-    """On a table of given residuals: nothing within the noise, the excess beyond it, rescaled totals."""
+    """On a table of given residuals: nothing within the noise, the excess beyond it, rescaled
+    totals.
+    """
     from synthdp.inference.loss import MarginalLoss
 
     domain = Domain(("a",), (100,))
@@ -332,7 +407,9 @@ def test_the_bounds_are_what_they_say():
         loss = MarginalLoss(domain, [LinearMeasurement(("a",), values, 10.0)])
         return judge_support(loss, truth, covered, total=1e4, least_slope=np.min)[0]
 
-    assert report(truth * 1.2, covered).missed_share == 0  # the total was wrong, the shares are right
+    assert (
+        report(truth * 1.2, covered).missed_share == 0
+    )  # the total was wrong, the shares are right
     peak = truth.copy()
     peak[3] += 1000.0
     assert 0.08 < report(peak, covered).missed_share < 0.1
@@ -360,7 +437,9 @@ def test_rows_that_break_a_constraint_are_left_out(joint):
     with pytest.raises(ParameterError, match="no row of the public table obeys"):
         engine([[0], [1], [0], [0], [0]]).estimate(DOMAIN, measurements, constraints=[constraint])
     with pytest.raises(ParameterError, match="constraint"):
-        engine(every_row(DOMAIN)).estimate(DOMAIN, measurements, constraints=[Constraint(("a",), np.ones(2))])
+        engine(every_row(DOMAIN)).estimate(
+            DOMAIN, measurements, constraints=[Constraint(("a",), np.ones(2))]
+        )
 
 
 @pytest.fixture
@@ -374,7 +453,10 @@ def model(joint):
 def test_samples_are_public_rows_in_proportion_to_their_weights(model, rounding):
     codes = model.sample(20000, seed=1, rounding=rounding)
     assert [column.dtype for column in codes] == [np.uint8] * len(DOMAIN)
-    counts, expected = table_of(DOMAIN, codes), model.marginal(DOMAIN.attributes).values * (20000 / model.total)
+    counts, expected = (
+        table_of(DOMAIN, codes),
+        model.marginal(DOMAIN.attributes).values * (20000 / model.total),
+    )
     bound = 1.001 if rounding else 7 * np.sqrt(expected) + 7
     assert (np.abs(counts - expected) <= bound).all()
     assert (counts[expected == 0] == 0).all()
@@ -422,10 +504,16 @@ def test_slices_are_drawn_however_rare_and_also_where_no_public_row_is():
     assert np.bincount(codes[1]).tolist() == [0, 500, 500]
     rare = model.complete({"a": np.ones(1000, int)}, seed=0)
     assert abs(np.bincount(rare[1], minlength=3)[1] - 500) < 150
-    # No public row has a = 0, b = 2: a row that differs in one of them tells the rest, which is none here.
+    # No public row has a = 0, b = 2: a row that differs in one of them tells the rest, which is
+    # none here.
     nowhere = {"a": np.array([True, False]), "b": np.array([False, False, True])}
-    assert [set(column.tolist()) for column in model.sample_where(nowhere, 50, seed=0)] == [{0}, {2}]
-    assert [column.tolist() for column in model.complete({"a": np.array([0]), "b": np.array([2])})] == [[0], [2]]
+    assert [set(column.tolist()) for column in model.sample_where(nowhere, 50, seed=0)] == [
+        {0},
+        {2},
+    ]
+    assert [
+        column.tolist() for column in model.complete({"a": np.array([0]), "b": np.array([2])})
+    ] == [[0], [2]]
 
 
 def test_a_model_survives_being_saved(model):
@@ -436,7 +524,9 @@ def test_a_model_survives_being_saved(model):
     assert (loaded.domain, loaded.total, loaded.status) == (model.domain, model.total, model.status)
     assert loaded.support == model.support
     assert loaded.log_potentials.keys() == model.log_potentials.keys()
-    np.testing.assert_array_equal(loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values)
+    np.testing.assert_array_equal(
+        loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values
+    )
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
     for damage in (
         {"weights": arrays["weights"][:-1]},
@@ -466,10 +556,14 @@ def test_shares_outside_0_to_1_are_refused(share):
         engine([[0]], max_missed_share=share)
 
 
-@pytest.mark.parametrize("columns", [[[0]], [[3], [0]], [[-1], [0]]], ids=["count", "beyond", "negative"])
+@pytest.mark.parametrize(
+    "columns", [[[0]], [[3], [0]], [[-1], [0]]], ids=["count", "beyond", "negative"]
+)
 def test_tables_of_another_domain_are_refused(columns):
     with pytest.raises(ParameterError, match="columns"):
-        engine(columns).estimate(Domain(("a", "b"), (3, 2)), [LinearMeasurement(("a",), np.ones(3), 1.0)])
+        engine(columns).estimate(
+            Domain(("a", "b"), (3, 2)), [LinearMeasurement(("a",), np.ones(3), 1.0)]
+        )
 
 
 def test_measurements_that_do_not_fit_are_refused():

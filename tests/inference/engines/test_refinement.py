@@ -39,7 +39,11 @@ def measurements():
         LinearMeasurement(("a", "b"), rng.uniform(3, 12, (3, 3)), 1.0, COARSENING),
         LinearMeasurement(("c", "b"), rng.uniform(5, 20, (2, 3)), 2.0, COARSENING),
     ]
-    return [LinearMeasurement(("a",), A_COUNTS, 2.0), LinearMeasurement(("c",), C_COUNTS, 2.0), *merged]
+    return [
+        LinearMeasurement(("a",), A_COUNTS, 2.0),
+        LinearMeasurement(("c",), C_COUNTS, 2.0),
+        *merged,
+    ]
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
@@ -70,7 +74,9 @@ def test_samples_follow_the_marginals(model):
     codes = model.sample(n_rows, seed=1)
     for name, column in zip(DOMAIN.attributes, codes, strict=True):
         counts = np.bincount(column, minlength=DOMAIN[name])
-        np.testing.assert_allclose(counts, model.marginal((name,)).values * n_rows / model.total, atol=4)
+        np.testing.assert_allclose(
+            counts, model.marginal((name,)).values * n_rows / model.total, atol=4
+        )
     assert not (codes[0] == 4).any()  # its noisy count was negative
     independent = model.sample(n_rows, seed=1, rounding=False)
     expected = model.marginal(("c",)).values * n_rows / model.total
@@ -99,15 +105,22 @@ def test_a_refined_model_survives_being_saved(model):
     loaded = model_from_state(json.loads(json.dumps(state)), dict(arrays), DOMAIN)
     assert isinstance(loaded, RefinedModel)
     assert (loaded.total, loaded.status, loaded.domain) == (model.total, model.status, model.domain)
-    np.testing.assert_array_equal(loaded.marginal(("a", "c")).values, model.marginal(("a", "c")).values)
+    np.testing.assert_array_equal(
+        loaded.marginal(("a", "c")).values, model.marginal(("a", "c")).values
+    )
     assert all(map(np.array_equal, loaded.sample(200, seed=5), model.sample(200, seed=5)))
 
 
 def test_what_is_merged_anywhere_is_merged_everywhere():
     """Plain measurements give the same fit as merged ones with the variances added up."""
     plain = LinearMeasurement(("c", "d"), np.arange(8.0).reshape(4, 2), 3.0)
-    by_hand = LinearMeasurement(("c", "d"), np.array([[6.0, 8.0], [6.0, 8.0]]), 3.0 * np.sqrt(2), COARSENING)
-    models = [estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), m]) for m in (plain, by_hand)]
+    by_hand = LinearMeasurement(
+        ("c", "d"), np.array([[6.0, 8.0], [6.0, 8.0]]), 3.0 * np.sqrt(2), COARSENING
+    )
+    models = [
+        estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), m])
+        for m in (plain, by_hand)
+    ]
     for clique in [("c", "d"), ("a", "d")]:
         first, second = (model.marginal(clique).values for model in models)
         np.testing.assert_allclose(first, second, rtol=1e-7)
@@ -125,10 +138,15 @@ def test_shares_pool_repeats_by_their_precision():
 
 
 def test_without_any_merging_the_model_is_the_engine_s_own():
-    plain = [LinearMeasurement(("a",), A_COUNTS, 2.0), LinearMeasurement(("b", "d"), np.ones((3, 2)), 1.0)]
+    plain = [
+        LinearMeasurement(("a",), A_COUNTS, 2.0),
+        LinearMeasurement(("b", "d"), np.ones((3, 2)), 1.0),
+    ]
     hollow = [*plain, LinearMeasurement(("d",), np.array([1.0, 4.0]), 1.0, Coarsening({}))]
     for given in (plain, hollow):
-        assert isinstance(estimate_refined(GraphicalModelEstimator(), DOMAIN, given), MarkovRandomField)
+        assert isinstance(
+            estimate_refined(GraphicalModelEstimator(), DOMAIN, given), MarkovRandomField
+        )
         assert isinstance(engine_named("auto").estimate(DOMAIN, given), MarkovRandomField)
 
 
@@ -146,10 +164,12 @@ def test_a_merging_of_other_attributes_does_not_hide_one_way_counts():
 
 def test_the_empty_clique_counts_towards_the_total():
     counted = LinearMeasurement((), np.array(5000.0), 1e-6)
-    assert estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), counted]).total == pytest.approx(5000)
+    assert estimate_refined(
+        GraphicalModelEstimator(), DOMAIN, [*measurements(), counted]
+    ).total == pytest.approx(5000)
 
 
-# --- several mergings ------------------------------------------------------------------------------
+# --- several mergings -----------------------------------------------------------------------------
 
 OTHER = Coarsening({"a": np.array([1, 0, 1, 1, 0])})
 NATIVE = [LayeredConsistencyEstimator(), AutoEstimator()]
@@ -172,7 +192,10 @@ class Listener(Estimator):
 
 
 def conflicting():
-    return [*measurements(), LinearMeasurement(("d", "a"), np.array([[9.0, 30.0], [20.0, -4.0]]), 3.0, OTHER)]
+    return [
+        *measurements(),
+        LinearMeasurement(("d", "a"), np.array([[9.0, 30.0], [20.0, -4.0]]), 3.0, OTHER),
+    ]
 
 
 def test_conflicting_mergings_are_spread_by_one_way_counts_and_keep_the_sums_of_groups():
@@ -185,13 +208,17 @@ def test_conflicting_mergings_are_spread_by_one_way_counts_and_keep_the_sums_of_
         heard.check_fits(DOMAIN)
         merging = told.coarsening or Coarsening({})
         np.testing.assert_allclose(merging.apply(told.clique, heard.values), told.values, atol=1e-9)
-        np.testing.assert_allclose(merging.apply(told.clique, np.array(heard.variance)), told.variance, rtol=1e-9)
+        np.testing.assert_allclose(
+            merging.apply(told.clique, np.array(heard.variance)), told.variance, rtol=1e-9
+        )
     weights = np.array([10.0, 30.0, 10.0, 25.0, 0.0])  # a negative count is none
     share = np.zeros(5)
     for group in ([1, 4], [0, 2, 3]):
         own = weights[group] / weights[group].sum() + 1e-3
         share[group] = own / own.sum()
-    np.testing.assert_allclose(listener.heard[-1].values[0], share * np.array([30.0, 9.0, 30.0, 30.0, 9.0]))
+    np.testing.assert_allclose(
+        listener.heard[-1].values[0], share * np.array([30.0, 9.0, 30.0, 30.0, 9.0])
+    )
     np.testing.assert_allclose(listener.heard[-1].variance[1], 9.0 * share)
 
 
@@ -199,15 +226,20 @@ def test_groups_whose_levels_nobody_counted_are_spread_evenly():
     domain, listener = Domain(("a", "b"), (4, 2)), Listener()
     mergings = [Coarsening({"a": np.array(groups)}) for groups in ([0, 0, 0, 1], [1, 0, 0, 0])]
     given = [
-        LinearMeasurement(("a",), np.array(v), 1.0, m) for v, m in zip(([30.0, 12], [24.0, 18]), mergings, strict=True)
+        LinearMeasurement(("a",), np.array(v), 1.0, m)
+        for v, m in zip(([30.0, 12], [24.0, 18]), mergings, strict=True)
     ]
     estimate_refined(listener, domain, given)
-    np.testing.assert_allclose([m.values for m in listener.heard], [[10, 10, 10, 12], [18, 8, 8, 8]])
+    np.testing.assert_allclose(
+        [m.values for m in listener.heard], [[10, 10, 10, 12], [18, 8, 8, 8]]
+    )
 
 
 @pytest.mark.parametrize("engine", NATIVE, ids=lambda engine: engine.name)
 def test_engines_that_take_merged_levels_get_them_where_some_are_told_apart(engine):
-    """Only one-way counts tell levels apart as a rule; a pair that does makes the difference, or a second merging."""
+    """Only one-way counts tell levels apart as a rule; a pair that does makes the difference, or a
+    second merging.
+    """
     assert isinstance(estimate_refined(engine, DOMAIN, measurements()), RefinedModel)
     pair = LinearMeasurement(("a", "d"), np.arange(10.0).reshape(5, 2), 1.0)
     other_pair = LinearMeasurement(("d", "b"), np.arange(6.0).reshape(2, 3), 1.0)
@@ -217,7 +249,9 @@ def test_engines_that_take_merged_levels_get_them_where_some_are_told_apart(engi
         assert isinstance(model, PseudoMarginalModel)
         own = engine.estimate(DOMAIN, given)
         assert model.status.loss == own.status.loss
-        np.testing.assert_array_equal(model.marginal(("a", "d")).values, own.marginal(("a", "d")).values)
+        np.testing.assert_array_equal(
+            model.marginal(("a", "d")).values, own.marginal(("a", "d")).values
+        )
     model = estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), pair])
     assert isinstance(model, RefinedModel)  # others merge all of them
 
@@ -226,7 +260,9 @@ APART = Constraint(("a", "d"), np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1]]
 ALIKE = Constraint(("d", "a"), np.array([[1, 0, 0, 1, 0], [1, 1, 1, 0, 1]], dtype=bool))
 
 
-@pytest.mark.parametrize("engine", [*NATIVE, GraphicalModelEstimator(), Listener()], ids=lambda engine: engine.name)
+@pytest.mark.parametrize(
+    "engine", [*NATIVE, GraphicalModelEstimator(), Listener()], ids=lambda engine: engine.name
+)
 def test_constraints_may_tell_merged_levels_apart(engine):
     for constraints, is_refined in (([ALIKE], True), ([APART], False), ([ALIKE, APART], False)):
         model = estimate_refined(engine, DOMAIN, measurements(), constraints=constraints)
@@ -236,12 +272,16 @@ def test_constraints_may_tell_merged_levels_apart(engine):
         for constraint in constraints:
             assert (model.marginal(constraint.clique).values[~constraint.allowed] < 1e-9).all()
     with pytest.raises(ParameterError, match=r"it has shape \(5,\), the domain asks for \(2,\)"):
-        estimate_refined(engine, DOMAIN, measurements(), constraints=[Constraint(("d",), np.arange(5) > 1)])
+        estimate_refined(
+            engine, DOMAIN, measurements(), constraints=[Constraint(("d",), np.arange(5) > 1)]
+        )
     with pytest.raises(ParameterError, match=r"it has shape \(2,\), the domain asks for \(5,\)"):
-        estimate_refined(engine, DOMAIN, measurements(), constraints=[Constraint(("a",), np.arange(2) > 0)])
+        estimate_refined(
+            engine, DOMAIN, measurements(), constraints=[Constraint(("a",), np.arange(2) > 0)]
+        )
 
 
-# --- refusing --------------------------------------------------------------------------------------
+# --- refusing -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -268,4 +308,7 @@ def test_an_earlier_model_is_started_from_also_over_merged_levels():
     for given in (measurements(), whole):
         cold = estimate_refined(listener, DOMAIN, given)
         estimate_refined(listener, DOMAIN, given, warm_start=cold)
-        assert listener.starts[-2:] == [None, cold.coarse if isinstance(cold, RefinedModel) else cold]
+        assert listener.starts[-2:] == [
+            None,
+            cold.coarse if isinstance(cold, RefinedModel) else cold,
+        ]

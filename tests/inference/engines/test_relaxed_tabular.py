@@ -1,4 +1,6 @@
-"""The mixture engines: derivatives, what they recover, how near to the optimum they end, and their samples."""
+"""The mixture engines: derivatives, what they recover, how near to the optimum they end, and their
+samples.
+"""
 
 import json
 from dataclasses import replace
@@ -10,7 +12,14 @@ import pytest
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
+from oracles.inference import (
+    clique_sets,
+    domains,
+    marginal_of,
+    noisy,
+    random_cliques,
+    random_domain,
+)
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
@@ -45,7 +54,9 @@ def engine(request):
 
 @pytest.fixture
 def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(DOMAIN.shape)
+    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
+        DOMAIN.shape
+    )
 
 
 def random_components(rng, domain, n_components):
@@ -97,7 +108,9 @@ def test_derivatives_by_components_are_right(data):
             moved = [levels, weights]
             moved[part] = values + sign * 1e-5 * direction
             ends.append(by_cell @ products.marginals(*moved))
-        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(np.sum(slope * direction), rel=1e-6, abs=1e-7)
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(
+            np.sum(slope * direction), rel=1e-6, abs=1e-7
+        )
 
 
 def test_memory_for_temporary_tables_does_not_change_results(monkeypatch):
@@ -108,9 +121,13 @@ def test_memory_for_temporary_tables_does_not_change_results(monkeypatch):
     by_cell = rng.normal(size=whole.marginals(levels, weights).size)
     monkeypatch.setattr(product_components, "_MAX_NUMBERS", 100)
     parts = ProductComponents(DOMAIN, cliques, NUMPY)
-    np.testing.assert_allclose(parts.marginals(levels, weights), whole.marginals(levels, weights), atol=1e-14)
+    np.testing.assert_allclose(
+        parts.marginals(levels, weights), whole.marginals(levels, weights), atol=1e-14
+    )
     for left, right in zip(
-        parts.gradient(levels, weights, by_cell), whole.gradient(levels, weights, by_cell), strict=True
+        parts.gradient(levels, weights, by_cell),
+        whole.gradient(levels, weights, by_cell),
+        strict=True,
     ):
         np.testing.assert_allclose(left, right, atol=1e-13)
 
@@ -123,11 +140,15 @@ def test_the_objectives_gradient_is_right_by_every_parameter(form, joint):
         "table": TableForm(DOMAIN, NUMPY, box=True),
     }
     rng = np.random.default_rng(2)
-    measurements = noisy(rng, joint, DOMAIN, [("a", "b"), ("b", "c", "d"), (), ("c",)], [3.0, 5.0, 10.0, 4.0])
+    measurements = noisy(
+        rng, joint, DOMAIN, [("a", "b"), ("b", "c", "d"), (), ("c",)], [3.0, 5.0, 10.0, 4.0]
+    )
     loss = MarginalLoss(DOMAIN, measurements)
     allowed = possible_cells(DOMAIN, [Constraint(("a", "c"), ALLOWED)])
     target = _target(loss, DOMAIN, allowed)
-    objective = _Objective(target, ProductComponents(DOMAIN, target.cliques, NUMPY), forms[form], NUMPY, 1000.0)
+    objective = _Objective(
+        target, ProductComponents(DOMAIN, target.cliques, NUMPY), forms[form], NUMPY, 1000.0
+    )
     parameters = forms[form].parameters(random_components(rng, DOMAIN, 4))
     _, gradient = objective(parameters)
     for position in np.ndindex(parameters.shape):
@@ -173,7 +194,9 @@ def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, join
     measurements = noisy(np.random.default_rng(0), joint, DOMAIN, cliques, [1e-4] * len(cliques))
     model = engine().estimate(DOMAIN, measurements)
     for clique in cliques:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.5)
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.5
+        )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -193,12 +216,15 @@ def test_random_small_problems_end_near_the_least_loss(engine, seed):
 
 
 def adult_like(seed, *, stddev, n_rows=20_000):
-    """All attributes depend on a hidden one; noisy 2-way marginals on a dense graph, and the true ones."""
+    """All attributes depend on a hidden one; noisy 2-way marginals on a dense graph, and the true
+    ones.
+    """
     rng = np.random.default_rng(seed)
     domain = Domain(tuple("abcdefgh"), (2, 5, 7, 9, 12, 3, 6, 15))
     hidden = rng.integers(0, 6, n_rows)
     columns = [
-        (rng.dirichlet(np.full(n, 0.3), 6).cumsum(1)[hidden] < rng.random((n_rows, 1))).sum(1) for n in domain.shape
+        (rng.dirichlet(np.full(n, 0.3), 6).cumsum(1)[hidden] < rng.random((n_rows, 1))).sum(1)
+        for n in domain.shape
     ]
     columns = [np.minimum(column, n - 1) for column, n in zip(columns, domain.shape, strict=True)]
     pairs = list(combinations(domain.attributes, 2))
@@ -208,7 +234,9 @@ def adult_like(seed, *, stddev, n_rows=20_000):
         shape = domain.project(clique).shape
         index = np.ravel_multi_index([columns[domain.index(name)] for name in clique], shape)
         exact.append(np.bincount(index, minlength=np.prod(shape)).reshape(shape).astype(float))
-        measurements.append(LinearMeasurement(clique, exact[-1] + stddev * rng.normal(size=shape), stddev))
+        measurements.append(
+            LinearMeasurement(clique, exact[-1] + stddev * rng.normal(size=shape), stddev)
+        )
     return domain, measurements, exact
 
 
@@ -219,7 +247,9 @@ def mean_error(model, measurements, exact):
 
 @pytest.mark.parametrize("stddev", [5.0, 50.0])
 def test_losses_and_errors_are_near_the_graphical_models_on_dense_graphs(engine, stddev):
-    """Fitted to the end: at most a fifth above its loss. By default: an error at most 10 % above its own."""
+    """Fitted to the end: at most a fifth above its loss. By default: an error at most 10 % above
+    its own.
+    """
     domain, measurements, truth = adult_like(1, stddev=stddev)
     exact = GraphicalModelEstimator().estimate(domain, measurements)
     to_the_end = engine(driver=replace(engine().driver, stop_at_noise=False), n_components=200)
@@ -232,7 +262,9 @@ def test_attributes_that_are_not_measured_are_uniform_and_independent(engine, jo
     measurements = noisy(np.random.default_rng(1), joint, DOMAIN, [("a", "b")], [5.0])
     model = engine().estimate(DOMAIN, measurements)
     expected = model.marginal(("a", "b")).values[:, :, None] / 4
-    np.testing.assert_allclose(model.marginal(("a", "b", "c")).values, np.repeat(expected, 4, axis=2), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.marginal(("a", "b", "c")).values, np.repeat(expected, 4, axis=2), rtol=1e-6
+    )
     np.testing.assert_allclose(model.marginal(("c", "d")).values, model.total / 8, rtol=1e-6)
 
 
@@ -240,8 +272,12 @@ def test_precise_cells_weigh_more(engine):
     domain = Domain(("a",), (3,))
     total = LinearMeasurement((), np.array(90.0), 1e-3)
     stddev = np.array([0.01, 0.01, 50.0])
-    model = engine().estimate(domain, [total, LinearMeasurement(("a",), np.array([20.0, 30.0, 0.0]), stddev)])
-    np.testing.assert_allclose(model.marginal(("a",)).values[:2] / model.total, [20 / 90, 30 / 90], atol=0.01)
+    model = engine().estimate(
+        domain, [total, LinearMeasurement(("a",), np.array([20.0, 30.0, 0.0]), stddev)]
+    )
+    np.testing.assert_allclose(
+        model.marginal(("a",)).values[:2] / model.total, [20 / 90, 30 / 90], atol=0.01
+    )
 
 
 @pytest.mark.parametrize("size", [1, 5])
@@ -253,13 +289,20 @@ def test_one_attribute_is_enough(engine, size):
 
 def test_one_component_is_the_product_of_one_way_marginals(engine, joint):
     cliques = [("a",), ("b",), ("c",)]
-    model = engine(n_components=1).estimate(DOMAIN, noisy(np.random.default_rng(0), joint, DOMAIN, cliques, [1e-3] * 3))
-    expected = np.multiply.outer(marginal_of(joint, DOMAIN, ("a",)), marginal_of(joint, DOMAIN, ("c",))) / joint.sum()
+    model = engine(n_components=1).estimate(
+        DOMAIN, noisy(np.random.default_rng(0), joint, DOMAIN, cliques, [1e-3] * 3)
+    )
+    expected = (
+        np.multiply.outer(marginal_of(joint, DOMAIN, ("a",)), marginal_of(joint, DOMAIN, ("c",)))
+        / joint.sum()
+    )
     np.testing.assert_allclose(model.marginal(("a", "c")).values, expected, atol=0.5)
 
 
 def test_fits_depend_on_nothing_but_the_seed(engine, joint):
-    measurements = noisy(np.random.default_rng(1), joint, DOMAIN, [("a", "b"), ("b", "c")], [5.0, 5.0])
+    measurements = noisy(
+        np.random.default_rng(1), joint, DOMAIN, [("a", "b"), ("b", "c")], [5.0, 5.0]
+    )
     first, again = (engine(n_components=20).estimate(DOMAIN, measurements) for _ in range(2))
     other = engine(n_components=20, seed=1).estimate(DOMAIN, measurements)
     np.testing.assert_array_equal(first.levels, again.levels)
@@ -267,7 +310,9 @@ def test_fits_depend_on_nothing_but_the_seed(engine, joint):
 
 
 def test_the_box_gives_proper_models_and_owns_up_to_their_loss(joint):
-    measurements = noisy(np.random.default_rng(1), joint, DOMAIN, [("a", "b"), ("b", "c")], [5.0, 5.0])
+    measurements = noisy(
+        np.random.default_rng(1), joint, DOMAIN, [("a", "b"), ("b", "c")], [5.0, 5.0]
+    )
     model = RelaxedTabularEstimator(box=True).estimate(DOMAIN, measurements)
     loss = MarginalLoss(DOMAIN, measurements)
     flat = loss.flatten([model.marginal(clique).values for clique in loss.cliques])
@@ -305,27 +350,38 @@ def test_warm_starts_that_do_not_fit_are_refused(engine, joint):
     with pytest.raises(ParameterError, match=r"warm_start: .* another domain"):
         engine(n_components=3).estimate(other, measurements, warm_start=model)
     exact = GraphicalModelEstimator().estimate(DOMAIN, measurements)
-    assert engine(n_components=3).estimate(DOMAIN, measurements, warm_start=exact).status.ended == "stalled"
+    assert (
+        engine(n_components=3).estimate(DOMAIN, measurements, warm_start=exact).status.ended
+        == "stalled"
+    )
 
 
 def test_progress_and_status_are_honest(engine, joint):
-    measurements = noisy(np.random.default_rng(4), joint, DOMAIN, [("a", "b"), ("c", "b")], [1e-3, 1e-3])
+    measurements = noisy(
+        np.random.default_rng(4), joint, DOMAIN, [("a", "b"), ("c", "b")], [1e-3, 1e-3]
+    )
     seen = []
     driver = replace(engine().driver, max_iterations=7)
     with pytest.warns(FitWarning, match="was stopped after 7 iterations"):
-        model = engine(driver=driver).estimate(DOMAIN, measurements, progress=lambda *done: seen.append(done))
+        model = engine(driver=driver).estimate(
+            DOMAIN, measurements, progress=lambda *done: seen.append(done)
+        )
     assert seen == [(done, 7) for done in range(1, 8)]
     assert model.status.n_iterations == 7
     assert model.status.ended == "stopped"
 
 
-@pytest.mark.parametrize("setting", [{"n_components": 0}, {"device": "abacus"}], ids=["components", "device"])
+@pytest.mark.parametrize(
+    "setting", [{"n_components": 0}, {"device": "abacus"}], ids=["components", "device"]
+)
 def test_settings_out_of_range_are_refused(engine, setting):
     with pytest.raises(ParameterError, match=next(iter(setting))):
         engine(**setting)
 
 
-@pytest.mark.parametrize("name", ["learning_rate", "tolerance", "window", "max_iterations", "halvings"])
+@pytest.mark.parametrize(
+    "name", ["learning_rate", "tolerance", "window", "max_iterations", "halvings"]
+)
 def test_drivers_out_of_range_are_refused(name):
     with pytest.raises(ParameterError, match=name):
         AdaptiveDescent(**{"learning_rate": 0.1, name: -1})
@@ -335,7 +391,9 @@ def test_problems_that_are_too_large_are_refused_with_number_and_way_out(engine)
     domain = Domain(tuple("abcdef"), (100,) * 6)
     limit = engine(n_components=2, max_cells=1200)
     limit.check_domain(domain)
-    with pytest.raises(ModelTooLargeError, match=r"1300 cells, at most 1200 .* use fewer n_components"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"1300 cells, at most 1200 .* use fewer n_components"
+    ):
         limit.estimate(domain, [LinearMeasurement(("a",), np.ones(100), 1.0)])
     with pytest.raises(ModelTooLargeError, match="1800 cells"):
         engine(n_components=3, max_cells=1200).check_domain(domain)
@@ -347,15 +405,29 @@ def test_problems_that_are_too_large_are_refused_with_number_and_way_out(engine)
 def a_model(seed=0, *, constraints=(), n_components=6):
     levels, weights = random_components(np.random.default_rng(seed), DOMAIN, n_components)
     return MixtureModel(
-        domain=DOMAIN, levels=levels, weights=weights, total=500.0, status=STATUS, constraints=constraints
+        domain=DOMAIN,
+        levels=levels,
+        weights=weights,
+        total=500.0,
+        status=STATUS,
+        constraints=constraints,
     )
 
 
 def test_marginals_of_any_size_in_any_order():
     model = a_model()
     whole = 500 * joint_of(DOMAIN, model.levels, model.weights)
-    for clique in [(), ("one",), ("c", "a"), ("d", "b", "a"), ("d", "one", "c", "a"), ("c", "one", "a", "d", "b")]:
-        np.testing.assert_allclose(model.marginal(clique).values, marginal_of(whole, DOMAIN, clique), atol=1e-10)
+    for clique in [
+        (),
+        ("one",),
+        ("c", "a"),
+        ("d", "b", "a"),
+        ("d", "one", "c", "a"),
+        ("c", "one", "a", "d", "b"),
+    ]:
+        np.testing.assert_allclose(
+            model.marginal(clique).values, marginal_of(whole, DOMAIN, clique), atol=1e-10
+        )
     for clique in [("a", "a"), ("a", "nowhere")]:
         with pytest.raises(ParameterError, match=r"repeats|not in the domain"):
             model.marginal(clique)
@@ -380,7 +452,8 @@ def test_rounded_samples_are_nearer_to_the_model_than_chance():
             shape = expected.shape
             drawn = [
                 np.bincount(
-                    np.ravel_multi_index([c[DOMAIN.index(name)] for name in clique], shape), minlength=expected.size
+                    np.ravel_multi_index([c[DOMAIN.index(name)] for name in clique], shape),
+                    minlength=expected.size,
                 )
                 for c in codes
             ]
@@ -401,7 +474,9 @@ def test_samples_are_codes_and_depend_on_nothing_but_the_seed(rounding):
     assert all(map(np.array_equal, codes, model.sample(500, seed=3, rounding=rounding)))
     assert not all(map(np.array_equal, codes, model.sample(500, seed=4, rounding=rounding)))
     for n_rows in (0, 1):
-        assert [column.shape for column in model.sample(n_rows, rounding=rounding)] == [(n_rows,)] * 5
+        assert [column.shape for column in model.sample(n_rows, rounding=rounding)] == [
+            (n_rows,)
+        ] * 5
     with pytest.raises(ParameterError, match="n_rows is -1"):
         model.sample(-1)
 
@@ -413,7 +488,9 @@ def test_a_model_survives_being_saved():
     loaded = MixtureModel.from_state(json.loads(json.dumps(state)), arrays, DOMAIN)
     assert (loaded.domain, loaded.total, loaded.status) == (model.domain, model.total, model.status)
     assert all(array.dtype == np.float64 for array in arrays.values())
-    np.testing.assert_array_equal(loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values)
+    np.testing.assert_array_equal(
+        loaded.marginal(("d", "a")).values, model.marginal(("d", "a")).values
+    )
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
 
 
@@ -453,7 +530,9 @@ def test_constrained_fits_stay_near_what_they_can_express(engine, joint):
         index = [codes[DOMAIN.index(name)] for name in clique]
         shape = DOMAIN.project(clique).shape
         drawn = np.bincount(np.ravel_multi_index(index, shape), minlength=np.prod(shape)) / 10_000
-        np.testing.assert_allclose(drawn, model.marginal(clique).values.ravel() / model.total, atol=0.02)
+        np.testing.assert_allclose(
+            drawn, model.marginal(clique).values.ravel() / model.total, atol=0.02
+        )
 
 
 @pytest.mark.parametrize("stddev", [3.0, 30.0])
@@ -461,12 +540,18 @@ def test_functional_dependencies_do_not_drive_fits_into_poor_minima(engine, stdd
     rng = np.random.default_rng(0)
     domain = Domain(("fine", "coarse", "other"), (24, 8, 10))
     constraint = Constraint.determines("fine", "coarse", np.arange(24) // 3, 8)
-    joint = 20_000 * rng.dirichlet(np.full(domain.size(), 0.2)).reshape(domain.shape) * constraint.allowed[..., None]
+    joint = (
+        20_000
+        * rng.dirichlet(np.full(domain.size(), 0.2)).reshape(domain.shape)
+        * constraint.allowed[..., None]
+    )
     cliques = [("fine", "other"), ("coarse", "other"), ("coarse", "fine")]
     measurements = noisy(rng, joint, domain, cliques, [stddev] * 3)
     model = engine().estimate(domain, measurements, constraints=[constraint])
     assert model.status.loss <= 0.5 * sum(measurement.values.size for measurement in measurements)
-    assert model.marginal(("fine", "coarse")).values[~constraint.allowed].sum() <= 1e-3 * model.total
+    assert (
+        model.marginal(("fine", "coarse")).values[~constraint.allowed].sum() <= 1e-3 * model.total
+    )
     assert constraint.holds(domain, model.sample(5000, seed=0)).all()
 
 
@@ -476,7 +561,12 @@ def test_models_that_rule_out_all_possible_rows_are_repaired_by_the_fallback():
     levels = np.array([[1.0], [0.0], [1.0]])
     never = Constraint(("a",), np.array([False, True]))
     model = MixtureModel(
-        domain=domain, levels=levels, weights=np.ones(1), total=1.0, status=STATUS, constraints=[never]
+        domain=domain,
+        levels=levels,
+        weights=np.ones(1),
+        total=1.0,
+        status=STATUS,
+        constraints=[never],
     )
     assert model.sample(50, seed=0)[0].tolist() == [1] * 50
 
@@ -485,7 +575,11 @@ def test_the_fallback_draws_one_way_marginals_given_the_constraints():
     domain = Domain(("a", "b", "free"), (3, 4, 2))
     constraint = Constraint(("b", "a"), ALLOWED.T)
     shares = {"a": np.array([0.5, 0.3, 0.2]), "b": np.array([0.1, 0.2, 0.3, 0.4])}
-    columns = (np.full(40_000, 2, np.uint8), np.zeros(40_000, np.uint8), np.tile(np.uint8([0, 1]), 20_000))
+    columns = (
+        np.full(40_000, 2, np.uint8),
+        np.zeros(40_000, np.uint8),
+        np.tile(np.uint8([0, 1]), 20_000),
+    )
     before = [column.copy() for column in columns]
     fixed = repaired(
         columns,
@@ -513,7 +607,9 @@ def test_contradicting_constraints_are_refused(engine):
 def test_constraints_that_do_not_fit_are_refused(engine):
     with pytest.raises(ParameterError, match="constraint"):
         engine().estimate(
-            DOMAIN, [LinearMeasurement(("b",), np.ones(2), 1.0)], constraints=[Constraint(("b",), np.ones(3))]
+            DOMAIN,
+            [LinearMeasurement(("b",), np.ones(2), 1.0)],
+            constraints=[Constraint(("b",), np.ones(3))],
         )
 
 

@@ -20,7 +20,11 @@ from oracles.inference import (
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.inference.graphical import belief_propagation
-from synthdp.inference.graphical.arithmetic import LinearArithmetic, LogArithmetic, UnderflowDetected
+from synthdp.inference.graphical.arithmetic import (
+    LinearArithmetic,
+    LogArithmetic,
+    UnderflowDetected,
+)
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -32,7 +36,9 @@ def by_home(tree, log_potentials):
     homes = [[] for _ in tree.cliques]
     for clique, table in log_potentials.items():
         home = tree.position_of(clique)
-        homes[home].append(table.reshape([tree.domain[n] if n in clique else 1 for n in tree.cliques[home]]))
+        homes[home].append(
+            table.reshape([tree.domain[n] if n in clique else 1 for n in tree.cliques[home]])
+        )
     return homes
 
 
@@ -42,7 +48,9 @@ def assert_right(domain, log_potentials, run, *, tolerance):
     tree = JunctionTree.covering(domain, list(log_potentials))
     beliefs = run(BeliefPropagation(tree), by_home(tree, log_potentials))
     for clique, table in zip(tree.cliques, beliefs, strict=True):
-        np.testing.assert_allclose(table, marginal_of(probabilities, domain, clique), rtol=0, atol=tolerance)
+        np.testing.assert_allclose(
+            table, marginal_of(probabilities, domain, clique), rtol=0, atol=tolerance
+        )
 
 
 def usual(propagation, potentials):
@@ -58,7 +66,9 @@ def logarithmic(propagation, potentials):
 def test_beliefs_and_normaliser_equal_those_of_the_joint_table(data, seed, scale, impossible):
     domain = data.draw(domains())
     cliques = data.draw(clique_sets(domain))
-    potentials = random_potentials(np.random.default_rng(seed), domain, cliques, scale=scale, impossible=impossible)
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, cliques, scale=scale, impossible=impossible
+    )
     assume(np.isfinite(joint_logarithm(domain, potentials)).any())
     for run in (usual, logarithmic):
         assert_right(domain, potentials, run, tolerance=1e-11)
@@ -69,7 +79,9 @@ def test_beliefs_and_normaliser_equal_those_of_the_joint_table(data, seed, scale
 def test_extreme_potentials_equal_the_joint_table(data, seed, scale):
     domain = data.draw(domains())
     cliques = data.draw(clique_sets(domain))
-    potentials = random_potentials(np.random.default_rng(seed), domain, cliques, scale=scale, impossible=0.05)
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, cliques, scale=scale, impossible=0.05
+    )
     assume(np.isfinite(joint_logarithm(domain, potentials)).any())
     assert_right(domain, potentials, usual, tolerance=1e-10)
 
@@ -79,16 +91,22 @@ def test_extreme_potentials_equal_the_joint_table(data, seed, scale):
 def test_any_marginal_equals_that_of_the_joint_table(data, seed):
     rng = np.random.default_rng(seed)
     domain = data.draw(domains())
-    potentials = random_potentials(rng, domain, data.draw(clique_sets(domain)), scale=2.0, impossible=0.1)
+    potentials = random_potentials(
+        rng, domain, data.draw(clique_sets(domain)), scale=2.0, impossible=0.1
+    )
     joint = joint_logarithm(domain, potentials)
     assume(np.isfinite(joint).any())
     probabilities = np.exp(joint - log_sum_exp(joint))
     model = field(domain, potentials, total=7.0)
     for _ in range(4):
-        query = tuple(map(str, rng.permutation(domain.attributes)[: rng.integers(0, len(domain) + 1)]))
+        query = tuple(
+            map(str, rng.permutation(domain.attributes)[: rng.integers(0, len(domain) + 1)])
+        )
         marginal = model.marginal(query)
         assert marginal.domain.attributes == query
-        np.testing.assert_allclose(marginal.values, 7 * marginal_of(probabilities, domain, query), rtol=0, atol=1e-11)
+        np.testing.assert_allclose(
+            marginal.values, 7 * marginal_of(probabilities, domain, query), rtol=0, atol=1e-11
+        )
 
 
 def test_a_query_that_spans_the_branches_of_a_star():
@@ -98,8 +116,16 @@ def test_a_query_that_spans_the_branches_of_a_star():
     joint = joint_logarithm(domain, potentials)
     probabilities = np.exp(joint - log_sum_exp(joint))
     model = field(domain, potentials)
-    for query in [("f", "d", "e"), ("a", "f", "e", "d"), ("d", "f"), ("e", "b"), ("f", "e", "d", "c", "b", "a")]:
-        np.testing.assert_allclose(model.marginal(query).values, marginal_of(probabilities, domain, query), atol=1e-13)
+    for query in [
+        ("f", "d", "e"),
+        ("a", "f", "e", "d"),
+        ("d", "f"),
+        ("e", "b"),
+        ("f", "e", "d", "c", "b", "a"),
+    ]:
+        np.testing.assert_allclose(
+            model.marginal(query).values, marginal_of(probabilities, domain, query), atol=1e-13
+        )
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -107,7 +133,11 @@ def test_a_query_that_spans_the_branches_of_a_star():
 def test_the_largest_sum_of_potentials_is_that_of_the_joint_table(data, seed):
     domain = data.draw(domains())
     potentials = random_potentials(
-        np.random.default_rng(seed), domain, data.draw(clique_sets(domain)), scale=50.0, impossible=0.1
+        np.random.default_rng(seed),
+        domain,
+        data.draw(clique_sets(domain)),
+        scale=50.0,
+        impossible=0.1,
     )
     tree = JunctionTree.covering(domain, list(potentials))
     largest = BeliefPropagation(tree).largest(by_home(tree, potentials))
@@ -171,7 +201,10 @@ def test_what_underflows_may_not_grow_back_unseen(reverse):
 
 def test_an_underflowing_message_starts_the_logarithms(monkeypatch):
     domain, cliques = chain(2, 2)
-    potentials = {cliques[0]: np.zeros((2, 2)), cliques[1]: np.array([[0.0, 0.0], [-800.0, -801.0]])}
+    potentials = {
+        cliques[0]: np.zeros((2, 2)),
+        cliques[1]: np.array([[0.0, 0.0], [-800.0, -801.0]]),
+    }
     potentials[("x1",)] = np.array([-799.0, 0.0])
     tree = JunctionTree.covering(domain, cliques)
     homes = by_home(tree, potentials)
@@ -189,7 +222,9 @@ def test_ordinary_models_stay_in_plain_numbers():
     domain, cliques = chain(60, 20)
     potentials = {clique: 3 * rng.normal(size=(20, 20)) for clique in cliques}
     tree = JunctionTree.covering(domain, cliques)
-    BeliefPropagation(tree)._run(by_home(tree, potentials), LinearArithmetic())  # raises if it underflows
+    BeliefPropagation(tree)._run(
+        by_home(tree, potentials), LinearArithmetic()
+    )  # raises if it underflows
 
 
 def test_cells_of_1e_300_keep_their_value():
@@ -218,7 +253,10 @@ def test_potentials_that_are_no_numbers_are_refused(value):
 @pytest.mark.parametrize("scale", [0.0, 1000.0])
 def test_impossible_tables_are_refused(scale):
     domain = Domain(("a", "b"), (2, 2))
-    potentials = {("a",): np.array([0.0, -np.inf]), ("a", "b"): np.array([[-np.inf, -np.inf], [scale, 0.0]])}
+    potentials = {
+        ("a",): np.array([0.0, -np.inf]),
+        ("a", "b"): np.array([[-np.inf, -np.inf], [scale, 0.0]]),
+    }
     with pytest.raises(ParameterError, match="impossible"):
         field(domain, potentials).marginal(("a",))
     with pytest.raises(ParameterError, match="impossible"):

@@ -18,7 +18,9 @@ NAMES = tuple("abcdefgh")
 def problems(draw):
     shape = draw(st.lists(st.integers(1, 4), min_size=len(NAMES), max_size=len(NAMES)))
     domain = Domain(NAMES, tuple(shape))
-    sets = draw(st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), min_size=1, max_size=30))
+    sets = draw(
+        st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), min_size=1, max_size=30)
+    )
     return domain, [domain.canonical(names) for names in sets]
 
 
@@ -37,7 +39,9 @@ def test_groups_make_many_sums_cheaper():
     pairs = [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
     groups = grouped(AttributeSets(domain), NAMES, pairs)
     direct = domain.size() * len(pairs)
-    shared = domain.size() * len(groups) + sum(domain.size(group.clique) * len(group.members) for group in groups)
+    shared = domain.size() * len(groups) + sum(
+        domain.size(group.clique) * len(group.members) for group in groups
+    )
     assert shared < direct / 2
 
 
@@ -56,5 +60,7 @@ def test_marginals_through_groups_equal_those_of_the_joint_table(problem, seed):
     joint /= joint.sum()
     found = MarginalOracle(JunctionTree.covering(domain, [NAMES]), cliques).marginals(potentials)
     for clique, table in zip(cliques, found, strict=True):
-        expected = joint.sum(axis=tuple(axis for axis, name in enumerate(NAMES) if name not in clique))
+        expected = joint.sum(
+            axis=tuple(axis for axis, name in enumerate(NAMES) if name not in clique)
+        )
         np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-15)

@@ -24,7 +24,9 @@ STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 
 def field(seed, cliques=CLIQUES):
     generator = np.random.default_rng(seed)
-    potentials = {clique: generator.normal(size=DOMAIN.project(clique).shape) * 1.5 for clique in cliques}
+    potentials = {
+        clique: generator.normal(size=DOMAIN.project(clique).shape) * 1.5 for clique in cliques
+    }
     tree = JunctionTree.covering(DOMAIN, cliques)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1000.0, status=STATUS)
 
@@ -44,7 +46,9 @@ def assert_drawn_from(columns, expected, n_rows):
     assert statistic < chi2.isf(1e-10, possible.sum() - 1)
 
 
-@pytest.mark.parametrize("given", [("a",), ("c",), ("e",), ("a", "c"), ("b", "e"), ("a", "b", "c", "d")])
+@pytest.mark.parametrize(
+    "given", [("a",), ("c",), ("e",), ("a", "c"), ("b", "e"), ("a", "b", "c", "d")]
+)
 def test_completion_draws_from_the_conditional_distribution(given):
     n_rows = 200_000
     model = field(1)
@@ -52,7 +56,9 @@ def test_completion_draws_from_the_conditional_distribution(given):
     evidence = {name: np.full(n_rows, DOMAIN[name] - 1) for name in given}
     columns = model.complete(evidence, seed=3)
     mask = np.zeros(DOMAIN.shape)
-    mask[tuple(DOMAIN[name] - 1 if name in given else slice(None) for name in DOMAIN.attributes)] = 1
+    mask[
+        tuple(DOMAIN[name] - 1 if name in given else slice(None) for name in DOMAIN.attributes)
+    ] = 1
     expected = joint * mask / (joint * mask).sum()
     assert_drawn_from(columns, np.where(expected * n_rows > 1e-9, expected, 0), n_rows)
 
@@ -81,8 +87,12 @@ def test_completion_in_several_batches_is_the_same_as_in_one(monkeypatch):
 def test_completion_refuses_what_is_impossible():
     model = field(4)
     potentials = dict(model.log_potentials) | {("a",): np.array([0.0, -np.inf, 0.0])}
-    strict = MarkovRandomField(tree=model.tree, log_potentials=potentials, total=10.0, status=STATUS)
-    with pytest.raises(ParameterError, match=r"^given: a record contradicts the constraint on \('a',\);"):
+    strict = MarkovRandomField(
+        tree=model.tree, log_potentials=potentials, total=10.0, status=STATUS
+    )
+    with pytest.raises(
+        ParameterError, match=r"^given: a record contradicts the constraint on \('a',\);"
+    ):
         strict.complete({"a": np.array([0, 1])}, seed=0)
     with pytest.raises(ParameterError, match="at least one"):
         model.complete({})
@@ -94,7 +104,11 @@ def test_a_slice_is_drawn_from_the_conditional_distribution():
     model, n_rows = field(5), 200_000
     wanted = {"a": np.array([True, False, True]), "c": np.array([False, True, True, False])}
     columns = model.sample_where(wanted, n_rows, seed=0)
-    inside = joint_of(model) * wanted["a"][:, None, None, None, None] * wanted["c"][None, None, :, None, None]
+    inside = (
+        joint_of(model)
+        * wanted["a"][:, None, None, None, None]
+        * wanted["c"][None, None, :, None, None]
+    )
     assert_drawn_from(columns, inside / inside.sum(), n_rows)
 
 
@@ -105,13 +119,19 @@ def measured(seed, cliques, stddev=5.0):
     for clique in cliques:
         summed = tuple(axis for axis, name in enumerate(DOMAIN.attributes) if name not in clique)
         values = joint.sum(axis=summed)
-        measurements.append(LinearMeasurement(clique, values + generator.normal(0, stddev, values.shape), stddev))
+        measurements.append(
+            LinearMeasurement(clique, values + generator.normal(0, stddev, values.shape), stddev)
+        )
     return measurements
 
 
-@pytest.mark.parametrize("engine", [GraphicalModelEstimator(), DirectEstimator()], ids=lambda engine: engine.name)
+@pytest.mark.parametrize(
+    "engine", [GraphicalModelEstimator(), DirectEstimator()], ids=lambda engine: engine.name
+)
 @pytest.mark.parametrize("seed", range(8))
-def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_without_them(engine, seed):
+def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_without_them(
+    engine, seed
+):
     generator = np.random.default_rng(seed)
     constraints = [
         Constraint(("c", "a"), generator.random((4, 3)) < 0.7),
@@ -136,7 +156,9 @@ def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_witho
     # Frank-Wolfe gap over the allowed cells: how much any allowed distribution could still gain.
     gradient, loss = np.zeros(DOMAIN.shape), 0.0
     for measurement in measurements:
-        residual = (model.marginal(measurement.clique).values - measurement.values) / measurement.variance
+        residual = (
+            model.marginal(measurement.clique).values - measurement.values
+        ) / measurement.variance
         shape = [DOMAIN[name] if name in measurement.clique else 1 for name in DOMAIN.attributes]
         gradient = gradient + residual.reshape(shape)
         loss += 0.5 * float((residual**2 * measurement.variance).sum())
@@ -147,7 +169,9 @@ def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_witho
 def test_constraints_that_do_not_fit_or_contradict_are_refused():
     measurements = measured(0, CLIQUES)
     with pytest.raises(ParameterError, match="the domain asks for"):
-        GraphicalModelEstimator().estimate(DOMAIN, measurements, constraints=[Constraint(("a",), np.ones(2, bool))])
+        GraphicalModelEstimator().estimate(
+            DOMAIN, measurements, constraints=[Constraint(("a",), np.ones(2, bool))]
+        )
     first = Constraint(("b",), np.array([True, False]))
     second = Constraint(("b", "e"), np.array([[False] * 3, [True] * 3]))
     with pytest.raises(ParameterError, match="impossible"):
@@ -162,7 +186,9 @@ def test_constraints_that_do_not_fit_or_contradict_are_refused():
 
 def test_constraints_whose_junction_tree_is_too_large_are_refused_before_it_is_built():
     domain = Domain(tuple("abcdef"), (40,) * 6)
-    pairs = [Constraint(pair, np.ones((40, 40), bool)) for pair in combinations(domain.attributes, 2)]
+    pairs = [
+        Constraint(pair, np.ones((40, 40), bool)) for pair in combinations(domain.attributes, 2)
+    ]
     with pytest.raises(ModelTooLargeError, match=r"^constraints: .* 4096000000 cells"):
         check_possible(domain, pairs)
     check_possible(domain, pairs[:5])
@@ -182,7 +208,16 @@ def test_a_constrained_model_may_start_the_next_fit():
 def test_many_marginals_at_once_equal_the_joint_s():
     model = field(6)
     joint = joint_of(model) * model.total
-    cliques = [(), ("e",), ("d", "c"), ("c", "d", "e"), ("e", "b", "a"), ("d", "b"), DOMAIN.attributes, ("c", "a", "d")]
+    cliques = [
+        (),
+        ("e",),
+        ("d", "c"),
+        ("c", "d", "e"),
+        ("e", "b", "a"),
+        ("d", "b"),
+        DOMAIN.attributes,
+        ("c", "a", "d"),
+    ]
     for clique, factor in zip(cliques, model.marginals(cliques), strict=True):
         summed = tuple(axis for axis, name in enumerate(DOMAIN.attributes) if name not in clique)
         kept = [name for name in DOMAIN.attributes if name in clique]

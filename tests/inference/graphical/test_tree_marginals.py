@@ -1,4 +1,6 @@
-"""Batches of marginals against the full joint table, against single queries, and against Markov chains."""
+"""Batches of marginals against the full joint table, against single queries, and against Markov
+chains.
+"""
 
 import copy
 import pickle
@@ -11,7 +13,15 @@ import pytest
 from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.inference import clique_sets, domains, field, joint_logarithm, log_sum_exp, marginal_of, random_potentials
+from oracles.inference import (
+    clique_sets,
+    domains,
+    field,
+    joint_logarithm,
+    log_sum_exp,
+    marginal_of,
+    random_potentials,
+)
 
 from synthdp.core.cliques import all_k_way
 from synthdp.core.domain import Domain
@@ -26,7 +36,9 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def calibrated(domain, potentials):
     tree = JunctionTree.covering(domain, list(potentials))
-    return TreeMarginals(tree, MarginalOracle(tree, list(potentials)).beliefs(list(potentials.values())))
+    return TreeMarginals(
+        tree, MarginalOracle(tree, list(potentials)).beliefs(list(potentials.values()))
+    )
 
 
 def downward_closed(domain):
@@ -35,8 +47,12 @@ def downward_closed(domain):
 
 @st.composite
 def batches(draw, domain):
-    """Queries of any length with attributes in any order, repeats included, or all of up to three attributes."""
-    query = st.sets(st.sampled_from(domain.attributes)).flatmap(lambda names: st.permutations(sorted(names)))
+    """Queries of any length with attributes in any order, repeats included, or all of up to three
+    attributes.
+    """
+    query = st.sets(st.sampled_from(domain.attributes)).flatmap(
+        lambda names: st.permutations(sorted(names))
+    )
     return draw(st.just(downward_closed(domain)) | st.lists(query.map(tuple), max_size=12))
 
 
@@ -45,13 +61,19 @@ def batches(draw, domain):
 def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossible):
     domain = data.draw(domains(largest=3, most=7))
     cliques = data.draw(clique_sets(domain))
-    potentials = random_potentials(np.random.default_rng(seed), domain, cliques, scale=2.0, impossible=impossible)
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, cliques, scale=2.0, impossible=impossible
+    )
     joint = joint_logarithm(domain, potentials)
     assume(np.isfinite(joint).any())
     probabilities = np.exp(joint - log_sum_exp(joint))
     queries = calibrated(domain, potentials)
     batch = data.draw(batches(domain))
-    for answers in (queries.marginals(batch), queries.marginals(batch), [queries.marginal(query) for query in batch]):
+    for answers in (
+        queries.marginals(batch),
+        queries.marginals(batch),
+        [queries.marginal(query) for query in batch],
+    ):
         for query, answer in zip(batch, answers, strict=True):
             expected = marginal_of(probabilities, domain, query)
             assert answer.shape == expected.shape
@@ -61,7 +83,9 @@ def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossibl
 @settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_larger_trees_equal_the_joint_table(seed):
-    """Trees of 8 attributes in random pairs: paths, stars and loops with separators of two and three."""
+    """Trees of 8 attributes in random pairs: paths, stars and loops with separators of two and
+    three.
+    """
     rng = np.random.default_rng(seed)
     domain = Domain(tuple("abcdefgh"), tuple(map(int, rng.integers(1, 4, 8))))
     pairs = all_k_way(domain.attributes, 2)
@@ -72,7 +96,9 @@ def test_larger_trees_equal_the_joint_table(seed):
     probabilities = np.exp(joint - log_sum_exp(joint))
     batch = [*downward_closed(domain), tuple("hgfedcba"), tuple("bdfh")]
     for query, answer in zip(batch, calibrated(domain, potentials).marginals(batch), strict=True):
-        np.testing.assert_allclose(answer, marginal_of(probabilities, domain, query), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(
+            answer, marginal_of(probabilities, domain, query), rtol=0, atol=1e-13
+        )
 
 
 def markov_chain(rng, sizes):
@@ -81,7 +107,9 @@ def markov_chain(rng, sizes):
     start = rng.dirichlet(np.ones(sizes[0]))
     steps = [rng.dirichlet(np.full(after, 0.3), size=before) for before, after in pairwise(sizes)]
     potentials = {("x0",): np.log(start)}
-    potentials |= {pair: np.log(step) for pair, step in zip(pairwise(domain.attributes), steps, strict=True)}
+    potentials |= {
+        pair: np.log(step) for pair, step in zip(pairwise(domain.attributes), steps, strict=True)
+    }
     return domain, potentials, start, steps
 
 
@@ -105,11 +133,15 @@ def test_queries_along_a_chain_equal_products_of_transitions(order):
         query = f"x{first}", f"x{second}", f"x{third}"
         np.testing.assert_allclose(answers[query], expected, rtol=0, atol=1e-13)
         np.testing.assert_allclose(answers[query[::2]], expected.sum(axis=1), rtol=0, atol=1e-13)
-        np.testing.assert_allclose(answers[query[1:2]], expected.sum(axis=(0, 2)), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(
+            answers[query[1:2]], expected.sum(axis=(0, 2)), rtol=0, atol=1e-13
+        )
 
 
 def test_intermediate_tables_are_small_and_dropped():
-    """All triples of a chain of 13: 8,000 cells each, 286 of them; no part needs more cells than one of them."""
+    """All triples of a chain of 13: 8,000 cells each, 286 of them; no part needs more cells than
+    one of them.
+    """
     rng = np.random.default_rng(0)
     domain, potentials, *_ = markov_chain(rng, [20] * 13)
     queries = calibrated(domain, potentials)
@@ -124,7 +156,9 @@ def test_intermediate_tables_are_small_and_dropped():
 
 
 def test_separators_larger_than_the_query_are_not_multiplied():
-    """Two ends of a path of separators of 64 cells: a table of two separators would have 4,096 of them."""
+    """Two ends of a path of separators of 64 cells: a table of two separators would have 4,096 of
+    them.
+    """
     rng = np.random.default_rng(1)
     domain = Domain(tuple("abcdefghijklmnop"), (2, *[8] * 14, 2))
     cliques = [domain.attributes[i : i + 3] for i in range(14)]
@@ -146,13 +180,17 @@ def test_separators_larger_than_the_query_are_not_multiplied():
 
 
 def test_tables_on_the_way_are_refused_as_answers_are(monkeypatch):
-    """Both ends of a chain with separators of 64 cells: 32 values of one end, times a separator, are needed."""
+    """Both ends of a chain with separators of 64 cells: 32 values of one end, times a separator,
+    are needed.
+    """
     domain = Domain(tuple(f"x{i}" for i in range(24)), (2,) * 24)
     windows = [domain.attributes[i : i + 7] for i in range(18)]
     model = field(domain, random_potentials(np.random.default_rng(0), domain, windows, scale=1.0))
     ends = domain.attributes[:5] + domain.attributes[-5:]
     monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1500)
-    with pytest.raises(ModelTooLargeError, match=r"a table on the way has \d+ cells, at most 1500 are allowed"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"a table on the way has \d+ cells, at most 1500 are allowed"
+    ):
         model.marginal(ends)
     monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1 << 12)
     assert model.marginal(ends).total() == pytest.approx(model.total)
@@ -185,7 +223,9 @@ def test_one_question_after_the_other_multiplies_no_more_than_all_at_once(monkey
     made = []
     product = tree_marginals._Contraction._product
     monkeypatch.setattr(
-        tree_marginals._Contraction, "_product", lambda *arguments: made.append(arguments[1]) or product(*arguments)
+        tree_marginals._Contraction,
+        "_product",
+        lambda *arguments: made.append(arguments[1]) or product(*arguments),
     )
     batch = all_k_way(domain.attributes, 3)
     calibrated(domain, potentials).marginals(batch)
@@ -240,7 +280,9 @@ def test_answers_of_a_model_are_its_callers_own_and_the_model_can_be_copied():
     state, arrays = model.to_state()
     for factor in model.marginals(cliques):
         assert not factor.values.flags.writeable
-        factor.values.flags.writeable = True  # they are the caller's: no harm is done by whoever insists
+        factor.values.flags.writeable = (
+            True  # they are the caller's: no harm is done by whoever insists
+        )
         factor.values[...] = -1.0
     for copied in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         for values, clique in zip(before, cliques, strict=True):

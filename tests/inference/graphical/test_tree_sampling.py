@@ -56,7 +56,9 @@ def test_rounded_counts_are_within_one_and_add_up(seed, n_groups, n_values):
 @given(st.data(), SEEDS, st.sampled_from([1, 7, 100, 3001]))
 def test_each_clique_is_within_one_count_of_what_its_separator_makes_expected(data, seed, n_rows):
     domain = data.draw(domains())
-    potentials = random_potentials(np.random.default_rng(seed), domain, data.draw(clique_sets(domain)), scale=1.5)
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, data.draw(clique_sets(domain)), scale=1.5
+    )
     model = field(domain, potentials)
     codes = model.sample(n_rows, seed=seed)
     for clique, separator in zip(model.tree.cliques, model.tree.separators, strict=True):
@@ -80,7 +82,13 @@ class Offsets:
 @pytest.mark.parametrize("offset", [0.0, 2.0**-53, 0.5, 1 - 2.0**-53])
 @pytest.mark.parametrize("total", [1, 10, 10**6, 10**12])
 def test_rounding_error_never_fills_an_impossible_cell(offset, total):
-    table = np.array([[0.0, 0.1, 0.1, 0.0, 0.1, 0.0], [0.0, 0.0, 0.3, 0.3, 0.3, 0.0], [0.7, 0.1, 0.1, 0.0, 0.0, 0.0]])
+    table = np.array(
+        [
+            [0.0, 0.1, 0.1, 0.0, 0.1, 0.0],
+            [0.0, 0.0, 0.3, 0.3, 0.3, 0.0],
+            [0.7, 0.1, 0.1, 0.0, 0.0, 0.0],
+        ]
+    )
     totals = np.full(3, total)
     counts = round_counts(table, totals, generator=Offsets(offset))
     assert (counts[table == 0] == 0).all()
@@ -114,7 +122,9 @@ def test_structural_zeros_are_never_sampled(rounding):
     impossible = model.marginal(("a", "b", "c")).values == 0
     assert impossible.any()
     for seed in range(100):
-        assert not counted(domain, model.sample(500, seed=seed, rounding=rounding), ("a", "b", "c"))[impossible].any()
+        assert not counted(
+            domain, model.sample(500, seed=seed, rounding=rounding), ("a", "b", "c")
+        )[impossible].any()
 
 
 @pytest.mark.parametrize("rounding", [True, False])
@@ -137,7 +147,9 @@ def test_counts_are_right_on_average(rounding):
 def test_marginals_over_the_whole_tree_are_right_on_average():
     domain = Domain(("a", "b", "c", "d"), (3, 4, 3, 2))
     cliques = [("a", "b"), ("b", "c"), ("c", "d")]
-    model = field(domain, random_potentials(np.random.default_rng(3), domain, cliques, scale=1.0), total=97.0)
+    model = field(
+        domain, random_potentials(np.random.default_rng(3), domain, cliques, scale=1.0), total=97.0
+    )
     n_runs, sums = 1500, np.zeros(domain.shape)
     squares = np.zeros(domain.shape)
     for seed in range(n_runs):
@@ -152,7 +164,11 @@ def test_marginals_over_the_whole_tree_are_right_on_average():
 def test_rounded_tables_are_closer_to_the_model_than_independent_draws():
     domain = Domain(("a", "b", "c", "d"), (6, 5, 6, 5))
     cliques = [("a", "b"), ("b", "c"), ("c", "d")]
-    model = field(domain, random_potentials(np.random.default_rng(4), domain, cliques, scale=1.0), total=20_000.0)
+    model = field(
+        domain,
+        random_potentials(np.random.default_rng(4), domain, cliques, scale=1.0),
+        total=20_000.0,
+    )
     errors = {}
     for rounding in (True, False):
         codes = model.sample(20_000, seed=0, rounding=rounding)
@@ -178,7 +194,9 @@ class Unshuffled:
 
 
 def dependence(model, domain, generators):
-    """Sum over runs of the chi-squared statistic of ``a`` against ``c`` within each value of ``b``, and its degrees."""
+    """Sum over runs of the chi-squared statistic of ``a`` against ``c`` within each value of ``b``,
+    and its degrees.
+    """
     statistic, degrees = 0.0, 0
     beliefs = [model.marginal(clique).values for clique in model.tree.cliques]
     for generator in generators:
@@ -193,10 +211,17 @@ def dependence(model, domain, generators):
 
 def test_columns_that_are_independent_given_another_show_no_dependence():
     domain = Domain(("a", "b", "c"), (4, 2, 3))
-    model = field(domain, random_potentials(np.random.default_rng(5), domain, [("a", "b"), ("b", "c")], scale=0.5))
-    statistic, degrees = dependence(model, domain, [np.random.default_rng(seed) for seed in range(150)])
+    model = field(
+        domain,
+        random_potentials(np.random.default_rng(5), domain, [("a", "b"), ("b", "c")], scale=0.5),
+    )
+    statistic, degrees = dependence(
+        model, domain, [np.random.default_rng(seed) for seed in range(150)]
+    )
     assert chdtrc(degrees, statistic) > 1e-10
-    assert chdtr(degrees, statistic) > 1e-10  # nor too much of none: draws within a group are independent
+    assert (
+        chdtr(degrees, statistic) > 1e-10
+    )  # nor too much of none: draws within a group are independent
     statistic, degrees = dependence(model, domain, [Unshuffled(seed) for seed in range(150)])
     assert chdtrc(degrees, statistic) < 1e-10
 
@@ -204,23 +229,37 @@ def test_columns_that_are_independent_given_another_show_no_dependence():
 def test_independent_draws_are_multinomial():
     domain = Domain(("a", "b", "c"), (4, 3, 3))
     cliques = [("a", "b"), ("b", "c")]
-    model = field(domain, random_potentials(np.random.default_rng(6), domain, cliques, scale=0.7), total=2000.0)
+    model = field(
+        domain,
+        random_potentials(np.random.default_rng(6), domain, cliques, scale=0.7),
+        total=2000.0,
+    )
     expected = model.marginal(domain.attributes).values
     statistics = [
-        chi_squared(counted(domain, model.sample(2000, seed=seed, rounding=False), domain.attributes), expected)
+        chi_squared(
+            counted(domain, model.sample(2000, seed=seed, rounding=False), domain.attributes),
+            expected,
+        )
         for seed in range(100)
     ]
     degrees = 100 * (expected.size - 1)
     assert chdtrc(degrees, sum(statistics)) > 1e-10
     assert chdtr(degrees, sum(statistics)) > 1e-10
-    rounded = chi_squared(counted(domain, model.sample(2000, seed=0), ("a", "b")), model.marginal(("a", "b")).values)
+    rounded = chi_squared(
+        counted(domain, model.sample(2000, seed=0), ("a", "b")), model.marginal(("a", "b")).values
+    )
     assert rounded < 1.0  # which eleven degrees of freedom would not give
 
 
 def test_groups_without_weight_are_spread_evenly():
     table = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for rounding in (True, False):
-        values = draw_values(table, np.repeat([0, 1], [300, 10]), generator=np.random.default_rng(0), rounding=rounding)
+        values = draw_values(
+            table,
+            np.repeat([0, 1], [300, 10]),
+            generator=np.random.default_rng(0),
+            rounding=rounding,
+        )
         assert (values[300:] == 1).all()
         assert (np.bincount(values[:300]) > 50).all()
 
@@ -228,13 +267,17 @@ def test_groups_without_weight_are_spread_evenly():
 @pytest.mark.parametrize("n_groups", [1, 2**16 - 1, 2**16, 2**16 + 1, 2**34])
 def test_stable_order_is_the_stable_sort(n_groups):
     rng = np.random.default_rng(7)
-    groups = np.concatenate([rng.integers(0, n_groups, 3000), rng.integers(0, min(n_groups, 50), 3000), [n_groups - 1]])
+    groups = np.concatenate(
+        [rng.integers(0, n_groups, 3000), rng.integers(0, min(n_groups, 50), 3000), [n_groups - 1]]
+    )
     np.testing.assert_array_equal(stable_order(groups, n_groups), np.argsort(groups, kind="stable"))
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 2**12, 2**62])
 def test_rows_come_group_after_group_and_in_each_in_random_order(n_groups):
-    """By sorting one number a row, and, of so many groups that they leave no bits for chance, in another way."""
+    """By sorting one number a row, and, of so many groups that they leave no bits for chance, in
+    another way.
+    """
     rng = np.random.default_rng(9)
     groups = rng.integers(0, min(n_groups, 5), 1000) * max(n_groups // 5, 1)
     rows, in_order = _shuffled(groups, n_groups, rng)
@@ -250,23 +293,33 @@ def test_each_order_of_a_group_is_as_likely():
     seen = np.zeros(6)
     for _ in range(3000):
         rows, _ = _shuffled(groups, 2, rng)
-        seen[[(0, 2, 4), (0, 4, 2), (2, 0, 4), (2, 4, 0), (4, 0, 2), (4, 2, 0)].index(tuple(rows[2:].tolist()))] += 1
+        seen[
+            [(0, 2, 4), (0, 4, 2), (2, 0, 4), (2, 4, 0), (4, 0, 2), (4, 2, 0)].index(
+                tuple(rows[2:].tolist())
+            )
+        ] += 1
     assert chdtrc(5, chi_squared(seen, np.full(6, 500.0))) > 1e-10
 
 
 def test_more_than_65536_groups():
     """The last attribute repeats the parity of the first two, whose pairs are 90,000 groups."""
     domain = Domain(("a", "b", "c", "d"), (300, 300, 2, 2))
-    parity = np.where(np.add.outer(np.arange(300), np.arange(300))[:, :, None] % 2 == np.arange(2), 0.0, -np.inf)
+    parity = np.where(
+        np.add.outer(np.arange(300), np.arange(300))[:, :, None] % 2 == np.arange(2), 0.0, -np.inf
+    )
     model = field(domain, {("a", "b", "c"): parity, ("a", "b", "d"): parity})
     for rounding in (True, False):
-        a, b, c, d = (column.astype(int) for column in model.sample(5000, seed=1, rounding=rounding))
+        a, b, c, d = (
+            column.astype(int) for column in model.sample(5000, seed=1, rounding=rounding)
+        )
         assert ((a + b) % 2 == c).all()
         assert (c == d).all()
         assert len(set(zip(a, b, strict=True))) > 4500
 
 
-@pytest.mark.parametrize(("size", "dtype"), [(1, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")])
+@pytest.mark.parametrize(
+    ("size", "dtype"), [(1, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")]
+)
 def test_columns_are_as_small_as_their_levels_allow(size, dtype):
     column = compact(np.array([0, size - 1]), size)
     assert column.dtype == np.dtype(dtype)
@@ -293,7 +346,9 @@ LOOP = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("b", "d")]
 
 
 def loop_table(n_rows):
-    """Rows of a random distribution over four attributes, and their marginals on a loop with a chord."""
+    """Rows of a random distribution over four attributes, and their marginals on a loop with a
+    chord.
+    """
     domain = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
     joint = np.random.default_rng(9).dirichlet(np.full(domain.size(), 0.3))
     cells = np.random.default_rng(10).choice(domain.size(), size=n_rows, p=joint)
@@ -311,20 +366,30 @@ def test_a_row_network_draws_many_rows_with_the_marginals_of_few():
         drawn = counted(domain, codes, clique) / n_rows
         assert 0.5 * np.abs(drawn - share).sum() < 0.01
         assert (drawn[share == 0] == 0).all()
-    assert not np.array_equal(codes[0], network.draw(n_rows, generator=np.random.default_rng(12))[0])
+    assert not np.array_equal(
+        codes[0], network.draw(n_rows, generator=np.random.default_rng(12))[0]
+    )
 
 
 def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
-    """With one set of given values each, conditionals are exact: counts are within one of what is expected."""
+    """With one set of given values each, conditionals are exact: counts are within one of what is
+    expected.
+    """
     domain, records, shares = loop_table(3000)
     chain = {clique: shares[clique] for clique in (("a", "b"), ("b", "c"), ("c", "d"))}
-    codes = RowNetwork(domain, records, RegionTables(domain, chain)).draw(7001, generator=np.random.default_rng(13))
+    codes = RowNetwork(domain, records, RegionTables(domain, chain)).draw(
+        7001, generator=np.random.default_rng(13)
+    )
     for clique, share in chain.items():
         # Drawn given one of the two, whichever came first.
         off = []
         for axis in (0, 1):
             drawn = counted(domain, codes, clique)
-            expected = share / share.sum(axis=1 - axis, keepdims=True) * drawn.sum(axis=1 - axis, keepdims=True)
+            expected = (
+                share
+                / share.sum(axis=1 - axis, keepdims=True)
+                * drawn.sum(axis=1 - axis, keepdims=True)
+            )
             off.append(np.abs(drawn - expected).max())
         assert min(off) < 1 + 1e-8
 
@@ -332,7 +397,9 @@ def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
 def test_values_are_drawn_row_by_row_by_the_row_s_own_weights():
     weights = np.array([[0.0, 2.0, 6.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1e-300, 0.0]])
     n = 40_000
-    drawn = draw_each(np.repeat(weights, n, axis=0), generator=np.random.default_rng(3)).reshape(3, n)
+    drawn = draw_each(np.repeat(weights, n, axis=0), generator=np.random.default_rng(3)).reshape(
+        3, n
+    )
     counts = np.bincount(drawn[0], minlength=4)
     assert counts[0] == counts[3] == 0
     # Seven standard errors of a binomial count.

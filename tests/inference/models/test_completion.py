@@ -1,4 +1,6 @@
-"""Completion of every kind of model: nothing but constraints refuses a record, and the message names them."""
+"""Completion of every kind of model: nothing but constraints refuses a record, and the message
+names them.
+"""
 
 from itertools import combinations, product
 
@@ -22,7 +24,9 @@ from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # fits are cut short to save time
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 2, 4, 3))
 CONSTRAINTS = (
@@ -32,7 +36,9 @@ CONSTRAINTS = (
 ALLOWED = np.ones(DOMAIN.shape, dtype=bool)
 for _constraint in CONSTRAINTS:
     _shown = _constraint.canonical(DOMAIN)
-    ALLOWED &= _shown.allowed.reshape([DOMAIN[n] if n in _shown.clique else 1 for n in DOMAIN.attributes])
+    ALLOWED &= _shown.allowed.reshape(
+        [DOMAIN[n] if n in _shown.clique else 1 for n in DOMAIN.attributes]
+    )
 NETWORK = GenerativeNetworkEstimator(
     n_components=8, hidden=(8,), driver=AdaptiveDescent(learning_rate=0.1, max_iterations=20)
 )
@@ -40,14 +46,19 @@ NETWORK = GenerativeNetworkEstimator(
 
 def sparse_joint(seed, constrained):
     """A table of which most cells are 0, so that models rule out what nobody forbade."""
-    joint = np.random.default_rng(seed).dirichlet(np.full(DOMAIN.size(), 0.05)).reshape(DOMAIN.shape)
+    joint = (
+        np.random.default_rng(seed).dirichlet(np.full(DOMAIN.size(), 0.05)).reshape(DOMAIN.shape)
+    )
     joint *= (ALLOWED if constrained else 1.0) * (joint > 0.01)
     joint[(0, 1, 1, 2) if constrained else (2, 1, 3, 2)] += 0.1
     return joint / joint.sum()
 
 
 def measured(joint, cliques):
-    return [LinearMeasurement(clique, 1000.0 * marginal_of(joint, DOMAIN, clique), 0.5) for clique in cliques]
+    return [
+        LinearMeasurement(clique, 1000.0 * marginal_of(joint, DOMAIN, clique), 0.5)
+        for clique in cliques
+    ]
 
 
 def tables(joint, cliques):
@@ -57,8 +68,13 @@ def tables(joint, cliques):
 def _random_field(joint, constraints):
     marginals = tables(joint, list(combinations(DOMAIN.attributes, 2)))
     potentials = {pair: np.log(np.maximum(table, 1e-300)) for pair, table in marginals.items()}
-    masks = {c.clique: np.where(c.allowed, 0.0, -np.inf) for c in (one.canonical(DOMAIN) for one in constraints)}
-    return field(DOMAIN, {clique: table + masks.get(clique, 0.0) for clique, table in potentials.items()})
+    masks = {
+        c.clique: np.where(c.allowed, 0.0, -np.inf)
+        for c in (one.canonical(DOMAIN) for one in constraints)
+    }
+    return field(
+        DOMAIN, {clique: table + masks.get(clique, 0.0) for clique, table in potentials.items()}
+    )
 
 
 def _pseudo(cliques):
@@ -90,7 +106,9 @@ def _rows(joint, constraints):
 
 def _mixture(joint, constraints):
     cells = np.argwhere(joint).T
-    levels = np.concatenate([np.eye(size)[:, codes] for size, codes in zip(DOMAIN.shape, cells, strict=True)])
+    levels = np.concatenate(
+        [np.eye(size)[:, codes] for size, codes in zip(DOMAIN.shape, cells, strict=True)]
+    )
     weights = joint[tuple(cells)]
     return MixtureModel(
         domain=DOMAIN,
@@ -103,7 +121,9 @@ def _mixture(joint, constraints):
 
 
 def _network(joint, constraints):
-    return NETWORK.estimate(DOMAIN, measured(joint, [("a", "b"), ("c", "d")]), constraints=constraints)
+    return NETWORK.estimate(
+        DOMAIN, measured(joint, [("a", "b"), ("c", "d")]), constraints=constraints
+    )
 
 
 def _refined(engine):
@@ -112,7 +132,9 @@ def _refined(engine):
         one_way, pair = measured(joint, [("d",), ("c", "d")])
         one_way = LinearMeasurement(one_way.clique, np.array([600.0, 400.0, -3.0]), 0.5)
         others = measured(joint, [("a", "b"), ("a", "c")])
-        merged = LinearMeasurement(pair.clique, merging.apply(pair.clique, pair.values), 0.5, merging)
+        merged = LinearMeasurement(
+            pair.clique, merging.apply(pair.clique, pair.values), 0.5, merging
+        )
         measurements = [one_way, merged, *others]
         return estimate_refined(engine, DOMAIN, measurements, constraints=constraints)
 
@@ -185,9 +207,13 @@ def test_constraints_alone_refuse_records_and_are_named(made):
             broken = [
                 one.clique
                 for one in (constraint.canonical(DOMAIN) for constraint in CONSTRAINTS)
-                if not one.allowed[tuple(record.get(name, slice(None)) for name in one.clique)].any()
+                if not one.allowed[
+                    tuple(record.get(name, slice(None)) for name in one.clique)
+                ].any()
             ]
-            with pytest.raises(ParameterError, match=r"^given: a record contradicts the constraint") as error:
+            with pytest.raises(
+                ParameterError, match=r"^given: a record contradicts the constraint"
+            ) as error:
                 model.complete({name: np.array([code]) for name, code in record.items()})
             named = [f"on {clique};" in str(error.value) for clique in broken]
             assert any(named) if broken else "together;" in str(error.value)
@@ -196,15 +222,20 @@ def test_constraints_alone_refuse_records_and_are_named(made):
 def test_slices_are_refused_by_constraints_only(made):
     free, bound = made(7), made(7, CONSTRAINTS)
     for a, b, d in product(range(3), range(2), range(3)):
-        wanted = {name: np.arange(DOMAIN[name]) == code for name, code in {"a": a, "b": b, "d": d}.items()}
+        wanted = {
+            name: np.arange(DOMAIN[name]) == code for name, code in {"a": a, "b": b, "d": d}.items()
+        }
         for model, possible in ((free, True), (bound, ALLOWED[a, b, :, d].any())):
             if possible:
                 columns = model.sample_where(wanted, 5, seed=0)
                 assert [set(columns[i].tolist()) for i in (0, 1, 3)] == [{a}, {b}, {d}]
-                assert model is free or all(constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS)
+                assert model is free or all(
+                    constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS
+                )
             else:
                 with pytest.raises(
-                    ParameterError, match=r"^where: the slice contradicts the constraints on \('a', 'c'\)"
+                    ParameterError,
+                    match=r"^where: the slice contradicts the constraints on \('a', 'c'\)",
                 ):
                     model.sample_where(wanted, 5, seed=0)
 
@@ -252,18 +283,27 @@ def test_trees_of_pseudo_marginals_complete_exactly_what_has_a_probability(seed,
     logs = joint_logarithm(DOMAIN, potentials)
     joint = np.exp(logs - log_sum_exp(logs))
     model = PseudoMarginalModel(
-        domain=DOMAIN, tables=tables(joint, cliques), messages={}, constraints=(), total=1.0, status=STATUS
+        domain=DOMAIN,
+        tables=tables(joint, cliques),
+        messages={},
+        constraints=(),
+        total=1.0,
+        status=STATUS,
     )
     inside = np.full(DOMAIN.shape, -np.inf)
     inside[2, :, :, 2] = logs[2, :, :, 2]
     expected = np.exp(inside - log_sum_exp(inside))
-    assert_follows(model.complete({"a": np.full(2000, 2), "d": np.full(2000, 2)}, seed=seed), expected)
+    assert_follows(
+        model.complete({"a": np.full(2000, 2), "d": np.full(2000, 2)}, seed=seed), expected
+    )
     rare = np.arange(3) == 2
     assert_follows(model.sample_where({"a": rare, "d": rare}, 2000, seed=seed), expected)
 
 
 def test_records_take_as_few_cells_of_0_as_they_can():
-    """a = 1 never goes with b = 1 here; that b is known says more about c than that a is, and the other way about."""
+    """a = 1 never goes with b = 1 here; that b is known says more about c than that a is, and the
+    other way about.
+    """
     domain = Domain(("a", "b", "c"), (2, 2, 2))
     pair = np.array([[0.3, 0.4], [0.3, 0.0]])
     follows = np.array([[0.6, 0.0], [0.0, 0.4]])
@@ -275,20 +315,32 @@ def test_records_take_as_few_cells_of_0_as_they_can():
         total=1.0,
         status=STATUS,
     )
-    assert set(model.complete({"a": np.ones(200, int), "b": np.ones(200, int)}, seed=0)[2].tolist()) == {1}
+    assert set(
+        model.complete({"a": np.ones(200, int), "b": np.ones(200, int)}, seed=0)[2].tolist()
+    ) == {1}
     assert set(model.complete({"a": np.ones(200, int)}, seed=0)[2].tolist()) == {0}
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "n_levels", "step"), [(300, 2, 12.0), (45, 400, 20.0)], ids=["300 columns", "400 levels"]
+    ("n_columns", "n_levels", "step"),
+    [(300, 2, 12.0), (45, 400, 20.0)],
+    ids=["300 columns", "400 levels"],
 )
-def test_records_far_below_what_a_float_holds_are_completed_along_a_chain(n_columns, n_levels, step):
-    """All columns but the first are given, each unlike the one before, which has a chance of e^-step."""
+def test_records_far_below_what_a_float_holds_are_completed_along_a_chain(
+    n_columns, n_levels, step
+):
+    """All columns but the first are given, each unlike the one before, which has a chance of
+    e^-step.
+    """
     domain = Domain(tuple(f"x{i}" for i in range(n_columns)), (n_levels,) * n_columns)
     same = np.where(np.eye(n_levels, dtype=bool), 0.0, -step)
     pairs = list(zip(domain.attributes[:-1], domain.attributes[1:], strict=True))
     model = field(domain, dict.fromkeys(pairs, same))
-    given = {name: np.full(50, i % 2) for i, name in enumerate(domain.attributes) if i not in (0, n_columns // 2)}
+    given = {
+        name: np.full(50, i % 2)
+        for i, name in enumerate(domain.attributes)
+        if i not in (0, n_columns // 2)
+    }
     columns = model.complete(given, seed=0)
     assert set(columns[0].tolist()) == {1}
     assert all((columns[domain.index(name)] == codes).all() for name, codes in given.items())
@@ -306,7 +358,10 @@ def test_many_rare_flags_at_once_are_completed():
 
 def test_cells_whose_belief_underflowed_are_completed():
     domain = Domain(("a", "b", "c"), (2, 2, 2))
-    model = field(domain, {("a", "b"): np.array([[0.0, 0.0], [-2000.0, -2001.0]]), ("b", "c"): np.zeros((2, 2))})
+    model = field(
+        domain,
+        {("a", "b"): np.array([[0.0, 0.0], [-2000.0, -2001.0]]), ("b", "c"): np.zeros((2, 2))},
+    )
     assert model.marginal(("a",)).values[1] == 0.0
     drawn = model.complete({"a": np.ones(10_000, int)}, seed=0)
     share = 1.0 / (1.0 + np.e)

@@ -37,7 +37,8 @@ def check_rows(model, constraints):
     assert model.marginal(("a", "b")).values.tolist() == COUNTS
     drawn = model.sample(8, seed=0)
     assert (
-        sorted(zip(*(column.tolist() for column in drawn), strict=True)) == [(0, 1)] * 4 + [(1, 0)] * 2 + [(2, 0)] * 2
+        sorted(zip(*(column.tolist() for column in drawn), strict=True))
+        == [(0, 1)] * 4 + [(1, 0)] * 2 + [(2, 0)] * 2
     )
     # No row has a = 2 and b = 1, which the constraint forbids.
     given = {"a": np.full(50, 2)}
@@ -56,7 +57,9 @@ def test_files_of_the_kind_records_load():
 
 
 def test_files_of_records_without_constraints_load():
-    model = model_from_state({"kind": "records", **PLAIN}, {"records": ROWS, "weights": WEIGHTS}, DOMAIN)
+    model = model_from_state(
+        {"kind": "records", **PLAIN}, {"records": ROWS, "weights": WEIGHTS}, DOMAIN
+    )
     check_rows(model, constraints=False)
 
 
@@ -68,7 +71,12 @@ def test_files_of_the_kind_weighted_rows_load():
         "support": SUPPORT,
         "constraints": [["a", "b"]],
     }
-    arrays = {"rows": ROWS, "weights": WEIGHTS, "allowed-0": ALLOWED, "potential-0": np.array([0.5, -0.5])}
+    arrays = {
+        "rows": ROWS,
+        "weights": WEIGHTS,
+        "allowed-0": ALLOWED,
+        "potential-0": np.array([0.5, -0.5]),
+    }
     model = model_from_state(state, arrays, DOMAIN)
     check_rows(model, constraints=True)
     assert model.support == SupportReport(**SUPPORT)
@@ -83,13 +91,19 @@ def test_files_of_pseudo_marginals_with_arrays_by_their_former_name_load():
         "constraints": [["a", "b"]],
         **PLAIN,
     }
-    arrays = {"region-0": np.array(COUNTS) / 40.0, "message-0": np.zeros(1), "constraint-0": ALLOWED}
+    arrays = {
+        "region-0": np.array(COUNTS) / 40.0,
+        "message-0": np.zeros(1),
+        "constraint-0": ALLOWED,
+    }
     model = model_from_state(state, arrays, DOMAIN)
     assert isinstance(model, PseudoMarginalModel)
     check_rows(model, constraints=True)
 
 
-@pytest.mark.parametrize("support", [None, SupportReport(**SUPPORT)], ids=["records", "public rows"])
+@pytest.mark.parametrize(
+    "support", [None, SupportReport(**SUPPORT)], ids=["records", "public rows"]
+)
 def test_models_survive_being_saved(support):
     model = WeightedRowsModel(
         domain=DOMAIN,
@@ -123,17 +137,25 @@ def test_models_survive_being_saved(support):
 )
 def test_rows_and_weights_that_do_not_fit_are_refused(columns, weights):
     with pytest.raises(ParameterError, match=r"^(columns|weights): "):
-        WeightedRowsModel(domain=DOMAIN, columns=tuple(columns), weights=weights, total=1.0, status=STATUS)
+        WeightedRowsModel(
+            domain=DOMAIN, columns=tuple(columns), weights=weights, total=1.0, status=STATUS
+        )
 
 
 def test_rounding_keeps_close_what_rows_share_in_whatever_order_they_are_stored():
-    """The rows of a level of the first attribute follow each other, and among them those of a level of the next."""
+    """The rows of a level of the first attribute follow each other, and among them those of a level
+    of the next.
+    """
     rng = np.random.default_rng(0)
     domain = Domain(("coin", "a", "die", "b"), (2, 9, 6, 3))
     shares = [[0.1, 0.9], np.eye(9)[0] * 0.92 + 0.08 / 9, np.full(6, 1 / 6), np.full(3, 1 / 3)]
-    columns = [rng.choice(size, 4000, p=share) for size, share in zip(domain.shape, shares, strict=True)]
+    columns = [
+        rng.choice(size, 4000, p=share) for size, share in zip(domain.shape, shares, strict=True)
+    ]
     weights = rng.dirichlet(np.ones(4000))
-    model = WeightedRowsModel(domain=domain, columns=columns, weights=weights, total=200.0, status=STATUS)
+    model = WeightedRowsModel(
+        domain=domain, columns=columns, weights=weights, total=200.0, status=STATUS
+    )
     for seed in range(20):
         drawn = model.sample(200, seed=seed)
         counts = np.zeros((6, 3))

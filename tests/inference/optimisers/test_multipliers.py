@@ -1,4 +1,6 @@
-"""Rounds of mirror descent by themselves, over all cells of a small domain: engines prove what they leave open."""
+"""Rounds of mirror descent by themselves, over all cells of a small domain: engines prove what they
+leave open.
+"""
 
 import numpy as np
 import pytest
@@ -16,10 +18,14 @@ CIRCLE = [("a", "b"), ("b", "c"), ("a", "c"), ("a",), ("b",)]
 
 
 def fitted(seed, ratio, *, driver):
-    """Status, the least loss, and what was told of the progress, where single attributes and a pair are exact."""
+    """Status, the least loss, and what was told of the progress, where single attributes and a pair
+    are exact.
+    """
     rng = np.random.default_rng(seed)
     joint = 300 * rng.dirichlet(np.full(DOMAIN.size(), 0.05)).reshape(DOMAIN.shape)
-    measurements = noisy(rng, joint, DOMAIN, CIRCLE, 20.0 / np.array([1.0, ratio, 1.0, ratio, ratio]))
+    measurements = noisy(
+        rng, joint, DOMAIN, CIRCLE, 20.0 / np.array([1.0, ratio, 1.0, ratio, ratio])
+    )
     loss, total = MarginalLoss(DOMAIN, measurements), estimate_total(measurements)
     matrix, target = whitened(DOMAIN, loss.measurements)
     cells = matrix / np.sqrt(loss.weights)[:, None]

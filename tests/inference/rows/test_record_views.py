@@ -1,4 +1,6 @@
-"""What a block of attributes sees of all marginals at once, against one marginal and one record after the other."""
+"""What a block of attributes sees of all marginals at once, against one marginal and one record
+after the other.
+"""
 
 import numpy as np
 import pytest
@@ -57,7 +59,9 @@ def test_a_block_sees_and_changes_all_marginals_that_it_is_in(problem):
                 if shared:
                     expected[:, value] += table[tuple(moved[domain.index(name)] for name in clique)]
         seen = [(view, view.table(surplus), view.rows_of(records, stretch)) for view in views]
-        np.testing.assert_array_equal(sum(view.seen_everywhere(table, rows) for view, table, rows in seen), expected)
+        np.testing.assert_array_equal(
+            sum(view.seen_everywhere(table, rows) for view, table, rows in seen), expected
+        )
         values = rng.integers(0, len(block.values), shown.shape[1])
         at_values = sum(view.seen(table, rows, values) for view, table, rows in seen)
         np.testing.assert_array_equal(at_values, expected[np.arange(values.size), values])
@@ -75,9 +79,14 @@ def test_a_block_sees_and_changes_all_marginals_that_it_is_in(problem):
             view.add(after, view.moves(table, rows, before, values).change())
         moved = shown.copy()
         moved[[domain.index(name) for name in block.names]] = block.values[values].T
-        counts = [cell_counts(domain, c, tuple(moved)) - cell_counts(domain, c, tuple(shown)) for c in wanted]
+        counts = [
+            cell_counts(domain, c, tuple(moved)) - cell_counts(domain, c, tuple(shown))
+            for c in wanted
+        ]
         n_cells = sum(count.size for count in counts)
-        np.testing.assert_array_equal(after[:n_cells] - surplus[:n_cells], np.concatenate([c.ravel() for c in counts]))
+        np.testing.assert_array_equal(
+            after[:n_cells] - surplus[:n_cells], np.concatenate([c.ravel() for c in counts])
+        )
 
 
 @settings(max_examples=30, deadline=None)
@@ -85,13 +94,20 @@ def test_a_block_sees_and_changes_all_marginals_that_it_is_in(problem):
 def test_moved_records_come_closer_and_keep_to_the_constraints(problem):
     domain, records, cliques, constraints, rng = problem
     targets = {clique: rng.dirichlet(np.ones(domain.size(clique))) for clique in cliques}
-    targets = {clique: table.reshape(domain.project(clique).shape) for clique, table in targets.items()}
+    targets = {
+        clique: table.reshape(domain.project(clique).shape) for clique, table in targets.items()
+    }
 
     def distance():
         n_rows, columns = records.shape[1], tuple(records)
-        return sum(((cell_counts(domain, c, columns) - n_rows * table) ** 2).sum() for c, table in targets.items())
+        return sum(
+            ((cell_counts(domain, c, columns) - n_rows * table) ** 2).sum()
+            for c, table in targets.items()
+        )
 
     before = distance()
-    RecordMoves(max_sweeps=15).move(records, targets, domain=domain, constraints=constraints, generator=rng)
+    RecordMoves(max_sweeps=15).move(
+        records, targets, domain=domain, constraints=constraints, generator=rng
+    )
     assert distance() <= before + 1e-9
     assert all(constraint.holds(domain, tuple(records)).all() for constraint in constraints)

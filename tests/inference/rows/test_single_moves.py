@@ -10,7 +10,9 @@ from synthdp.inference.rows.single_moves import best_moves
 
 
 def _distance(tables, inners, rows, values):
-    """Half the squared distance of marginals once records, each in a row of each table, have some values."""
+    """Half the squared distance of marginals once records, each in a row of each table, have some
+    values.
+    """
     moved = [table.copy() for table in tables]
     for table, inner, seen in zip(moved, inners, rows, strict=True):
         np.add.at(table, (seen, inner[values]), 1.0)
@@ -34,7 +36,9 @@ def test_always_the_record_moves_that_gains_most(seed):
         changed[np.arange(len(changed)), np.tile(np.arange(n_records), n_values)] = np.repeat(
             np.arange(n_values), n_records
         )
-        return np.array([here - _distance(tables, inners, rows, new) for new in changed]).reshape(n_values, -1)
+        return np.array([here - _distance(tables, inners, rows, new) for new in changed]).reshape(
+            n_values, -1
+        )
 
     expected, free = present.copy(), np.ones(n_records, dtype=bool)
     while free.any():
@@ -43,7 +47,10 @@ def test_always_the_record_moves_that_gains_most(seed):
         if open_gains[value, record] <= 1e-9:
             break
         expected[record], free[record] = value, False
-    shared = [(inner, (seen[:, None] == seen).astype(float)) for inner, seen in zip(inners, rows, strict=True)]
+    shared = [
+        (inner, (seen[:, None] == seen).astype(float))
+        for inner, seen in zip(inners, rows, strict=True)
+    ]
     np.testing.assert_array_equal(best_moves(gains(present), present, shared), expected)
 
 

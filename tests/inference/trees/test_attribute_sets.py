@@ -18,13 +18,17 @@ def test_sets_say_what_sets_of_names_say(data):
     domain = data.draw(domains(largest=9, most=8))
     sets = AttributeSets(domain)
     # Asked in any order, with sets that lack one member of others among them.
-    for clique in data.draw(st.lists(st.lists(st.sampled_from(domain.attributes), unique=True), max_size=8)):
+    for clique in data.draw(
+        st.lists(st.lists(st.sampled_from(domain.attributes), unique=True), max_size=8)
+    ):
         members, names = sets.of(clique), domain.canonical(clique)
         assert sets.names(members) == names
         assert sets.positions[members] == tuple(map(domain.index, names))
         assert sets.bits[members] == tuple(1 << domain.index(name) for name in names)
         assert sets.n_cells[members] == domain.size(names)
-        assert sets.weight[members] == sum(max(1, round(1000 * log(domain[name]))) for name in names)
+        assert sets.weight[members] == sum(
+            max(1, round(1000 * log(domain[name]))) for name in names
+        )
     sets.forget(above=0)
     assert len(sets.weight) == len(sets.n_cells) == len(sets.bits) == len(sets.positions) == 0
 

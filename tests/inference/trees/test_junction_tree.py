@@ -38,7 +38,9 @@ def test_a_triangulated_graph_is_left_as_it_is(problem):
     domain, cliques = problem
     graph = graph_of(domain, cliques)
     if nx.is_chordal(graph):
-        assert nx.utils.graphs_equal(graph_of(domain, JunctionTree.covering(domain, cliques).cliques), graph)
+        assert nx.utils.graphs_equal(
+            graph_of(domain, JunctionTree.covering(domain, cliques).cliques), graph
+        )
 
 
 def naive_elimination(domain, graph, cost):
@@ -53,7 +55,9 @@ def naive_elimination(domain, graph, cost):
 
 
 def n_cells(domain, cliques):
-    return sum(domain.size(clique) for clique in cliques if not any(clique < other for other in cliques))
+    return sum(
+        domain.size(clique) for clique in cliques if not any(clique < other for other in cliques)
+    )
 
 
 def naive_triangulation(domain, cliques):
@@ -62,7 +66,9 @@ def naive_triangulation(domain, cliques):
 
     def fill(graph, name):
         missing = (pair for pair in combinations(graph[name], 2) if not graph.has_edge(*pair))
-        return sum(weights[a] * weights[b] for a, b in missing), weights[name] + sum(weights[a] for a in graph[name])
+        return sum(weights[a] * weights[b] for a, b in missing), weights[name] + sum(
+            weights[a] for a in graph[name]
+        )
 
     def size(graph, name):
         return (domain.size((name, *graph[name])),)
@@ -81,7 +87,11 @@ def naive_triangulation(domain, cliques):
 def test_triangulation_agrees_with_one_that_works_out_all_costs_at_every_step(seed):
     rng = np.random.default_rng(seed)
     domain = Domain(tuple("abcdefghijkl"), tuple(int(size) for size in rng.integers(1, 9, 12)))
-    cliques = [pair for pair in combinations(domain.attributes, 2) if rng.random() < (0.2 if seed % 2 else 0.4)]
+    cliques = [
+        pair
+        for pair in combinations(domain.attributes, 2)
+        if rng.random() < (0.2 if seed % 2 else 0.4)
+    ]
     tree = JunctionTree.covering(domain, cliques)
     assert set(map(frozenset, tree.cliques)) == naive_triangulation(domain, cliques)
 
@@ -93,7 +103,9 @@ def test_junction_trees_have_the_maximal_cliques_and_running_intersection(proble
     tree = JunctionTree.covering(domain, cliques)
     filled = graph_of(domain, tree.cliques)
     assert nx.is_chordal(filled)
-    assert sorted(map(sorted, tree.cliques)) == sorted(map(sorted, nx.chordal_graph_cliques(filled)))
+    assert sorted(map(sorted, tree.cliques)) == sorted(
+        map(sorted, nx.chordal_graph_cliques(filled))
+    )
     assert all(tree.position_of(clique) is not None for clique in cliques)
     assert tree.parents[0] == -1
     assert all(0 <= parent < child for child, parent in enumerate(tree.parents) if child)
@@ -102,17 +114,27 @@ def test_junction_trees_have_the_maximal_cliques_and_running_intersection(proble
     joined.add_edges_from((child, parent) for child, parent in enumerate(tree.parents) if child)
     assert nx.is_tree(joined)
     for name in domain.attributes:
-        assert nx.is_connected(joined.subgraph(i for i, clique in enumerate(tree.cliques) if name in clique))
+        assert nx.is_connected(
+            joined.subgraph(i for i, clique in enumerate(tree.cliques) if name in clique)
+        )
     for clique, parent, separator in zip(tree.cliques, tree.parents, tree.separators, strict=True):
         shared = set(clique) & set(tree.cliques[parent]) if parent >= 0 else set()
         assert separator == domain.canonical(shared)
-    assert tree.n_cells() == sum(int(np.prod([domain[n] for n in clique])) for clique in tree.cliques)
+    assert tree.n_cells() == sum(
+        int(np.prod([domain[n] for n in clique])) for clique in tree.cliques
+    )
     assert JunctionTree.from_cliques(domain, tree.cliques) == tree
 
 
 @pytest.mark.parametrize(
     "cliques",
-    [[], [("a", "b")], [("a", "b"), ("b", "c"), ("c", "a")], [("a", "b", "c"), ("a",)], [("a", "b"), ("b",), ("c",)]],
+    [
+        [],
+        [("a", "b")],
+        [("a", "b"), ("b", "c"), ("c", "a")],
+        [("a", "b", "c"), ("a",)],
+        [("a", "b"), ("b",), ("c",)],
+    ],
 )
 def test_cliques_of_no_triangulated_graph_are_refused(cliques):
     with pytest.raises(ParameterError, match="not the maximal cliques"):
@@ -151,7 +173,11 @@ for _ in range(60):
     outputs = set()
     for seed in "123":
         done = subprocess.run(
-            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1

@@ -15,7 +15,10 @@ class Known:
         self.domain = Domain(view.steps, [view.schema[name].size for name in view.steps])
 
     def marginals(self, cliques):
-        found = [type("Table", (), {"values": np.ones(self.domain.project(clique).shape)}) for clique in cliques]
+        found = [
+            type("Table", (), {"values": np.ones(self.domain.project(clique).shape)})
+            for clique in cliques
+        ]
         return found[::-1]
 
 

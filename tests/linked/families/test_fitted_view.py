@@ -14,7 +14,9 @@ N = 2000
 
 
 def frames():
-    """Homes of three kinds; people in order, whose value follows the kind, their place and the person before."""
+    """Homes of three kinds; people in order, whose value follows the kind, their place and the
+    person before.
+    """
     rng = np.random.default_rng(7)
     kind, size = rng.integers(0, 3, N), rng.integers(1, 5, N)
     home = np.repeat(np.arange(N), size)
@@ -32,10 +34,22 @@ def frames():
 
 def package(order="step"):
     levels = {"type": "integer", "constraints": {"enum": [0, 1, 2], "required": True}}
-    step = {"name": "step", "type": "integer", "constraints": {"enum": [0, 1, 2, 3], "required": True}}
+    step = {
+        "name": "step",
+        "type": "integer",
+        "constraints": {"enum": [0, 1, 2, 3], "required": True},
+    }
     link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
-    homes = {"fields": [{"name": "id", "type": "integer"}, {"name": "kind", **levels}], "primaryKey": "id"}
-    people = [{"name": "home", "type": "integer"}, step, {"name": "value", **levels}, {"name": "other", **levels}]
+    homes = {
+        "fields": [{"name": "id", "type": "integer"}, {"name": "kind", **levels}],
+        "primaryKey": "id",
+    }
+    people = [
+        {"name": "home", "type": "integer"},
+        step,
+        {"name": "value", **levels},
+        {"name": "other", **levels},
+    ]
     own = {"max_children": 4} | ({"order": order} if order else {})
     return {
         "resources": [
@@ -60,15 +74,24 @@ def pairs(tables):
     people = tables["people"].reset_index(drop=True)
     key = "id" if "id" in tables["homes"] else "home"
     joined = people.merge(tables["homes"].rename(columns={key: "home"}), on="home")
-    return [joined.groupby(names).size() for names in (["value", "other"], ["kind", "value"], ["step", "other"])]
+    return [
+        joined.groupby(names).size()
+        for names in (["value", "other"], ["kind", "value"], ["step", "other"])
+    ]
 
 
 def test_drawn_rows_match_pairs_better_than_chance_does(released, monkeypatch):
     """Independent draws of some 5,000 rows are off by .016 for nine cells."""
     truth = pairs(frames())
-    moved = [apart(one, other) for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)]
+    moved = [
+        apart(one, other)
+        for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)
+    ]
     monkeypatch.setattr(RecordMoves, "move", lambda *_, **__: (0, True))
-    chance = [apart(one, other) for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)]
+    chance = [
+        apart(one, other)
+        for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)
+    ]
     assert max(moved) < 0.03
     assert sum(moved) < 0.5 * sum(chance)
 
@@ -90,9 +113,14 @@ def test_a_release_whose_views_had_other_columns_is_drawn_from(monkeypatch, tmp_
         patch.setattr(
             View,
             "_beside",
-            lambda *args: {**(f := beside(*args)), "constraints": {**f["constraints"], "required": False}},
+            lambda *args: {
+                **(f := beside(*args)),
+                "constraints": {**f["constraints"], "required": False},
+            },
         )
-        synthdp.synthesize_tables(frames(), package(), epsilon=1, delta=1e-6).save(tmp_path / "old.synthdp")
+        synthdp.synthesize_tables(frames(), package(), epsilon=1, delta=1e-6).save(
+            tmp_path / "old.synthdp"
+        )
     old = synthdp.load(tmp_path / "old.synthdp")
     people = old.sample(50, seed=0)["people"]
     assert people.groupby("home")["step"].apply(lambda steps: steps.is_monotonic_increasing).all()

@@ -1,4 +1,6 @@
-"""Releases of one table of persons with several rows in an order: whole persons, in order, under one guarantee."""
+"""Releases of one table of persons with several rows in an order: whole persons, in order, under
+one guarantee.
+"""
 
 import json
 from itertools import combinations
@@ -17,7 +19,11 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.schema.open_schema import OpenSchema
 
 WARDS = ["surgery", "eyes", "heart"]
-DAY = {"name": "day", "type": "integer", "constraints": {"minimum": 1, "maximum": 40, "required": True}}
+DAY = {
+    "name": "day",
+    "type": "integer",
+    "constraints": {"minimum": 1, "maximum": 40, "required": True},
+}
 WARD = {"name": "ward", "type": "string", "constraints": {"enum": WARDS, "required": True}}
 SCHEMA = {"fields": [{**DAY, "synthdp": {"bins": 8}}, WARD]}
 WHOSE = {"unit": "patient", "max_rows_per_unit": 3, "order": "day"}
@@ -31,7 +37,9 @@ def visits(n_patients=600, seed=0):
     patients = np.repeat(np.arange(n_patients), counts)
     known = rng.choice(WARDS, n_patients)[patients]
     wards = np.where(rng.random(len(patients)) < 0.8, known, rng.choice(WARDS, len(patients)))
-    table = pd.DataFrame({"ward": wards, "patient": patients, "day": rng.integers(1, 41, len(patients))})
+    table = pd.DataFrame(
+        {"ward": wards, "patient": patients, "day": rng.integers(1, 41, len(patients))}
+    )
     table["patient"] = "secret-" + table["patient"].astype(str)
     return table.sample(frac=1, random_state=seed, ignore_index=True)
 
@@ -56,7 +64,9 @@ def same_ward(table):
 def test_persons_have_fresh_keys_and_all_their_rows_in_order(synthesis):
     drawn = synthesis.sample(seed=1)
     assert drawn.columns.tolist() == ["ward", "patient", "day"]
-    assert drawn["patient"].drop_duplicates().tolist() == list(range(1, drawn["patient"].nunique() + 1))
+    assert drawn["patient"].drop_duplicates().tolist() == list(
+        range(1, drawn["patient"].nunique() + 1)
+    )
     assert drawn["patient"].is_monotonic_increasing
     assert drawn.groupby("patient")["day"].apply(lambda days: days.is_monotonic_increasing).all()
     assert abs(drawn["patient"].nunique() - 600) < 60
@@ -71,7 +81,9 @@ def test_everybody_has_a_row_also_where_noise_hides_who_has(synthesis):
         for n_persons in (0, 1, 200):
             drawn = found.sample(n_persons, seed=2, text=True)
             assert drawn.columns.tolist() == ["ward", "patient", "day"]
-            assert drawn["patient"].unique().tolist() == [str(number + 1) for number in range(n_persons)]
+            assert drawn["patient"].unique().tolist() == [
+                str(number + 1) for number in range(n_persons)
+            ]
 
 
 def test_seeds_repeat_and_files_restore(synthesis, tmp_path):
@@ -80,7 +92,11 @@ def test_seeds_repeat_and_files_restore(synthesis, tmp_path):
     assert isinstance(loaded, HistorySynthesis)
     assert loaded.sample(9, seed=1).equals(synthesis.sample(9, seed=1))
     assert not loaded.sample(9, seed=2).equals(synthesis.sample(9, seed=1))
-    assert (loaded.certificate, loaded.unit, repr(loaded)) == (synthesis.certificate, "patient", repr(synthesis))
+    assert (loaded.certificate, loaded.unit, repr(loaded)) == (
+        synthesis.certificate,
+        "patient",
+        repr(synthesis),
+    )
     for wrong in (-1, 2.5, True):
         with pytest.raises(ParameterError, match="n_persons is"):
             loaded.sample(wrong)
@@ -89,12 +105,16 @@ def test_seeds_repeat_and_files_restore(synthesis, tmp_path):
 def test_marginals_count_rows_and_persons_by_their_own_names(synthesis):
     wards = synthesis.marginal("ward")
     assert (wards.index.name, list(wards.index)) == ("ward", WARDS)
-    assert wards.sum() == pytest.approx(visits().groupby("patient").size().clip(upper=3).sum(), rel=0.1)
+    assert wards.sum() == pytest.approx(
+        visits().groupby("patient").size().clip(upper=3).sum(), rel=0.1
+    )
     pairs = synthesis.marginal(["other ward", "ward"])
     assert pairs.index.names == ["other ward", "ward"]
     assert pairs.loc[("eyes", "eyes")] > 2 * pairs.loc[("eyes", "heart")]
     assert synthesis.marginal(["number of rows"]).sum() == pytest.approx(600, rel=0.1)
-    with pytest.raises(ParameterError, match=r"there is no 'patient'; there are .*'ward'.*'number of rows'"):
+    with pytest.raises(
+        ParameterError, match=r"there is no 'patient'; there are .*'ward'.*'number of rows'"
+    ):
         synthesis.marginal(["patient"])
 
 
@@ -112,43 +132,58 @@ def test_a_file_in_its_dialect_with_columns_that_are_ignored_and_made_up(tmp_pat
     assert drawn.groupby("patient")["day"].apply(lambda days: days.is_monotonic_increasing).all()
 
 
-# --- what is counted of a person --------------------------------------------------------------------------
+# --- what is counted of a person ------------------------------------------------------------------
 
 
 def sources(table):
-    run = HistoryRelease(schema=OpenSchema.from_dict(SCHEMA), header=list(table.columns), **WHOSE, **RUN)
+    run = HistoryRelease(
+        schema=OpenSchema.from_dict(SCHEMA), header=list(table.columns), **WHOSE, **RUN
+    )
     return run._read(table, lambda *_: None)
 
 
 def test_a_person_changes_no_count_by_more_than_is_charged_for():
     table = visits(60)
     canary = pd.DataFrame({"ward": "eyes", "patient": "odd \u0000", "day": [7] * 9})
-    without, with_all = sources(table), sources(pd.concat([canary, table, canary], ignore_index=True))
+    without, with_all = (
+        sources(table),
+        sources(pd.concat([canary, table, canary], ignore_index=True)),
+    )
     for label, source in without.items():
         cliques = [(name,) for name in source.domain.attributes]
         cliques += combinations(source.domain.attributes, 2)
         found = zip(source.counts_of(cliques), with_all[label].counts_of(cliques), strict=True)
         changes = [int(np.abs(one - other).sum()) for one, other in found]
-        assert set(changes) == {source.max_rows}, label  # a person at the bound changes them by all of it
-    assert {label: source.max_rows for label, source in without.items()} == {"persons": 1, "rows": 1, "later rows": 2}
+        assert set(changes) == {source.max_rows}, (
+            label
+        )  # a person at the bound changes them by all of it
+    assert {label: source.max_rows for label, source in without.items()} == {
+        "persons": 1,
+        "rows": 1,
+        "later rows": 2,
+    }
 
 
 def test_persons_are_those_with_a_row_and_rows_without_an_id_are_left_out():
     table = visits(60)
     nobody = pd.DataFrame({"ward": "eyes", "patient": [None, "", np.nan], "day": 1})
     for label, source in sources(pd.concat([table, nobody], ignore_index=True)).items():
-        for one, other in zip(source.counts_of([()]), sources(table)[label].counts_of([()]), strict=True):
+        for one, other in zip(
+            source.counts_of([()]), sources(table)[label].counts_of([()]), strict=True
+        ):
             assert one == other
     (n_persons,) = sources(table)["persons"].counts_of([()])
     assert n_persons == 60
 
 
-# --- journal and budget -----------------------------------------------------------------------------------
+# --- journal and budget ---------------------------------------------------------------------------
 
 
 def test_it_goes_on_after_a_stop_is_charged_once_and_shares_a_budget_with_the_unit(tmp_path):
     journal, table = tmp_path / "j", visits(100)
-    budget = Budget.create(tmp_path / "b", epsilon=20.0, delta=1e-5, population="patients", unit="patient")
+    budget = Budget.create(
+        tmp_path / "b", epsilon=20.0, delta=1e-5, population="patients", unit="patient"
+    )
     kept = {"journal": journal, "budget": budget, "accounting": "zcdp"}
     for n_answers in (2, 1):
         assert stops(lambda: released(table, **kept), n_answers)
@@ -157,13 +192,29 @@ def test_it_goes_on_after_a_stop_is_charged_once_and_shares_a_budget_with_the_un
     with pytest.warns(CautionWarning, match="nothing was asked of the records"):
         whole = released(table, **kept)
     found = synthdp.from_journal(journal)
-    assert len(whole.certificate["events"]) == found.n_measured == len([e for e in answers(journal) if "view" not in e])
+    assert (
+        len(whole.certificate["events"])
+        == found.n_measured
+        == len([e for e in answers(journal) if "view" not in e])
+    )
     assert found.sample(5, seed=1).columns.tolist() == ["ward", "patient", "day"]
-    synthdp.synthesize(table, SCHEMA, unit="patient", max_rows_per_unit=2, **RUN | kept | {"journal": tmp_path / "k"})
-    assert [entry["kind"] for entry in budget.show()["entries"]] == ["run", "rescued", "end", "run", "end"]
+    synthdp.synthesize(
+        table,
+        SCHEMA,
+        unit="patient",
+        max_rows_per_unit=2,
+        **RUN | kept | {"journal": tmp_path / "k"},
+    )
+    assert [entry["kind"] for entry in budget.show()["entries"]] == [
+        "run",
+        "rescued",
+        "end",
+        "run",
+        "end",
+    ]
 
 
-# --- what is refused --------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 OPTIONAL = {"fields": [{**DAY, "constraints": {"minimum": 1, "maximum": 40}}, WARD]}
 OPEN = {"fields": [DAY, {"name": "ward", "type": "string", "synthdp": {"derive": ["levels"]}}]}
@@ -176,7 +227,10 @@ MADE_UP = {"fields": [*SCHEMA["fields"], {"name": "patient", "type": "id"}]}
         ({"order": None}, "order is None; name the column"),
         ({"unit": None}, "order is given without unit; name the column that tells persons apart"),
         ({"max_rows_per_unit": None}, "order is given without max_rows_per_unit"),
-        ({"max_rows_per_unit": 1001}, "max_rows_per_unit is 1001; with order give a whole number from 1 to 1000"),
+        (
+            {"max_rows_per_unit": 1001},
+            "max_rows_per_unit is 1001; with order give a whole number from 1 to 1000",
+        ),
         ({"max_rows_per_unit": 0}, "max_rows_per_unit is 0"),
         ({"order": "patient"}, "order is 'patient', which is unit as well"),
         ({"order": "date"}, "order is 'date', which the schema lacks; name one of 'ward', 'day'"),

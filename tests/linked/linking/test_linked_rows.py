@@ -32,7 +32,9 @@ PETS = ("pets", "later pets")
 
 
 def moved(found, one, other):
-    """For each view by how much one family moves any marginal of up to three columns (L1), beside what is declared."""
+    """For each view by how much one family moves any marginal of up to three columns (L1), beside
+    what is declared.
+    """
     most = {}
     for label, source in sources_of(found, one).items():
         beside = sources_of(found, other)[label]
@@ -58,7 +60,9 @@ def test_a_family_moves_no_count_by_more_than_is_declared():
 def test_a_family_of_equal_rows_moves_counts_by_all_that_is_declared():
     full = family(99, [("F", "yes", [("ill", "1")] * 2)] * 3, ["cat"] * 2)
     found = moved(package(), tables_of([]), tables_of([full]))
-    assert {label: by for label, (by, _) in found.items()} == {label: grid for label, (_, grid) in found.items()}
+    assert {label: by for label, (by, _) in found.items()} == {
+        label: grid for label, (_, grid) in found.items()
+    }
 
 
 def test_a_family_beyond_every_bound_moves_no_more():
@@ -82,14 +86,20 @@ def test_rows_that_count_as_if_they_were_the_only_ones_are_caught(is_later):
 
 
 def test_children_that_are_charged_as_their_parent_is_are_caught():
-    with patch.object(View, "grid", 1), patch.object(View, "weights", property(lambda view: (1,) * len(view.sizes))):
+    with (
+        patch.object(View, "grid", 1),
+        patch.object(View, "weights", property(lambda view: (1,) * len(view.sizes))),
+    ):
         found = excess(package(), [family(1, [("M", "no", [])])], LARGE)
     assert {"visits", "later people", "later visits"} <= found.keys()
 
 
 def test_a_bound_that_is_not_enforced_is_caught():
     found = package()
-    wide = {table.name: LinkedTableReader(replace(table, max_children=100), hash_key=KEY) for table in found.tables}
+    wide = {
+        table.name: LinkedTableReader(replace(table, max_children=100), hash_key=KEY)
+        for table in found.tables
+    }
     for name, reader in wide.items():
         reader.add(tables_of([LARGE])[name])
     with pytest.raises(ParameterError, match="outside"):
@@ -117,7 +127,9 @@ def rows_by_home(tables, names=("people", "visits", "pets")):
 def test_what_is_kept_of_a_family_is_the_same_whoever_else_is_there_and_in_whatever_order():
     rng = np.random.default_rng(3)
     families = [random_family(rng, home, most=9) for home in range(8)]
-    alone = {home: kept for each in families for home, kept in rows_by_home(tables_of([each])).items()}
+    alone = {
+        home: kept for each in families for home, kept in rows_by_home(tables_of([each])).items()
+    }
     together = rows_by_home(tables_of(families))
     backwards = rows_by_home(tables_of(families[::-1]))
     assert alone == together == backwards
@@ -128,8 +140,13 @@ def test_ordered_rows_are_the_first_ones_and_others_a_sample():
     visits = [("ill", "3"), ("check", "1"), ("ill", "2")]
     kept = rows_by_home(tables_of([family(1, [("F", "yes", visits)])]), ["visits"])
     assert kept["1"] == [("visits", 0, 0), ("visits", 1, 1)]
-    pets = rows_by_home(tables_of([family(home, [], ["cat", "dog", "dog"]) for home in range(40)]), ["pets"])
-    assert {tuple(rows) for rows in pets.values()} == {(("pets", 0), ("pets", 1)), (("pets", 1), ("pets", 1))}
+    pets = rows_by_home(
+        tables_of([family(home, [], ["cat", "dog", "dog"]) for home in range(40)]), ["pets"]
+    )
+    assert {tuple(rows) for rows in pets.values()} == {
+        (("pets", 0), ("pets", 1)),
+        (("pets", 1), ("pets", 1)),
+    }
 
 
 def test_rows_without_parent_or_key_are_left_out():
@@ -137,7 +154,9 @@ def test_rows_without_parent_or_key_are_left_out():
     lost = tables_of([family(2, [("M", "no", [("ill", "1")])], ["dog"])])
     for name in ("people", "visits", "pets"):
         tables[name] = pd.concat([tables[name], lost[name]])
-    tables["homes"] = pd.concat([tables["homes"], pd.DataFrame({"home": [None, ""], "place": ["town", "town"]})])
+    tables["homes"] = pd.concat(
+        [tables["homes"], pd.DataFrame({"home": [None, ""], "place": ["town", "town"]})]
+    )
     assert {home: len(rows) for home, rows in rows_by_home(tables).items()} == {"1": 3}
 
 
@@ -147,13 +166,19 @@ def test_rows_without_parent_take_no_place_of_others():
     content["resources"][1]["schema"]["primaryKey"] = "number"
     content["resources"][2]["schema"]["foreignKeys"] = [link("number", "people", "number")]
     content["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
-    found, tables = Package.from_dict(content), tables_of([family(1, [("F", "yes", [("ill", "1")])])])
+    found, tables = (
+        Package.from_dict(content),
+        tables_of([family(1, [("F", "yes", [("ill", "1")])])]),
+    )
     counted = []
     for orphans in (0, 50):
         lost = pd.DataFrame([(9, 1, "M", "no")] * orphans, columns=COLUMNS["people"], dtype=object)
         sources = sources_of(found, {**tables, "people": pd.concat([lost, tables["people"]])})
         counted.append(
-            {label: [n.tolist() for n in s.counts_of([s.domain.attributes])] for label, s in sources.items()}
+            {
+                label: [n.tolist() for n in s.counts_of([s.domain.attributes])]
+                for label, s in sources.items()
+            }
         )
     assert counted[0] == counted[1]
     assert np.sum(counted[0]["visits"]) > 0
@@ -167,8 +192,13 @@ def test_rows_of_one_root_key_are_one_root():
 
 def test_keys_of_any_type_link_rows():
     for key in (7, "7", " 7 ", 7.0, "H-1", pd.Timestamp("2024-01-01"), b"7", "\u00e4"):
-        assert len(rows_by_home(tables_of([family(key, [("F", "yes", [("ill", "1")])], ["cat"])]))) == 1
-        (rows,) = rows_by_home(tables_of([family(key, [("F", "yes", [("ill", "1")])], ["cat"])])).values()
+        assert (
+            len(rows_by_home(tables_of([family(key, [("F", "yes", [("ill", "1")])], ["cat"])])))
+            == 1
+        )
+        (rows,) = rows_by_home(
+            tables_of([family(key, [("F", "yes", [("ill", "1")])], ["cat"])])
+        ).values()
         assert [row[0] for row in rows] == ["people", "visits", "pets"]
 
 
@@ -176,12 +206,16 @@ def test_keys_of_several_columns_are_told_apart_wherever_one_ends():
     one, other = family("1", [("F", "yes", [])]), family("11", [("M", "no", [])])
     tables = tables_of([one, other])
     tables["people"]["number"] = ["11", "1"]
-    tables["visits"] = pd.DataFrame([("11", "1", "ill", "1")], columns=COLUMNS["visits"], dtype=object)
+    tables["visits"] = pd.DataFrame(
+        [("11", "1", "ill", "1")], columns=COLUMNS["visits"], dtype=object
+    )
     assert [len(rows) for rows in rows_by_home(tables).values()] == [1, 2]
 
 
 def test_keys_of_rows_that_nothing_hangs_on_are_not_looked_at():
-    """Such a key may be anybody's: a row must neither go, nor a run be refused, for what another family has."""
+    """Such a key may be anybody's: a row must neither go, nor a run be refused, for what another
+    family has.
+    """
     content = description()
     content["resources"][3]["schema"]["fields"].insert(0, {"name": "tag"})
     content["resources"][3]["schema"]["primaryKey"] = "tag"
@@ -190,7 +224,9 @@ def test_keys_of_rows_that_nothing_hangs_on_are_not_looked_at():
     for tags in (["a", "b", "c", "d"], ["a", "a", "a", None]):
         tables["pets"]["tag"] = tags
         sources = sources_of(Package.from_dict(content), tables)
-        counted[str(tags)] = [next(iter(sources[label].counts_of([("pets.kind",)]))).tolist() for label in PETS]
+        counted[str(tags)] = [
+            next(iter(sources[label].counts_of([("pets.kind",)]))).tolist() for label in PETS
+        ]
     one, other = counted.values()
     assert one == other
     assert np.sum(one) == sum(sources[label].max_rows for label in PETS) * 2
@@ -215,13 +251,17 @@ def chain(depth, most):
             schema["foreignKeys"] = [link("above", f"t{level - 1}", "id")]
             own = {"synthdp": {"max_children": most}}
         resources.append({"name": f"t{level}", "schema": schema, **own})
-        rows = pd.DataFrame({"id": [f"{level}-{n}" for n in range(most if level else 1)], "kind": "a"})
+        rows = pd.DataFrame(
+            {"id": [f"{level}-{n}" for n in range(most if level else 1)], "kind": "a"}
+        )
         tables[f"t{level}"] = rows.assign(above=f"{level - 1}-0") if level else rows
     return Package.from_dict({"resources": resources}), tables
 
 
 def test_products_beyond_all_integers_weigh_nothing_and_never_wrap_around():
-    """Of 512 rows at each of eight levels 512 ** 7 is a negative number of 64 bits, and 512 ** 8 is 0."""
+    """Of 512 rows at each of eight levels 512 ** 7 is a negative number of 64 bits, and 512 ** 8 is
+    0.
+    """
     found, tables = chain(10, 512)
     sources = sources_of(found, tables)
     weights = {label: int(next(iter(source.counts_of([()])))) for label, source in sources.items()}
@@ -233,5 +273,7 @@ def test_products_beyond_all_integers_weigh_nothing_and_never_wrap_around():
 def test_rows_of_equal_weight_are_one_class_and_others_keep_theirs():
     found = View(chain(3, 200)[0], chain(3, 200)[0]["t2"])
     every = np.arange(1, 201)
-    assert [found.weights[place] for place in found.class_of(every)] == (found.grid // every).tolist()
+    assert [found.weights[place] for place in found.class_of(every)] == (
+        found.grid // every
+    ).tolist()
     assert len(set(found.weights)) == len(found.weights) < 200

@@ -1,4 +1,6 @@
-"""Linked rows of small packages of every shape, with any keys, against brute force: what is counted, and of whom."""
+"""Linked rows of small packages of every shape, with any keys, against brute force: what is
+counted, and of whom.
+"""
 
 from collections import Counter
 from functools import cache
@@ -47,7 +49,11 @@ def sources_of(found, views, tables):
 def some_tables(seed, found):
     """Tables of any keys, or of so few that most rows hang on a root."""
     rng = np.random.default_rng(seed)
-    return small_tables(rng, found, keys=("1", "2"), most=14) if seed % 3 == 0 else small_tables(rng, found)
+    return (
+        small_tables(rng, found, keys=("1", "2"), most=14)
+        if seed % 3 == 0
+        else small_tables(rng, found)
+    )
 
 
 def whole_counts(source):
@@ -61,7 +67,9 @@ def cells_of(source):
     counts, found = whole_counts(source), {}
     for place in np.argwhere(counts):
         cell = zip(source.domain.attributes, place.tolist(), strict=True)
-        found[frozenset((name, _value(name, code)) for name, code in cell)] = int(counts[tuple(place)])
+        found[frozenset((name, _value(name, code)) for name, code in cell)] = int(
+            counts[tuple(place)]
+        )
     return found
 
 
@@ -108,13 +116,20 @@ def with_single_roots(found, tables):
 
 
 def within_bounds(found, tables):
-    """No more rows of one reference than may be used where there is no order: a random key says which they are."""
+    """No more rows of one reference than may be used where there is no order: a random key says
+    which they are.
+    """
     kept = dict(tables)
     for table in found.tables[1:]:
         if table.order is None:
             turns = Counter()
-            rows = [turns.update([key]) or turns[key] for key in key_texts(tables[table.name], table.parent_key)]
-            kept[table.name] = tables[table.name][np.array(rows, int) <= table.max_children].reset_index(drop=True)
+            rows = [
+                turns.update([key]) or turns[key]
+                for key in key_texts(tables[table.name], table.parent_key)
+            ]
+            kept[table.name] = tables[table.name][
+                np.array(rows, int) <= table.max_children
+            ].reset_index(drop=True)
     return kept
 
 
@@ -130,7 +145,9 @@ def test_rows_that_hang_on_no_root_change_nothing(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_table_may_keep_no_row(shape):
-    """Of an empty root, of keys that all differ, of missing ones: nothing is counted, and nothing raises."""
+    """Of an empty root, of keys that all differ, of missing ones: nothing is counted, and nothing
+    raises.
+    """
     for number in range(2):
         found, views = small_package(shape, number)
         tables = small_tables(np.random.default_rng(number), found, keys=KEYS)
@@ -139,7 +156,11 @@ def test_any_table_may_keep_no_row(shape):
             for key in ("nobody's", None, float("nan"), object()):
                 values = np.empty(len(tables[table.name]), dtype=object)
                 values[:] = [key] * len(values)
-                changes.append(tables[table.name].assign(**dict.fromkeys(table.key or table.parent_key, values)))
+                changes.append(
+                    tables[table.name].assign(
+                        **dict.fromkeys(table.key or table.parent_key, values)
+                    )
+                )
             for changed in changes:
                 sources = sources_of(found, views, {**tables, table.name: changed})
                 for label, source in sources.items():
@@ -150,15 +171,22 @@ def test_any_table_may_keep_no_row(shape):
 
 
 def test_a_row_under_a_key_that_repeats_counts_with_every_root_that_has_it():
-    """Whoever else has the key: refusing such tables, or choosing whose the rows are, would tell of others."""
-    found = Package.from_dict({"resources": [resource("a"), resource("b", "a"), resource("c", "b")]})
+    """Whoever else has the key: refusing such tables, or choosing whose the rows are, would tell of
+    others.
+    """
+    found = Package.from_dict(
+        {"resources": [resource("a"), resource("b", "a"), resource("c", "b")]}
+    )
     tables = {
         "a": pd.DataFrame({"a id": ["1", "2"], "x": "u"}),
         "b": pd.DataFrame({"b id": "7", "a id": ["1", "2"], "x": "u"}),
         "c": pd.DataFrame({"c id": [*"12345"], "b id": "7", "x": "v"}),
     }
     both, one = (
-        {label: int(whole_counts(source).sum()) for label, source in sources_of(found, views_of(found), each).items()}
+        {
+            label: int(whole_counts(source).sum())
+            for label, source in sources_of(found, views_of(found), each).items()
+        }
         for each in (tables, {**tables, "b": tables["b"].iloc[:1]})
     )
     assert one["c"] == one["later c"] > 0
@@ -167,7 +195,10 @@ def test_a_row_under_a_key_that_repeats_counts_with_every_root_that_has_it():
 
 def resource(name, parent=None):
     above = [] if parent is None else [{"name": f"{parent} id"}]
-    schema = {"fields": [{"name": f"{name} id"}, *above, field("x", "u", "v")], "primaryKey": f"{name} id"}
+    schema = {
+        "fields": [{"name": f"{name} id"}, *above, field("x", "u", "v")],
+        "primaryKey": f"{name} id",
+    }
     if parent is None:
         return {"name": name, "schema": schema}
     schema["foreignKeys"] = [link(f"{parent} id", parent, f"{parent} id")]
@@ -175,14 +206,17 @@ def resource(name, parent=None):
 
 
 def test_which_row_of_a_key_comes_first_is_not_told_by_rows_of_others():
-    """Keys are numbered as they come, and a row that is not used may be the first that refers to one."""
+    """Keys are numbered as they come, and a row that is not used may be the first that refers to
+    one.
+    """
     found = Package.from_dict(
         {"resources": [resource("a"), resource("b", "a"), resource("c", "b"), resource("d", "c")]}
     )
     ordered = Package.from_dict(
         {
             "resources": [
-                each | ({"synthdp": {"max_children": 2, "order": "x"}} if each["name"] == "c" else {})
+                each
+                | ({"synthdp": {"max_children": 2, "order": "x"}} if each["name"] == "c" else {})
                 for each in found.content["resources"]
             ]
         }
@@ -196,7 +230,10 @@ def test_which_row_of_a_key_comes_first_is_not_told_by_rows_of_others():
     lost = pd.DataFrame({"c id": [None], "b id": "p", "x": "u"})
     for package in (found, ordered):
         one, other = (
-            {label: cells_of(source) for label, source in sources_of(package, views_of(package), each).items()}
+            {
+                label: cells_of(source)
+                for label, source in sources_of(package, views_of(package), each).items()
+            }
             for each in (tables, {**tables, "c": pd.concat([lost, tables["c"]], ignore_index=True)})
         )
         assert one == other
@@ -205,9 +242,15 @@ def test_which_row_of_a_key_comes_first_is_not_told_by_rows_of_others():
 
 def test_keys_that_a_schema_calls_missing_link_no_rows():
     resources = [resource("a"), resource("b", "a"), resource("c", "b")]
-    two = {"fields": [{"name": "a id"}, {"name": "b id"}, field("x", "u", "v")], "primaryKey": ["a id", "b id"]}
+    two = {
+        "fields": [{"name": "a id"}, {"name": "b id"}, field("x", "u", "v")],
+        "primaryKey": ["a id", "b id"],
+    }
     two |= {"foreignKeys": [link("a id", "a", "a id")], "missingValues": ["", "NA"]}
-    below = {"fields": [{"name": "a id"}, {"name": "b id"}, field("x", "u", "v")], "missingValues": ["", "NA"]}
+    below = {
+        "fields": [{"name": "a id"}, {"name": "b id"}, field("x", "u", "v")],
+        "missingValues": ["", "NA"],
+    }
     below["foreignKeys"] = [link(["a id", "b id"], "b", ["a id", "b id"])]
     resources[0]["schema"]["missingValues"] = ["", "NA"]
     resources[1]["schema"], resources[2]["schema"] = two, below
@@ -218,5 +261,7 @@ def test_keys_that_a_schema_calls_missing_link_no_rows():
         "c": pd.DataFrame({"a id": ["1", "1", "NA"], "b id": ["p", "NA", "p"], "x": "u"}),
     }
     sources = sources_of(found, views_of(found), tables)
-    families = {label: whole_counts(source).sum() / source.max_rows for label, source in sources.items()}
+    families = {
+        label: whole_counts(source).sum() / source.max_rows for label, source in sources.items()
+    }
     assert families == {"a": 1, "b": 1, "later b": 0, "c": 1, "later c": 0}

@@ -1,4 +1,6 @@
-"""Columns of public tables: functions of the key, in rules and in counts, and never a reason to fail without a word."""
+"""Columns of public tables: functions of the key, in rules and in counts, and never a reason to
+fail without a word.
+"""
 
 import json
 from copy import deepcopy
@@ -14,7 +16,9 @@ from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
 
-TOWNS = pd.DataFrame({"code": ["A", "B", "C"], "side": ["east", "west", "east"], "people": [10, 900, None]})
+TOWNS = pd.DataFrame(
+    {"code": ["A", "B", "C"], "side": ["east", "west", "east"], "people": [10, 900, None]}
+)
 
 
 def described(rules=(), **of_towns):
@@ -29,7 +33,9 @@ def described(rules=(), **of_towns):
         "synthdp": {"bins": 2},
     }
     fields = {"fields": [{"name": "code"}, {"name": "side", "type": "string"}, people]}
-    content["resources"].append({"name": "towns", "schema": fields, "synthdp": {"public": True}, **of_towns})
+    content["resources"].append(
+        {"name": "towns", "schema": fields, "synthdp": {"public": True}, **of_towns}
+    )
     content["synthdp"]["constraints"] = list(rules)
     return content
 
@@ -44,7 +50,11 @@ def test_they_are_functions_of_the_key():
         "towns.side": "homes.town",
         "towns.people": "homes.town",
     }
-    assert joined["towns.side"].column.labels[joined["towns.side"].codes].tolist() == ["east", "west", "east"]
+    assert joined["towns.side"].column.labels[joined["towns.side"].codes].tolist() == [
+        "east",
+        "west",
+        "east",
+    ]
     assert joined["towns.people"].codes.tolist() == [0, 1, 2]  # the last one is missing
     assert [each.renames for each in joined.values()] == [False, True]
 
@@ -79,7 +89,10 @@ def test_rules_on_them_are_rules_on_the_key(conditions, meant):
 
 
 def test_every_entry_of_what_is_allowed_is_one_on_the_key():
-    sides = [{"towns.side": [side], "homes.place": [place]} for side, place in (("west", "land"), ("east", "town"))]
+    sides = [
+        {"towns.side": [side], "homes.place": [place]}
+        for side, place in (("west", "land"), ("east", "town"))
+    ]
     (rule,) = package([{"allow": sides}]).rules
     assert rule["allow"] == [
         {"homes.place": ["land"], "homes.town": ["B"]},
@@ -104,18 +117,38 @@ def test_two_columns_that_refer_to_one_table_are_told_apart():
     assert "towns.side of homes.town" in joined
     born = joined["towns.side of pets.born"]
     assert born.source == "pets.born"
-    assert born.column.labels[born.codes].isna().tolist() == [False, False, False, True]  # who was born nowhere
+    assert born.column.labels[born.codes].isna().tolist() == [
+        False,
+        False,
+        False,
+        True,
+    ]  # who was born nowhere
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"rules": [{"check": "`towns.people` < 3"}]}, "column of a public table; such"),
-        ({"rules": [{"determines": ["homes.town", "towns.side"], "map": {}}]}, "column of a public table; such"),
-        ({"rules": [{"forbid": {"towns.side": ["north"], **CAT}}]}, "a rule on 'towns.side': .*north"),
-        ({"rules": [{"forbid": {"towns.side": ["east"], "homes.town": ["B"], **CAT}}]}, "leave no level"),
-        ({"rules": [{"forbid": {"towns.hills": ["many"], **CAT}}]}, "'towns', which is no protected table"),
-        ({"towns": TOWNS.assign(code=["A", "B", "B"])}, "'code', to which other tables refer, has several rows"),
+        (
+            {"rules": [{"determines": ["homes.town", "towns.side"], "map": {}}]},
+            "column of a public table; such",
+        ),
+        (
+            {"rules": [{"forbid": {"towns.side": ["north"], **CAT}}]},
+            "a rule on 'towns.side': .*north",
+        ),
+        (
+            {"rules": [{"forbid": {"towns.side": ["east"], "homes.town": ["B"], **CAT}}]},
+            "leave no level",
+        ),
+        (
+            {"rules": [{"forbid": {"towns.hills": ["many"], **CAT}}]},
+            "'towns', which is no protected table",
+        ),
+        (
+            {"towns": TOWNS.assign(code=["A", "B", "B"])},
+            "'code', to which other tables refer, has several rows",
+        ),
         ({"towns": TOWNS.drop(columns="side")}, "'towns': it has no column 'side'"),
         ({"data": [["A"]]}, "data is no list of rows"),
     ],
@@ -158,5 +191,7 @@ def test_counts_are_those_of_the_joined_rows():
         "homes.town": package().root.schema["town"],
         "people.sex": sex,
     }
-    found = regrouped(counts, ["people.sex", "homes.town"], columns, {"towns.side": joined["towns.side"]})
+    found = regrouped(
+        counts, ["people.sex", "homes.town"], columns, {"towns.side": joined["towns.side"]}
+    )
     assert np.array_equal(found, expected)

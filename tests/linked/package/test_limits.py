@@ -1,4 +1,6 @@
-"""Limits on one column: what is allowed is what the rows after it can complete, no more and no less."""
+"""Limits on one column: what is allowed is what the rows after it can complete, no more and no
+less.
+"""
 
 from itertools import combinations_with_replacement
 
@@ -16,13 +18,18 @@ ROLES = ["head", "partner", "child", "guest"]
 
 def limit(roles, least=None, most=None):
     bounds = {"at_least": least, "at_most": most}
-    return {"where": {"role": roles}, **{key: value for key, value in bounds.items() if value is not None}}
+    return {
+        "where": {"role": roles},
+        **{key: value for key, value in bounds.items() if value is not None},
+    }
 
 
 def people(limits, *, order=None, most=5, **settings):
     content = description(people=most, limits=limits, **settings)
     fields = content["resources"][1]["schema"]["fields"]
-    fields.append({"name": "role", "type": "string", "constraints": {"enum": ROLES, "required": True}})
+    fields.append(
+        {"name": "role", "type": "string", "constraints": {"enum": ROLES, "required": True}}
+    )
     content["resources"][1]["synthdp"] |= {"order": order} if order else {}
     return Package.from_dict(content)
 
@@ -33,26 +40,39 @@ CASES = [
     [limit([role], most=1) for role in ROLES],
     [limit(["head"], most=1), limit(["partner", "child", "guest"], most=2)],
     [limit(["head"], 1), limit(["head", "child"], 2, 2), limit(["guest"], 1)],
-    [limit(["guest"], 2), limit(["guest", "partner"], 3), limit(["guest", "partner", "child"], most=3)],
+    [
+        limit(["guest"], 2),
+        limit(["guest", "partner"], 3),
+        limit(["guest", "partner", "child"], most=3),
+    ],
     [limit(["child"], 1, 2), limit(["child"], most=1)],
 ]
 
 
 def holds(limits, rows):
     found = [(sum(role in each["where"]["role"] for role in rows), each) for each in limits]
-    return all(min(each.get("at_least", 0), len(rows)) <= n <= each.get("at_most", len(rows)) for n, each in found)
+    return all(
+        min(each.get("at_least", 0), len(rows)) <= n <= each.get("at_most", len(rows))
+        for n, each in found
+    )
 
 
 @pytest.mark.parametrize("limits", CASES)
 def test_numbers_of_rows_that_no_rows_can_keep_to_are_impossible(limits):
     (found,) = limits_of(people(limits)["people"])
-    possible = [n for n in range(6) if any(holds(limits, r) for r in combinations_with_replacement(ROLES, n))]
+    possible = [
+        n
+        for n in range(6)
+        if any(holds(limits, r) for r in combinations_with_replacement(ROLES, n))
+    ]
     assert sorted({*range(6)} - {*possible}) == found.impossible(5)
 
 
 @pytest.mark.parametrize("order", [None, "role"])
 @pytest.mark.parametrize("limits", CASES)
-def test_whatever_is_chosen_of_what_is_allowed_all_limits_hold_at_the_end_and_nothing_more_is_ruled_out(limits, order):
+def test_whatever_is_chosen_of_what_is_allowed_all_limits_hold_at_the_end_and_nothing_more_is_ruled_out(
+    limits, order
+):
     (found,) = limits_of(people(limits, order=order)["people"])
     rng, reached = np.random.default_rng(3), set()
     sizes = [n for n in range(1, 6) if n not in found.impossible(5)]
@@ -82,7 +102,11 @@ def test_no_parent_is_drawn_with_a_number_of_rows_that_limits_rule_out():
 @pytest.mark.parametrize(
     ("limits", "settings", "said"),
     [
-        ([limit(["head", "guest"], 1), limit(["head", "child"], 1)], {}, "limits on 'role' overlap"),
+        (
+            [limit(["head", "guest"], 1), limit(["head", "child"], 1)],
+            {},
+            "limits on 'role' overlap",
+        ),
         (CASES[2], {"min_children": 5}, "kept to by no number of rows"),
     ],
 )

@@ -1,4 +1,6 @@
-"""Keys that are declared such that no row can hang on another: refused by what is public, before anything is read."""
+"""Keys that are declared such that no row can hang on another: refused by what is public, before
+anything is read.
+"""
 
 import pytest
 from helpers.families import field, link
@@ -9,9 +11,18 @@ from synthdp.linked.package.package import Package
 
 
 def package(there, own):
-    homes = {"fields": [{"name": "home", **there}, field("place", "town", "land")], "primaryKey": "home"}
-    pets = {"fields": [{"name": "owner", **own}, field("kind", "cat")], "foreignKeys": [link("owner", "homes", "home")]}
-    resources = [{"name": "homes", "schema": homes}, {"name": "pets", "schema": pets, "synthdp": {"max_children": 2}}]
+    homes = {
+        "fields": [{"name": "home", **there}, field("place", "town", "land")],
+        "primaryKey": "home",
+    }
+    pets = {
+        "fields": [{"name": "owner", **own}, field("kind", "cat")],
+        "foreignKeys": [link("owner", "homes", "home")],
+    }
+    resources = [
+        {"name": "homes", "schema": homes},
+        {"name": "pets", "schema": pets, "synthdp": {"max_children": 2}},
+    ]
     return Package.from_dict({"resources": resources})
 
 
@@ -46,7 +57,10 @@ WHOLE, DAY = {"type": "integer"}, {"type": "date"}
 )
 def test_keys_that_cannot_be_the_same_are_refused_whichever_is_above(there, own):
     for one, other in ((there, own), (own, there)):
-        with pytest.raises(SchemaError, match=r"table 'pets': 'owner' \(.*\) refers to 'home' of 'homes' \(.*\), and"):
+        with pytest.raises(
+            SchemaError,
+            match=r"table 'pets': 'owner' \(.*\) refers to 'home' of 'homes' \(.*\), and",
+        ):
             check_matching(package(one, other))
 
 

@@ -30,7 +30,15 @@ def test_tables_come_parents_first_with_their_keys():
 
 def test_views_have_what_is_above_beside_and_own():
     views = views_of(Package.from_dict(description()))
-    assert list(views) == ["homes", "people", "later people", "pets", "later pets", "visits", "later visits"]
+    assert list(views) == [
+        "homes",
+        "people",
+        "later people",
+        "pets",
+        "later pets",
+        "visits",
+        "later visits",
+    ]
     later = views["later people"]
     assert later.above == ("homes.place", "number of people", "number of pets")
     assert list(later.beside) == ["other people.sex", "other people.job"]
@@ -47,7 +55,9 @@ def test_weights_of_a_family_sum_to_the_grid_at_most(bounds, is_later, grid):
     view = View(package, package["visits"], is_later=is_later)
     assert view.grid == grid
     ways = np.arange(1, bounds[0] * bounds[1] + 1)
-    units = dict(zip(ways.tolist(), np.array(view.weights)[view.class_of(ways)].tolist(), strict=True))
+    units = dict(
+        zip(ways.tolist(), np.array(view.weights)[view.class_of(ways)].tolist(), strict=True)
+    )
     last = range(1, bounds[1]) if is_later else [1]
     for people in range(1, bounds[0] + 1):
         assert people * max(n * units[people * n] for n in last) <= view.grid
@@ -77,14 +87,18 @@ BAD = {
     "name of a table": lambda r, _: r["pets"].update(name="a.b"),
     "two resources": lambda r, _: r["pets"].update(name="people"),
     "no schema": lambda r, _: r["pets"].pop("schema"),
-    "refers to 'cars'": lambda r, _: r["pets"]["schema"].update(foreignKeys=[link("owner", "cars", "id")]),
+    "refers to 'cars'": lambda r, _: r["pets"]["schema"].update(
+        foreignKeys=[link("owner", "cars", "id")]
+    ),
     "has 1 columns and refers to 2": lambda r, _: r["visits"]["schema"].update(
         foreignKeys=[link("home", "people", ["home", "number"])]
     ),
     "two protected parents": lambda r, _: r["pets"]["schema"]["foreignKeys"].append(
         link(["owner", "kind"], "people", ["home", "number"])
     ),
-    "rows of the table itself": lambda r, _: r["pets"]["schema"].update(foreignKeys=[link("kind", "", "owner")]),
+    "rows of the table itself": lambda r, _: r["pets"]["schema"].update(
+        foreignKeys=[link("kind", "", "owner")]
+    ),
     "refer to no other": lambda r, c: (r["pets"]["schema"].pop("foreignKeys"), c.pop("synthdp")),
     "not linked to the root": lambda r, _: r["pets"]["schema"].pop("foreignKeys"),
     "form a circle": lambda r, c: (
@@ -100,18 +114,24 @@ BAD = {
     "which is no column": lambda r, _: r["pets"]["schema"].update(primaryKey="tag"),
     "max_children is not given": lambda r, _: r["pets"].pop("synthdp"),
     "max_children is 0": lambda r, _: r["pets"].update(synthdp={"max_children": 0}),
-    "min_children is 3; say how many rows each parent has at least, 0 to 2": lambda r, _: r["pets"]["synthdp"].update(
-        min_children=3
-    ),
+    "min_children is 3; say how many rows each parent has at least, 0 to 2": lambda r, _: r["pets"][
+        "synthdp"
+    ].update(min_children=3),
     "order is 'age'": lambda r, _: r["pets"]["synthdp"].update(order="age"),
     "orders rows, but may be missing": lambda r, _: (
         r["pets"]["schema"]["fields"][1]["constraints"].pop("required"),
         r["pets"]["synthdp"].update(order="kind"),
     ),
     "did you mean 'max_children'": lambda r, _: r["pets"]["synthdp"].update(maxchildren=3),
-    "is open; declare": lambda r, _: r["pets"]["schema"]["fields"][1].update(constraints={}, synthdp={"derive": True}),
-    "neither at_least nor at_most": lambda r, _: r["pets"]["synthdp"].update(limits=[{"where": {"kind": ["cat"]}}]),
-    "a limit names 'age'": lambda r, _: r["pets"]["synthdp"].update(limits=[{"where": {"age": [1]}, "at_most": 1}]),
+    "is open; declare": lambda r, _: r["pets"]["schema"]["fields"][1].update(
+        constraints={}, synthdp={"derive": True}
+    ),
+    "neither at_least nor at_most": lambda r, _: r["pets"]["synthdp"].update(
+        limits=[{"where": {"kind": ["cat"]}}]
+    ),
+    "a limit names 'age'": lambda r, _: r["pets"]["synthdp"].update(
+        limits=[{"where": {"age": [1]}, "at_most": 1}]
+    ),
     "limits are for other tables": lambda r, _: r["homes"].update(synthdp={"order": "place"}),
     "give a file in the folder of the package": lambda r, _: r["pets"].update(path="../pets.csv"),
 }
@@ -128,8 +148,14 @@ def test_packages_that_contradict_themselves_are_refused_in_one_line(said):
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"forbid": {"cars.kind": ["x"], "homes.place": ["town"]}}, "'cars', which is no protected table"),
-        ({"forbid": {"pets.kind": ["cat"], "people.sex": ["F"]}}, "of which none hangs on all others"),
+        (
+            {"forbid": {"cars.kind": ["x"], "homes.place": ["town"]}},
+            "'cars', which is no protected table",
+        ),
+        (
+            {"forbid": {"pets.kind": ["cat"], "people.sex": ["F"]}},
+            "of which none hangs on all others",
+        ),
         ({"forbid": {"kind": ["cat"]}}, "name columns as table.column"),
         ({"forbid": {"pets.kind": ["cow"], "homes.place": ["town"]}}, "cow"),
         ({}, "names no column"),

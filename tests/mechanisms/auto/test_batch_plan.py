@@ -1,4 +1,6 @@
-"""Batches against the best split that is found by trying all subsets of columns, and what they must be."""
+"""Batches against the best split that is found by trying all subsets of columns, and what they must
+be.
+"""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -44,7 +46,9 @@ def planned(domain, sizes, workload, errors, budget, **arguments):
 
 
 def error_of(batch, sizes, workload, errors):
-    return expected_error(sizes, workload, errors, {c: float(rho) for c, rho in batch.items()}, l2_squared=1)
+    return expected_error(
+        sizes, workload, errors, {c: float(rho) for c, rho in batch.items()}, l2_squared=1
+    )
 
 
 def returns_of(batch, cliques, sizes, workload, errors):
@@ -60,7 +64,9 @@ def returns_of(batch, cliques, sizes, workload, errors):
 
 
 def best_of_all(sizes, workload, errors, budget):
-    """The least error that any split among all subsets of columns comes to, by multiplicative updates."""
+    """The least error that any split among all subsets of columns comes to, by multiplicative
+    updates.
+    """
     cliques = parts_of(tuple(sizes))
     loss = loss_of(sizes, workload, errors, l2_squared=1)
     told = np.array([precision_of(loss, sizes, {clique: 1.0}) for clique in cliques])
@@ -70,12 +76,16 @@ def best_of_all(sizes, workload, errors, budget):
         split *= np.sqrt(told @ gains)
         split *= budget / split.sum()
     split = np.maximum(split, 1e-12 * budget)
-    return expected_error(sizes, workload, errors, dict(zip(cliques, split, strict=True)), l2_squared=1)
+    return expected_error(
+        sizes, workload, errors, dict(zip(cliques, split, strict=True)), l2_squared=1
+    )
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.fractions(Fraction(1, 10**6), Fraction(10)))
-def test_a_batch_spends_its_budget_exactly_and_is_no_worse_than_simple_ones(seed, n_columns, budget):
+def test_a_batch_spends_its_budget_exactly_and_is_no_worse_than_simple_ones(
+    seed, n_columns, budget
+):
     domain, sizes, workload, errors = problem(seed, n_columns)
     batch = planned(domain, sizes, workload, errors, budget)
     assert sum(batch.values()) == budget
@@ -83,7 +93,10 @@ def test_a_batch_spends_its_budget_exactly_and_is_no_worse_than_simple_ones(seed
     assert all(domain.canonical(clique) == clique for clique in batch)
     error = error_of(batch, sizes, workload, errors)
     # What is of no use is dropped at the end, and that little may have been of some.
-    for others in (dict.fromkeys(batch, budget / len(batch)), {(n,): budget / len(domain) for n in domain.attributes}):
+    for others in (
+        dict.fromkeys(batch, budget / len(batch)),
+        {(n,): budget / len(domain) for n in domain.attributes},
+    ):
         assert error <= error_of(others, sizes, workload, errors) * 1.005
 
 
@@ -103,7 +116,10 @@ def test_all_that_is_measured_returns_alike(seed):
     returns = returns_of(batch, list(batch), sizes, workload, errors)
     average = sum(returns[clique] * float(rho) for clique, rho in batch.items()) * 50
     assert max(returns.values()) <= 1.05 * average
-    assert min(returns[clique] for clique, rho in batch.items() if rho > Fraction(1, 50 * 50)) >= 0.9 * average
+    assert (
+        min(returns[clique] for clique, rho in batch.items() if rho > Fraction(1, 50 * 50))
+        >= 0.9 * average
+    )
 
 
 def test_what_is_left_is_that_of_the_batch():
@@ -113,7 +129,9 @@ def test_what_is_left_is_that_of_the_batch():
     batch = by_clique(plan.split(Fraction(1, 20)))
     left = defaultdict(float, by_clique(plan.left()))
     assert set(plan.left()) == set(loss.parts)
-    error = sum(w * np.sqrt(sum(left[part] for part in parts_of(clique))) for clique, w in workload.items())
+    error = sum(
+        w * np.sqrt(sum(left[part] for part in parts_of(clique))) for clique, w in workload.items()
+    )
     assert error == pytest.approx(error_of(batch, sizes, workload, errors), rel=1e-6)
 
 
@@ -133,7 +151,12 @@ def alike(n_columns, n_levels, *, pair):
 def test_many_binary_columns_are_measured_together_and_large_ones_in_pairs():
     """A table of k binary columns tells of its k (k - 1) / 2 pairs at 2^(k - 2) times the variance."""
     binary = planned(*alike(12, 2, pair=1e6), "1/10")
-    assert np.average([len(clique) for clique in binary], weights=[float(rho) for rho in binary.values()]) >= 3
+    assert (
+        np.average(
+            [len(clique) for clique in binary], weights=[float(rho) for rho in binary.values()]
+        )
+        >= 3
+    )
     large = planned(*alike(6, 20, pair=1e6), "1/10")
     assert max(map(len, large)) == 2
     assert set(large) >= set(combinations(tuple(f"x{i:02}" for i in range(6)), 2))
@@ -177,7 +200,9 @@ def test_only_what_is_allowed_is_measured(limit):
     assert sum(batch.values()) == Fraction(1, 10)
     free = planned(domain, sizes, workload, errors, "1/10")
     assert JunctionTree.covering(domain, list(free)).n_cells() > limit
-    assert set(planned(domain, sizes, workload, errors, "1", is_allowed=lambda _: False)) == {(n,) for n in sizes}
+    assert set(planned(domain, sizes, workload, errors, "1", is_allowed=lambda _: False)) == {
+        (n,) for n in sizes
+    }
 
 
 def test_the_same_question_has_the_same_answer():
@@ -186,7 +211,9 @@ def test_the_same_question_has_the_same_answer():
     backwards = dict(reversed(workload.items())), dict(reversed(errors.items()))
     assert list(batch.items()) == list(planned(domain, sizes, workload, errors, "1/30").items())
     again = planned(domain, sizes, *backwards, "1/30")
-    assert {c: float(rho) for c, rho in again.items()} == pytest.approx({c: float(rho) for c, rho in batch.items()})
+    assert {c: float(rho) for c, rho in again.items()} == pytest.approx(
+        {c: float(rho) for c, rho in batch.items()}
+    )
 
 
 @pytest.mark.parametrize("budget", [Fraction(1, 10**18), Fraction(1, 3), Fraction(10**12)])
@@ -219,13 +246,17 @@ def dependent_pairs(n_levels, *, strength, total=5_000.0):
 
 
 def test_noise_decides_at_which_resolution_a_pair_is_measured():
-    """Little budget sees a few groups of levels, much all of them; more is never measured more coarsely."""
+    """Little budget sees a few groups of levels, much all of them; more is never measured more
+    coarsely.
+    """
     domain, loss, pairs = dependent_pairs(32, strength=0.5)
     finest = []
     for budget in (Fraction(1, 10**4), Fraction(1, 100), Fraction(1), Fraction(100)):
         batch = BatchPlan(domain, loss).split(budget)
         assert sum(batch.values()) == budget
-        shares = [[float(batch.get(Question(pair, number), 0)) for number in range(4)] for pair in pairs]
+        shares = [
+            [float(batch.get(Question(pair, number), 0)) for number in range(4)] for pair in pairs
+        ]
         finest.append(np.average(np.arange(4), weights=np.sum(shares, axis=0)))
     assert finest[0] == 0
     assert finest[-1] > 2.9
@@ -238,19 +269,29 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
     error = {}
     for questions in (list(batch), *([Question(pair, n) for pair in pairs] for n in range(3))):
         owners, members = loss.told_by(questions)
-        shares = [float(batch.get(q, Fraction(1, 600))) if questions == list(batch) else 1 / 600 for q in questions]
-        ratios = loss.n_cells[members] / np.array([loss.resolutions.cells(*q) for q in questions])[owners]
+        shares = [
+            float(batch.get(q, Fraction(1, 600))) if questions == list(batch) else 1 / 600
+            for q in questions
+        ]
+        ratios = (
+            loss.n_cells[members]
+            / np.array([loss.resolutions.cells(*q) for q in questions])[owners]
+        )
         precision = np.bincount(members, np.array(shares)[owners] * ratios, len(loss.parts))
         error[len(error)] = loss.after(precision)[0]
     assert error[0] <= 1.005 * min(error[1], error[2], error[3])
 
 
 def test_of_a_clique_whose_coarse_groups_are_soon_known_all_finer_ones_are_tried():
-    """The first bit of budget returns most at few groups, which show little: they would come and go in turns."""
+    """The first bit of budget returns most at few groups, which show little: they would come and go
+    in turns.
+    """
     names, total = tuple("abcdef"), 1e6
     domain, pair = Domain(names, (40,) * 6), ("a", "b")
     resolutions = Resolutions(domain, dict.fromkeys(names, np.full(40, 1 / 40)))
-    errors = {Question((name,), number): 1e8 for name in names for number in resolutions.of((name,))}
+    errors = {
+        Question((name,), number): 1e8 for name in names for number in resolutions.of((name,))
+    }
     errors |= expected_parts(pair, (0.8 * total) ** 2, resolutions, total=total)
     workload = {(name,): 1.0 for name in names} | dict.fromkeys(combinations(names, 2), 1e-5)
     plan = BatchPlan(domain, ExpectedLoss(resolutions, workload, errors, l2_squared=1))

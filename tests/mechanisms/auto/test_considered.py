@@ -13,7 +13,11 @@ from synthdp.mechanisms.auto.considered import considered, hidden, too_large, vi
 def test_candidates_are_named_while_they_are_few(n_columns, is_listed):
     pairs = all_k_way([f"x{i}" for i in range(n_columns)], 2)
     facts = considered(pairs, rule="all pairs", n_asked=300, stddev=10.0, total=1e4)
-    assert (facts["looked_at"], facts["left_out"], facts["rule"]) == (len(pairs), 300 - len(pairs), "all pairs")
+    assert (facts["looked_at"], facts["left_out"], facts["rule"]) == (
+        len(pairs),
+        300 - len(pairs),
+        "all pairs",
+    )
     assert facts.get("candidates") == ([list(pair) for pair in pairs] if is_listed else None)
 
 

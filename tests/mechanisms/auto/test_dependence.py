@@ -12,7 +12,11 @@ TOTAL = 10_000.0
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.floats(-2e4, 4e4), min_size=2, max_size=12), st.floats(1.0, 1e5), st.floats(0.0, 1e7))
+@given(
+    st.lists(st.floats(-2e4, 4e4), min_size=2, max_size=12),
+    st.floats(1.0, 1e5),
+    st.floats(0.0, 1e7),
+)
 def test_a_larger_error_never_means_a_weaker_dependence(noisy, stddev, known):
     found = squared_strengths(sorted(noisy), stddev, [known] * len(noisy), total=TOTAL)
     assert (found[1:] >= found[:-1] * (1 - 1e-9)).all()
@@ -34,13 +38,17 @@ def test_little_noise_tells_it_to_a_step_of_the_grid(strength, known):
 
 
 def test_nothing_but_noise_leaves_what_was_thought_before():
-    """Exponential, of mean a tenth of the records, and 0 once in twenty times: the squares' mean is 0.95 * 2 / 100."""
+    """Exponential, of mean a tenth of the records, and 0 once in twenty times: the squares' mean is
+    0.95 * 2 / 100.
+    """
     found = squared_strengths([-1e9, 0.0, 500.0, 1e9], 1e13, [0.0] * 4, total=TOTAL)
     np.testing.assert_allclose(found, 0.019 * TOTAL**2, rtol=0.05)
 
 
 def test_noise_around_nothing_teaches_that_there_is_little():
-    """Two hundred errors that noise explains: all are taken to be far below what was thought before."""
+    """Two hundred errors that noise explains: all are taken to be far below what was thought
+    before.
+    """
     noisy = np.random.default_rng(0).normal(0, 300.0, 200)
     found = squared_strengths(noisy.tolist(), 300.0, [0.0] * 200, total=TOTAL)
     assert found.mean() < 100.0**2  # what was thought before: 1378^2

@@ -1,4 +1,6 @@
-"""The expected loss against sums over all subsets, by way of the noise that measurements have on residuals."""
+"""The expected loss against sums over all subsets, by way of the noise that measurements have on
+residuals.
+"""
 
 from itertools import combinations
 from math import pi, prod, sqrt
@@ -22,7 +24,10 @@ def problems(draw, *, least=1.0):
     """Sizes, weights, squared errors, measured cliques and the squared sensitivity."""
     sizes = {name: draw(st.floats(least, 40.0)) for name in NAMES}
     cliques = st.sets(st.sampled_from(NAMES), min_size=1).map(lambda names: tuple(sorted(names)))
-    workload = {clique: draw(st.floats(0.05, 5.0)) for clique in draw(st.sets(cliques, min_size=1, max_size=6))}
+    workload = {
+        clique: draw(st.floats(0.05, 5.0))
+        for clique in draw(st.sets(cliques, min_size=1, max_size=6))
+    }
     residuals = sorted({part for clique in workload for part in parts_of(clique)})
     # A residual of one level is 0.
     known = {part: draw(st.sampled_from([0.0, 1.0, 3e3, 1e7])) for part in residuals}
@@ -52,7 +57,10 @@ def test_gains_are_derivatives(problem):
         error = errors.get(clique, 0.0)
         # A thousandth of what is known of the residual: the measured precision, or the prior's.
         spread = prod(1 - 1 / sizes[name] for name in clique)
-        step = 1e-3 * (precision[position] + prod(sizes[name] for name in clique) ** 2 * spread / pi / max(error, 1.0))
+        step = 1e-3 * (
+            precision[position]
+            + prod(sizes[name] for name in clique) ** 2 * spread / pi / max(error, 1.0)
+        )
         up, down = precision.copy(), precision.copy()
         up[position] += step
         down[position] -= step
@@ -114,8 +122,12 @@ def test_questions_tell_of_the_parts_inside_that_matter():
     errors = dict.fromkeys([("a",), ("b",), ("c",), ("a", "b"), ("b", "c")], 1.0)
     loss = loss_of(dict.fromkeys("abc", 2), {("a", "b"): 1.0, ("c",): 1.0}, errors, l2_squared=1)
     assert [clique for clique, _ in loss.parts] == [("a",), ("b",), ("c",), ("a", "b")]
-    owners, members = loss.told_by([Question(clique, 0) for clique in (("a", "b", "c"), ("b",), ("a", "c"))])
-    told = [(owner, loss.parts[member].clique) for owner, member in zip(owners, members, strict=True)]
+    owners, members = loss.told_by(
+        [Question(clique, 0) for clique in (("a", "b", "c"), ("b",), ("a", "c"))]
+    )
+    told = [
+        (owner, loss.parts[member].clique) for owner, member in zip(owners, members, strict=True)
+    ]
     assert told == [
         *((0, part) for part in (("a",), ("b",), ("c",), ("a", "b"))),
         (1, ("b",)),
@@ -129,28 +141,43 @@ def resolved(shape=(32, 2, 40), seed=0):
     """Three columns, two of them with resolutions, the squared errors of all parts, and a workload."""
     rng = np.random.default_rng(seed)
     domain = Domain(tuple("abc"), shape)
-    shares = {name: rng.dirichlet(np.full(size, 3.0)) for name, size in zip("abc", shape, strict=True)}
+    shares = {
+        name: rng.dirichlet(np.full(size, 3.0)) for name, size in zip("abc", shape, strict=True)
+    }
     resolutions = Resolutions(domain, shares)
-    parts = [Question(part, number) for part in parts_of(tuple("abc")) for number in resolutions.of(part)]
+    parts = [
+        Question(part, number) for part in parts_of(tuple("abc")) for number in resolutions.of(part)
+    ]
     errors = {part: float(10 ** rng.uniform(3, 6)) for part in parts}
     return resolutions, errors, {("a", "b", "c"): 1.0, ("a", "c"): 0.5}
 
 
 def test_a_question_tells_of_parts_up_to_its_resolution():
     resolutions, errors, workload = resolved()
-    assert [len(resolutions.of(clique)) for clique in (("a",), ("b",), ("c",), ("a", "c"))] == [4, 1, 4, 4]
+    assert [len(resolutions.of(clique)) for clique in (("a",), ("b",), ("c",), ("a", "c"))] == [
+        4,
+        1,
+        4,
+        4,
+    ]
     loss = ExpectedLoss(resolutions, workload, errors, l2_squared=1)
     for number in range(len(resolutions)):
         _, members = loss.told_by([Question(("a", "b"), number)])
         told = {loss.parts[i] for i in members}
         assert told == {
             Question(("b",), 3),
-            *(Question(clique, finer) for clique in (("a",), ("a", "b")) for finer in range(number + 1)),
+            *(
+                Question(clique, finer)
+                for clique in (("a",), ("a", "b"))
+                for finer in range(number + 1)
+            ),
         }
 
 
 def test_parts_of_a_measured_residual_have_the_noise_of_what_they_show_beyond_the_coarser():
-    """By simulation, with levels as many as they count for: groups that hold equally many of equal levels."""
+    """By simulation, with levels as many as they count for: groups that hold equally many of equal
+    levels.
+    """
     domain, rho = Domain(("a", "b"), (32, 3)), 0.05
     resolutions = Resolutions(domain, {"a": np.full(32, 1 / 32), "b": np.full(3, 1 / 3)})
     pair = ("a", "b")

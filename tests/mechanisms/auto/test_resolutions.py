@@ -18,7 +18,10 @@ def columns(draw):
     """A domain and shares of levels, some of them rare."""
     sizes = draw(st.lists(st.integers(1, 60), min_size=1, max_size=4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    shares = {f"x{i}": rng.dirichlet(np.full(size, draw(st.sampled_from([0.05, 1.0])))) for i, size in enumerate(sizes)}
+    shares = {
+        f"x{i}": rng.dirichlet(np.full(size, draw(st.sampled_from([0.05, 1.0]))))
+        for i, size in enumerate(sizes)
+    }
     return Domain(tuple(shares), tuple(sizes)), {
         name: (own + 1e-6) / (own + 1e-6).sum() for name, own in shares.items()
     }
@@ -36,12 +39,17 @@ def test_groups_are_neighbours_and_each_resolution_merges_those_of_the_next(prob
             groups = coarsening.groups.get(name, finer if finer.max() + 1 == size else None)
             assert groups is not None  # what is merged once stays so
             assert (np.diff(groups) >= 0).all()
-            assert len({(a, b) for a, b in zip(finer.tolist(), groups.tolist(), strict=True)}) == finer.max() + 1
+            assert (
+                len({(a, b) for a, b in zip(finer.tolist(), groups.tolist(), strict=True)})
+                == finer.max() + 1
+            )
             finer = groups
         assert finer.max() + 1 == (4 if size >= 24 and len(resolutions) > 1 else size)
 
 
-@pytest.mark.parametrize(("size", "groups"), [(5, []), (23, []), (24, [4, 8, 16]), (3000, [4, 8, 16])])
+@pytest.mark.parametrize(
+    ("size", "groups"), [(5, []), (23, []), (24, [4, 8, 16]), (3000, [4, 8, 16])]
+)
 def test_columns_of_many_levels_have_several_resolutions(size, groups):
     resolutions = Resolutions(Domain(("a",), (size,)), {"a": np.full(size, 1 / size)})
     found = [coarsening.groups["a"].max() + 1 for coarsening in resolutions.coarsenings[:-1]]
@@ -52,7 +60,10 @@ def test_columns_of_many_levels_have_several_resolutions(size, groups):
         assert counts.max() <= 2.0 * size / n_groups + 1
         assert resolutions.seen(("a",), number) == 1 - 1 / n_groups
     assert resolutions.seen(("a",), len(groups)) == 1
-    assert len(Resolutions(Domain(("a",), (size,)), {"a": np.full(size, 1 / size)}, can_merge=False)) == 1
+    assert (
+        len(Resolutions(Domain(("a",), (size,)), {"a": np.full(size, 1 / size)}, can_merge=False))
+        == 1
+    )
 
 
 def test_levels_with_many_records_stand_alone():
@@ -72,27 +83,38 @@ def test_finer_resolutions_have_more_cells_and_show_more(problem):
     for clique in [clique for k in (1, 2, 3) for clique in combinations(domain.attributes, k)]:
         numbers = resolutions.of(clique)
         assert numbers[-1] == len(resolutions) - 1
-        assert all(resolutions.finest(clique, number) in numbers for number in range(len(resolutions)))
+        assert all(
+            resolutions.finest(clique, number) in numbers for number in range(len(resolutions))
+        )
         for coarser, finer in pairwise(numbers):
             assert resolutions.cells(clique, coarser) <= resolutions.cells(clique, finer)
             assert resolutions.dimensions(clique, coarser) <= resolutions.dimensions(clique, finer)
             assert resolutions.seen(clique, coarser) < resolutions.seen(clique, finer) <= 1
-            assert resolutions.by_chance(clique, coarser, 1e3) <= resolutions.by_chance(clique, finer, 1e3) * (1 + 1e-9)
+            assert resolutions.by_chance(clique, coarser, 1e3) <= resolutions.by_chance(
+                clique, finer, 1e3
+            ) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("n_rows", "sizes"), [(3000, (10, 6)), (3000, (30, 20)), (300, (32, 32)), (40, (40, 40))])
+@pytest.mark.parametrize(
+    ("n_rows", "sizes"), [(3000, (10, 6)), (3000, (30, 20)), (300, (32, 32)), (40, (40, 40))]
+)
 def test_chance_makes_so_much_of_independent_records(n_rows, sizes):
     rng = np.random.default_rng(0)
-    shares = {name: rng.dirichlet(np.full(size, 2.0)) for name, size in zip("ab", sizes, strict=True)}
+    shares = {
+        name: rng.dirichlet(np.full(size, 2.0)) for name, size in zip("ab", sizes, strict=True)
+    }
     resolutions = Resolutions(Domain(("a", "b"), sizes), shares)
     last = len(resolutions) - 1
     norms = []
     for _ in range(50):
         table = rng.multinomial(n_rows, np.outer(shares["a"], shares["b"]).ravel()).reshape(sizes)
         norms.append(np.abs(table - np.outer(table.sum(1), table.sum(0)) / n_rows).sum())
-    # The norm varies by some per cent; the formula is that of Gaussian counts, rough where cells hold less than one.
+    # The norm varies by some per cent; the formula is that of Gaussian counts, rough where cells
+    # hold less than one.
     found = sqrt(resolutions.by_chance(("a", "b"), last, n_rows))
-    assert found == pytest.approx(np.mean(norms), rel=0.1 if n_rows > 10 * sizes[0] * sizes[1] else 0.35)
+    assert found == pytest.approx(
+        np.mean(norms), rel=0.1 if n_rows > 10 * sizes[0] * sizes[1] else 0.35
+    )
 
 
 def test_a_marginal_is_clear_at_a_resolution_that_fits_its_records():
@@ -110,4 +132,6 @@ def test_rare_levels_count_less_and_equal_ones_in_full(weights):
     assert 1.0 <= _counted(shares) <= shares.size * (1 + 1e-9)
     assert _counted(np.full(shares.size, 1 / shares.size)) == pytest.approx(shares.size)
     rarer = np.append(shares, 1e-9)
-    assert _counted(rarer / rarer.sum()) < _counted(np.append(shares, shares.max()) / (1 + shares.max()))
+    assert _counted(rarer / rarer.sum()) < _counted(
+        np.append(shares, shares.max()) / (1 + shares.max())
+    )

@@ -1,4 +1,6 @@
-"""A survey: what it sees of a table with little noise, what it looks at next, and what it may measure."""
+"""A survey: what it sees of a table with little noise, what it looks at next, and what it may
+measure.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -34,7 +36,12 @@ def chain():
 def survey_of(table, workload=None, *, engine=None, constraints=(), clarity=0.25, max_cells=10**6):
     workload = workload or Workload.default(table.domain)
     return Survey(
-        table, workload, engine or LayeredConsistencyEstimator(), constraints, clarity=clarity, max_cells=max_cells
+        table,
+        workload,
+        engine or LayeredConsistencyEstimator(),
+        constraints,
+        clarity=clarity,
+        max_cells=max_cells,
     )
 
 
@@ -56,14 +63,19 @@ def test_the_first_look_sees_what_depends():
     table, survey, rows = precise()
     errors = survey.first_look(Fraction(10**5))
     for i, j in combinations(range(5), 2):
-        truth, found = distance(rows, i, j, chain()[0]), sqrt(errors[Question((f"x{i}", f"x{j}"), 0)])
+        truth, found = (
+            distance(rows, i, j, chain()[0]),
+            sqrt(errors[Question((f"x{i}", f"x{j}"), 0)]),
+        )
         # What chance may have made of a pair is believed whatever the look says.
         chance = survey._resolutions.by_chance((f"x{i}", f"x{j}"), 0, N_ROWS)
         assert 0.85 * truth <= found <= 1.15 * sqrt(truth**2 + chance)
     shares = measurement_shares(table.domain, {(name,): 1.0 for name in table.domain.attributes})
     for name, size in zip(table.domain.attributes, table.domain.shape, strict=True):
         residual = size * sqrt(1 - 1 / size) * sqrt(2 / np.pi / (2 * shares[name,]))
-        assert sqrt(errors[Question((name,), 0)]) == pytest.approx(residual, rel=0.15)  # levels are not quite equal
+        assert sqrt(errors[Question((name,), 0)]) == pytest.approx(
+            residual, rel=0.15
+        )  # levels are not quite equal
 
 
 def test_wider_marginals_are_those_of_the_strongest_pairs():
@@ -77,7 +89,9 @@ def test_wider_marginals_are_those_of_the_strongest_pairs():
     assert len(survey.promising(10**6)) == 20
     model = LayeredConsistencyEstimator().estimate(survey._table.domain, survey._table.released)
     seen = survey.second_look(model, survey.promising(13), errors, Fraction(10**5), doubt=0.5)
-    assert {part for part in seen if len(part.clique) == 2} == {Question(pair, 0) for pair in survey.pairs}
+    assert {part for part in seen if len(part.clique) == 2} == {
+        Question(pair, 0) for pair in survey.pairs
+    }
     # The model knows columns only, so it errs on pairs by what the first look saw.
     strongest = Question(("x0", "x1"), 0)
     assert sqrt(seen[strongest]) == pytest.approx(sqrt(errors[strongest]), rel=0.15)
@@ -133,7 +147,9 @@ def test_a_batch_leaves_room_for_constraints_and_for_what_was_measured():
 
 
 def fine(n_rows=20_000, seed=0):
-    """Two columns of 40 levels that follow each other closely, and one of two levels that follows both."""
+    """Two columns of 40 levels that follow each other closely, and one of two levels that follows
+    both.
+    """
     rng = np.random.default_rng(seed)
     x0 = np.clip(rng.normal(20, 8, n_rows), 0, 39).astype(np.uint8)
     x1 = np.clip(x0 + rng.normal(0, 3, n_rows), 0, 39).astype(np.uint8)
@@ -180,14 +196,18 @@ def test_columns_that_no_marginal_asks_for_are_measured_a_little():
     survey = survey_of(table, Workload.of(table.domain, [("x0", "x1")]))
     assert survey.pairs == [("x0", "x1")]
     survey.measure_columns(Fraction(1))
-    assert {measurement.clique for measurement in table.released} == {(name,) for name in table.domain.attributes}
+    assert {measurement.clique for measurement in table.released} == {
+        (name,) for name in table.domain.attributes
+    }
     errors = survey.first_look(Fraction(1))
     survey.measure_batch(errors, Fraction(1))
     assert ("x0", "x1") in {measurement.clique for measurement in table.released}
 
 
 def test_a_look_in_parts_is_one_look(monkeypatch):
-    """Each part has as much of the budget as of the candidates, so that all errors have the same noise."""
+    """Each part has as much of the budget as of the candidates, so that all errors have the same
+    noise.
+    """
     whole, survey, _ = precise()
     survey.first_look(Fraction(3, 7))
     (event,) = [event for event in whole.ledger.events if isinstance(event, ScoresEvent)]
@@ -211,8 +231,11 @@ def test_in_wide_tables_what_depends_matters_more(monkeypatch):
     _, wide, _ = precise()
     wide.first_look(Fraction(10**5))
     gained = {pair: wide._wanted[pair] - before[pair] for pair in wide.pairs}
-    # Eight of ten pairs are beyond the two of few; by half their part all pairs together matter more.
-    assert sum(gained.values()) == pytest.approx(0.5 * 0.8 * sum(before[pair] for pair in wide.pairs))
+    # Eight of ten pairs are beyond the two of few; by half their part all pairs together matter
+    # more.
+    assert sum(gained.values()) == pytest.approx(
+        0.5 * 0.8 * sum(before[pair] for pair in wide.pairs)
+    )
     assert sorted(gained, key=gained.get)[-2:] == [("x2", "x3"), ("x0", "x1")]
     assert {clique: wide._wanted[clique] for clique in before if len(clique) != 2} == {
         clique: weight for clique, weight in before.items() if len(clique) != 2
@@ -249,7 +272,9 @@ def test_what_was_considered_is_told(monkeypatch):
     assert sorted(map(tuple, first["candidates"])) == sorted(survey.pairs)
     assert "of up to 19 cells" in first["rule"]
     noise = sqrt(8 / (2 / 10**6))
-    assert first["visible_distance"] == pytest.approx(noise * sqrt(2 * np.log(8)) / (2 * N_ROWS), rel=0.02)
+    assert first["visible_distance"] == pytest.approx(
+        noise * sqrt(2 * np.log(8)) / (2 * N_ROWS), rel=0.02
+    )
     assert second["left_out"] == 10 + 10 - second["looked_at"]
     assert "the 8 pairs that depended most" in second["rule"]
     too_large, hidden = told.cautions

@@ -1,4 +1,6 @@
-"""Closed-form splits of a budget: what they promise, against random splits and the conditions of an optimum."""
+"""Closed-form splits of a budget: what they promise, against random splits and the conditions of an
+optimum.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -11,10 +13,17 @@ from hypothesis import strategies as st
 
 from synthdp.core.cliques import all_k_way
 from synthdp.core.domain import Domain
-from synthdp.mechanisms.shared.allocation import Demand, measurement_shares, predicted_error, water_filled
+from synthdp.mechanisms.shared.allocation import (
+    Demand,
+    measurement_shares,
+    predicted_error,
+    water_filled,
+)
 
 POSITIVE = st.floats(1e-3, 1e3)
-DEMANDS = st.lists(st.builds(Demand, weight=POSITIVE, error=POSITIVE, unit=POSITIVE), min_size=1, max_size=8)
+DEMANDS = st.lists(
+    st.builds(Demand, weight=POSITIVE, error=POSITIVE, unit=POSITIVE), min_size=1, max_size=8
+)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -44,18 +53,25 @@ def test_shares_sum_to_one_exactly_and_no_other_split_has_less_error(problem, se
     assert all(isinstance(share, Fraction) and share > 0 for share in shares.values())
     amounts = np.array([weight * domain.size(clique) for clique, weight in weights.items()])
     least = (amounts / np.sqrt(np.array(list(map(float, shares.values()))))).sum()
-    assert np.isclose(least, (amounts ** (2 / 3)).sum() ** 1.5, rtol=1e-9)  # by Hoelder's inequality
+    assert np.isclose(
+        least, (amounts ** (2 / 3)).sum() ** 1.5, rtol=1e-9
+    )  # by Hoelder's inequality
     for split in random_splits(len(amounts), seed):
         assert (amounts / np.sqrt(split / split.sum())).sum() >= least * (1 - 1e-9)
 
 
 def error_left(demands, shares):
-    return sum(demand.weight * demand.error_after(float(rho)) for demand, rho in zip(demands, shares, strict=True))
+    return sum(
+        demand.weight * demand.error_after(float(rho))
+        for demand, rho in zip(demands, shares, strict=True)
+    )
 
 
 @given(DEMANDS, POSITIVE)
 def test_parts_that_get_something_have_the_same_return_and_no_other_has_more(demands, budget):
-    shares, price = water_filled([d.weight * d.error for d in demands], [d.half for d in demands], budget)
+    shares, price = water_filled(
+        [d.weight * d.error for d in demands], [d.half for d in demands], budget
+    )
     assert shares.shape == (len(demands),)
     assert shares.min() >= 0
     assert np.isclose(shares.sum(), budget, rtol=1e-12)
@@ -77,7 +93,9 @@ def test_a_budget_that_rounding_swallows_goes_to_the_best_part():
 
 @given(DEMANDS, POSITIVE, SEEDS)
 def test_no_other_split_takes_off_more_error(demands, budget, seed):
-    shares, _ = water_filled([d.weight * d.error for d in demands], [d.half for d in demands], budget)
+    shares, _ = water_filled(
+        [d.weight * d.error for d in demands], [d.half for d in demands], budget
+    )
     least = error_left(demands, shares)
     for split in random_splits(len(demands), seed):
         assert error_left(demands, budget * split / split.sum()) >= least * (1 - 1e-9)
@@ -111,7 +129,8 @@ def test_predicted_error_of_a_triple_joins_its_pairs_errors_and_its_own():
     demands = pairs | {("a", "b", "c"): Demand(weight=3.0, error=4.0, unit=8.0)}
     assert predicted_error({}, demands) == pytest.approx(3 * 4)  # 4 = hypot(2, 2, 2, own 2)
     half = demands["a", "b", "c"].half
-    # Measured as a whole: its own part shrinks by sqrt 2, a pair's as if measured with half a quarter of it.
+    # Measured as a whole: its own part shrinks by sqrt 2, a pair's as if measured with half a
+    # quarter of it.
     left = 2 / sqrt(1 + half / 4 / pairs["a", "b"].half)
     expected = 3 * sqrt(3 * left**2 + 2.0)
     assert predicted_error({("a", "b", "c"): half}, demands) == pytest.approx(expected)

@@ -29,7 +29,9 @@ def joined(growth):
 
 def grown(domain, dependences, *, max_cells=1e6, max_clique_cells=1e6, size_penalty=0.0, start=()):
     limits = {"max_cells": max_cells, "max_clique_cells": max_clique_cells}
-    return grown_attribute_graph(TreeGrowth(domain, start), dependences, **limits, size_penalty=size_penalty)
+    return grown_attribute_graph(
+        TreeGrowth(domain, start), dependences, **limits, size_penalty=size_penalty
+    )
 
 
 @st.composite
@@ -42,7 +44,9 @@ def problems(draw):
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_dependences_are_distances_from_independence_at_the_stated_noise(adjacency):
-    """The L1 distance moves by as many records as a marginal does: the score R with exact columns moves by more."""
+    """The L1 distance moves by as many records as a marginal does: the score R with exact columns
+    moves by more.
+    """
     generator = np.random.default_rng(0)
     a = generator.integers(0, 3, 30_000)
     rows = (a, (a + (generator.random(30_000) < 0.2)) % 3, generator.integers(0, 2, 30_000))
@@ -65,15 +69,21 @@ def test_dependences_are_distances_from_independence_at_the_stated_noise(adjacen
 
 
 @given(problems(), st.floats(4.0, 500.0), st.floats(4.0, 100.0), st.floats(0.0, 1.0))
-def test_stays_within_its_limits_triangulated_and_worth_more_than_at_the_start(problem, most, widest, penalty):
+def test_stays_within_its_limits_triangulated_and_worth_more_than_at_the_start(
+    problem, most, widest, penalty
+):
     domain, dependences = problem
     start = TreeGrowth(domain)
-    graph = grown(domain, dependences, max_cells=most, max_clique_cells=widest, size_penalty=penalty)
+    graph = grown(
+        domain, dependences, max_cells=most, max_clique_cells=widest, size_penalty=penalty
+    )
     assert graph.n_cells() <= max(most, start.n_cells())
     assert max(map(domain.size, graph.cliques)) <= max(widest, *domain.shape)
     drawn = nx.Graph(joined(graph))
     assert nx.is_chordal(drawn)
-    assert {frozenset(clique) for clique in nx.find_cliques(drawn)} <= {frozenset(clique) for clique in graph.cliques}
+    assert {frozenset(clique) for clique in nx.find_cliques(drawn)} <= {
+        frozenset(clique) for clique in graph.cliques
+    }
     gained = sum(dependences[pair] for pair in joined(graph))
     assert gained >= penalty / most * (graph.n_cells() - start.n_cells()) - 1e-9
 
@@ -89,11 +99,15 @@ def test_everything_that_depends_is_joined_where_cells_cost_nothing(problem):
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1))
 def test_cliques_of_two_columns_make_a_maximum_spanning_tree(n_columns, seed):
     domain, generator = domain_of(*(2,) * n_columns), np.random.default_rng(seed)
-    dependences = {pair: float(generator.random()) + 0.01 for pair in all_k_way(domain.attributes, 2)}
+    dependences = {
+        pair: float(generator.random()) + 0.01 for pair in all_k_way(domain.attributes, 2)
+    }
     graph = grown(domain, dependences, max_clique_cells=4)
     weighted = nx.Graph()
     weighted.add_weighted_edges_from((a, b, value) for (a, b), value in dependences.items())
-    assert joined(graph) == {tuple(sorted(edge)) for edge in nx.maximum_spanning_tree(weighted).edges}
+    assert joined(graph) == {
+        tuple(sorted(edge)) for edge in nx.maximum_spanning_tree(weighted).edges
+    }
 
 
 @pytest.mark.parametrize(("chord", "is_closed"), [(-0.25, False), (-0.15, True)])
@@ -120,15 +134,27 @@ def test_a_pair_that_joins_cliques_costs_the_cells_that_this_makes():
     """By itself a pair of these columns takes 80 cells more; the third pair of a triple takes 800."""
     domain = domain_of(10, 10, 10)
     a, b, c = domain.attributes
-    graph = grown(domain, {(a, b): 0.9, (a, c): 0.9, (b, c): 0.2}, max_cells=10_000, size_penalty=10.0)
+    graph = grown(
+        domain, {(a, b): 0.9, (a, c): 0.9, (b, c): 0.2}, max_cells=10_000, size_penalty=10.0
+    )
     assert joined(graph) == {(a, b), (a, c)}
 
 
 def test_gains_are_worked_out_anew_before_a_pair_is_added():
-    """Closing the square seems to gain 0.5, but gains 0.1 with its chord; there is room for one more pair only."""
+    """Closing the square seems to gain 0.5, but gains 0.1 with its chord; there is room for one
+    more pair only.
+    """
     domain = domain_of(2, 2, 2, 2, 3, 3)
     a, b, c, d, e, f = domain.attributes
-    dependences = {(a, b): 0.9, (b, c): 0.8, (c, d): 0.7, (a, d): 0.5, (a, c): -0.4, (b, d): -0.4, (e, f): 0.4}
+    dependences = {
+        (a, b): 0.9,
+        (b, c): 0.8,
+        (c, d): 0.7,
+        (a, d): 0.5,
+        (a, c): -0.4,
+        (b, d): -0.4,
+        (e, f): 0.4,
+    }
     assert joined(grown(domain, dependences, max_cells=22)) == {(a, b), (b, c), (c, d), (e, f)}
 
 
@@ -137,4 +163,7 @@ def test_keeps_what_it_starts_with_however_large():
     inside = set(combinations(start[0], 2))
     pair = ("x00", "x03")
     assert joined(grown(domain, {pair: 0.5}, max_cells=10, start=start)) == inside
-    assert joined(grown(domain, {pair: 0.5}, max_cells=200, max_clique_cells=10, start=start)) == {*inside, pair}
+    assert joined(grown(domain, {pair: 0.5}, max_cells=200, max_clique_cells=10, start=start)) == {
+        *inside,
+        pair,
+    }

@@ -1,4 +1,6 @@
-"""What looks say about residuals: all there is at little noise, what was expected at much, and the noise they have."""
+"""What looks say about residuals: all there is at little noise, what was expected at much, and the
+noise they have.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -24,7 +26,9 @@ WIDER = [clique for clique in ALL if len(clique) > 1]
 def later(errors, stddev, left, guesses, *, doubt):
     """Errors by residual, of columns that are seen at one resolution."""
     sizes = Whole(dict.fromkeys(NAMES, 5.0))
-    known = {clique: guesses.get(clique, 0.0) + left.get(clique, 0.0) for clique in {**guesses, **left}}
+    known = {
+        clique: guesses.get(clique, 0.0) + left.get(clique, 0.0) for clique in {**guesses, **left}
+    }
     return by_clique(later_errors(whole(errors), stddev, whole(known), sizes, doubt=doubt))
 
 
@@ -89,7 +93,11 @@ def test_nothing_expected_and_nothing_known_give_numbers():
 
 def test_the_first_look_takes_off_what_columns_err_by():
     columns = {("a",): 300.0**2, ("b",): 400.0**2, ("c",): 0.0}
-    errors = {("a", "b"): hypot(500, 1000), ("a", "c"): hypot(300, 50), ("b", "c"): hypot(400, 5000)}
+    errors = {
+        ("a", "b"): hypot(500, 1000),
+        ("a", "c"): hypot(300, 50),
+        ("b", "c"): hypot(400, 5000),
+    }
     sizes = Whole(dict.fromkeys("abc", 5.0))
     parts, strengths = first_errors(whole(errors), 0.1, whole(columns), sizes, total=10_000.0)
     found = by_clique(parts)
@@ -123,5 +131,6 @@ def test_the_noise_is_that_of_the_released_errors():
         look = look_at(table, pairs, estimates, rho=Fraction(1, 100))
         assert look.stddev == noise_of_look(15, rho=Fraction(1, 100), unit=table.ledger.unit)
         deviations += [(error - 50) / look.stddev for error in look.errors.values()]
-    # 600 standard normal numbers: the mean of their squares is 1 +- 0.058, and seven of these are 0.4.
+    # 600 standard normal numbers: the mean of their squares is 1 +- 0.058, and seven of these are
+    # 0.4.
     assert np.mean(np.square(deviations)) == pytest.approx(1.0, abs=0.4)

@@ -1,4 +1,6 @@
-"""The split of a budget: optimal by its own conditions, by other splits, and next to ResidualPlanner's bound."""
+"""The split of a budget: optimal by its own conditions, by other splits, and next to
+ResidualPlanner's bound.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -18,7 +20,10 @@ from synthdp.mechanisms.shared.residuals import best_linear_estimates
 
 @st.composite
 def workloads(draw):
-    domain = Domain(tuple("abcde"), tuple(draw(st.lists(st.sampled_from([1, 2, 2, 3, 6]), min_size=5, max_size=5))))
+    domain = Domain(
+        tuple("abcde"),
+        tuple(draw(st.lists(st.sampled_from([1, 2, 2, 3, 6]), min_size=5, max_size=5))),
+    )
     cliques = [clique for k in (1, 2, 3) for clique in combinations("abcde", k)]
     chosen = draw(st.lists(st.sampled_from(cliques), min_size=1, max_size=12, unique=True))
     weights = draw(st.lists(st.floats(0.01, 100), min_size=len(chosen), max_size=len(chosen)))
@@ -27,21 +32,37 @@ def workloads(draw):
 
 def expected_error(domain, weights, shares):
     """Of best linear estimates, from their own standard deviations."""
-    measured = [LinearMeasurement(c, np.zeros(domain.project(c).shape), 1 / sqrt(s)) for c, s in shares.items()]
+    measured = [
+        LinearMeasurement(c, np.zeros(domain.project(c).shape), 1 / sqrt(s))
+        for c, s in shares.items()
+    ]
     estimates = best_linear_estimates(domain, measured, list(weights))
     return sum(weights[e.clique] * domain.size(e.clique) * e.stddev for e in estimates)
 
 
 def residual_planner_error(domain, weights):
-    """The least of any Gaussian noise: residuals measured one by one, at cost p_A / variance [2305.08175, thm 3].
+    """The least of any Gaussian noise: residuals measured one by one, at cost p_A / variance
+    [2305.08175, thm 3].
 
-    For given weights of the variances the best ones are in closed form, by Cauchy-Schwarz; the weights
-    of the square roots are then found again from the variances, until they agree.
+    For given weights of the variances the best ones are in closed form, by Cauchy-Schwarz; the
+    weights of the square roots are then found again from the variances, until they agree.
     """
-    parts = sorted({part for clique in weights for k in range(len(clique) + 1) for part in combinations(clique, k)})
+    parts = sorted(
+        {
+            part
+            for clique in weights
+            for k in range(len(clique) + 1)
+            for part in combinations(clique, k)
+        }
+    )
     cost = np.array([prod(1 - 1 / domain[name] for name in part) for part in parts])
     # What a residual's variance adds to that of a cell of a marginal.
-    spread = np.array([[(set(p) <= set(c)) * (domain.size(p) / domain.size(c)) ** 2 for p in parts] for c in weights])
+    spread = np.array(
+        [
+            [(set(p) <= set(c)) * (domain.size(p) / domain.size(c)) ** 2 for p in parts]
+            for c in weights
+        ]
+    )
     amounts = np.array([weight * domain.size(clique) for clique, weight in weights.items()])
     variance = np.ones(len(parts))
     for _ in range(300):
@@ -82,7 +103,8 @@ def test_prices_are_derivatives_and_equal_where_money_is_spent(problem):
         assert -slope == pytest.approx(prices[position], rel=1e-4, abs=1e-6 * value)
     best = error.minimised(shares / shares.sum())
     value, prices = error.at(best)
-    # Karush-Kuhn-Tucker: no price is above the average, which is half the error, by more than the tolerance.
+    # Karush-Kuhn-Tucker: no price is above the average, which is half the error, by more than the
+    # tolerance.
     assert prices @ best == pytest.approx(value / 2)
     assert prices.max() <= value * (0.5 + 2e-3)
 
@@ -98,11 +120,14 @@ def test_the_bound_of_all_binary_pairs_is_that_of_the_closed_form():
     d, domain = 5, Domain.from_sizes(dict.fromkeys("abcde", 2))
     weights = dict.fromkeys(combinations("abcde", 2), 1.0)
     pairs = d * (d - 1) // 2
-    # One cell of a pair: (v_0 + v_1 + v_1 + v_2) / 16 with 1/2 and 1/4 for p_A, sizes squared 4, 16.
+    # One cell of a pair: (v_0 + v_1 + v_1 + v_2) / 16 with 1/2 and 1/4 for p_A, sizes squared 4,
+    # 16.
     uses = np.array([pairs / 16, d * (d - 1) / 8, pairs / 4])
     costs = np.array([1.0, d / 2, pairs / 4])
     total_variance = np.sum(np.sqrt(uses * costs)) ** 2
-    assert residual_planner_error(domain, weights) == pytest.approx(4 * sqrt(pairs * total_variance))
+    assert residual_planner_error(domain, weights) == pytest.approx(
+        4 * sqrt(pairs * total_variance)
+    )
 
 
 def test_wider_marginals_make_up_for_most_of_what_binary_attributes_lose():
@@ -121,7 +146,11 @@ def test_wider_cliques_cover_all_others_with_enough(problem):
     domain, weights = problem
     wide = wider_cliques(domain, weights)
     for clique, share in weights.items():
-        covering = [s / domain.size(w) * domain.size(clique) for w, s in wide.items() if set(clique) <= set(w)]
+        covering = [
+            s / domain.size(w) * domain.size(clique)
+            for w, s in wide.items()
+            if set(clique) <= set(w)
+        ]
         assert max(covering) >= share * (1 - 1e-9)
     assert sum(wide.values()) <= sum(weights.values()) * (1 + 1e-9)
 

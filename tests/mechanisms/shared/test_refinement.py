@@ -15,10 +15,17 @@ from synthdp.privacy.events import MarginalEvent, ScoresEvent
 def test_chances_of_a_clique_are_shared_evenly_and_add_up_where_cliques_overlap():
     domain = Domain(("a", "b", "c", "d"), (2, 3, 40, 2))
     refinement = Refinement(
-        domain, [("a", "b", "c"), ("a", "d")], max_cells=6, max_attributes=2, measured=[("b",), ("d",)]
+        domain,
+        [("a", "b", "c"), ("a", "d")],
+        max_cells=6,
+        max_attributes=2,
+        measured=[("b",), ("d",)],
     )
-    # The first clique leaves a, c and (a, b); c has many cells, but is a column. The second leaves a and (a, d).
-    assert refinement.chances == pytest.approx({("a",): 3 + 2, ("c",): 3, ("a", "b"): 3, ("a", "d"): 2})
+    # The first clique leaves a, c and (a, b); c has many cells, but is a column. The second leaves
+    # a and (a, d).
+    assert refinement.chances == pytest.approx(
+        {("a",): 3 + 2, ("c",): 3, ("a", "b"): 3, ("a", "d"): 2}
+    )
 
 
 def planted(*, n_scored, n_marginals=1, n_columns=6, epsilon=100.0):
@@ -31,9 +38,13 @@ def planted(*, n_scored, n_marginals=1, n_columns=6, epsilon=100.0):
         table.measure((name,), rho=1)
     model = GraphicalModelEstimator().estimate(table.domain, table.released)
     names = table.domain.attributes
-    refinement = Refinement(table.domain, [names], max_cells=4, max_attributes=2, measured=[(n,) for n in names])
+    refinement = Refinement(
+        table.domain, [names], max_cells=4, max_attributes=2, measured=[(n,) for n in names]
+    )
     before = dict(refinement.chances)
-    refinement.measure_worst(table, model, n_marginals, n_scored=n_scored, scoring=Fraction(1, 2), rho=Fraction(1, 3))
+    refinement.measure_worst(
+        table, model, n_marginals, n_scored=n_scored, scoring=Fraction(1, 2), rho=Fraction(1, 3)
+    )
     return table, refinement, before
 
 

@@ -1,4 +1,6 @@
-"""Exact sampling: the brackets hold against 120-digit arithmetic, the draws follow exact probabilities."""
+"""Exact sampling: the brackets hold against 120-digit arithmetic, the draws follow exact
+probabilities.
+"""
 
 from bisect import bisect_right
 from decimal import Decimal, localcontext
@@ -76,7 +78,11 @@ def test_finer_bounds_lie_within_coarser_ones_up_to_rounding(x, bits):
 
 
 @settings(max_examples=examples(75), deadline=None)
-@given(exponents=st.lists(RATIONALS, max_size=8), place=st.integers(0, 8), bits=st.sampled_from([1, 8, 64, 128]))
+@given(
+    exponents=st.lists(RATIONALS, max_size=8),
+    place=st.integers(0, 8),
+    bits=st.sampled_from([1, 8, 64, 128]),
+)
 def test_cumulative_bounds_bracket_and_rise(exponents, place, bits):
     exponents.insert(min(place, len(exponents)), Fraction(0))
     lower, upper = cumulative_bounds([exp_bounds(x, bits + 32) for x in exponents], bits)
@@ -117,7 +123,9 @@ def test_inversion_draws_more_bits_only_on_a_step():
         assert bits.n_left == 0
 
 
-@pytest.mark.parametrize("x", [Fraction(1), Fraction(1, 3), Fraction(7, 2), Fraction(40), Fraction(1, 10**6)])
+@pytest.mark.parametrize(
+    "x", [Fraction(1), Fraction(1, 3), Fraction(7, 2), Fraction(40), Fraction(1, 10**6)]
+)
 def test_bernoulli_exp_decides_as_infinite_precision_would(x):
     with localcontext() as context:
         context.prec = 120
@@ -167,7 +175,9 @@ def test_exponential_mechanism_distribution(gaps, per_unit):
     n = 8000
     exponents = [gap * per_unit for gap in gaps]
     weights = np.exp(-np.array([float(min(x, 10**6)) for x in exponents]))
-    drawn = np.bincount([exponential_mechanism(gaps, per_unit, SYSTEM) for _ in range(n)], minlength=len(gaps))
+    drawn = np.bincount(
+        [exponential_mechanism(gaps, per_unit, SYSTEM) for _ in range(n)], minlength=len(gaps)
+    )
     probabilities = weights / weights.sum()
     assert drawn[probabilities < 1e-60].sum() == 0
     order = np.argsort(probabilities)  # so that rare cells are merged with rare ones
@@ -188,7 +198,9 @@ def slow_inversion(sums, words):
     """The candidate that 120 digits and all the bits give."""
     with localcontext() as context:
         context.prec = 120
-        u = Decimal(int.from_bytes(b"".join(word.to_bytes(8, "big") for word in words))) / 2 ** (64 * len(words))
+        u = Decimal(int.from_bytes(b"".join(word.to_bytes(8, "big") for word in words))) / 2 ** (
+            64 * len(words)
+        )
         return bisect_right(sums, u * sums[-1])
 
 
@@ -208,7 +220,9 @@ def test_exponential_mechanism_on_a_step_needs_more_bits():
 
 
 GAPS = st.lists(st.one_of(st.integers(0, 30), st.integers(0, 2**70), st.just(0)), max_size=12)
-UNITS = st.one_of(st.fractions(Fraction(1, 1000), 3), st.just(Fraction(1, 2**66)), st.just(Fraction(10**6)))
+UNITS = st.one_of(
+    st.fractions(Fraction(1, 1000), 3), st.just(Fraction(1, 2**66)), st.just(Fraction(10**6))
+)
 
 
 @settings(max_examples=examples(75), deadline=None)
@@ -218,11 +232,15 @@ def test_exponential_mechanism_is_inversion(gaps, place, per_unit, seed):
     gaps.insert(min(place, len(gaps)), 0)
     bits = Seeded(seed)
     words = [bits.integer(64) for _ in range(4)]
-    assert exponential_mechanism(gaps, per_unit, int64(*words)) == slow_inversion(true_sums(gaps, per_unit), words)
+    assert exponential_mechanism(gaps, per_unit, int64(*words)) == slow_inversion(
+        true_sums(gaps, per_unit), words
+    )
 
 
 def near_ties(gaps, per_unit, offsets):
-    """Words that lie ``offset`` 2^-64 from each step, and what to answer; the word after them is in the middle."""
+    """Words that lie ``offset`` 2^-64 from each step, and what to answer; the word after them is in
+    the middle.
+    """
     sums = true_sums(gaps, per_unit)
     with localcontext() as context:
         context.prec = 120
@@ -234,10 +252,16 @@ def near_ties(gaps, per_unit, offsets):
 
 @pytest.mark.parametrize(
     ("gaps", "per_unit"),
-    [*CASES.values(), ([k * k % 101 for k in range(101)], Fraction(1, 7)), ([0, 10**6 + 1], Fraction(1, 10**5))],
+    [
+        *CASES.values(),
+        ([k * k % 101 for k in range(101)], Fraction(1, 7)),
+        ([0, 10**6 + 1], Fraction(1, 10**5)),
+    ],
 )
 def test_near_ties_are_decided_exactly_and_the_rest_quickly(gaps, per_unit):
-    """Within 2^-49 of a step floating point cannot tell; from 2^-20 on it must, or all draws would be slow."""
+    """Within 2^-49 of a step floating point cannot tell; from 2^-20 on it must, or all draws would
+    be slow.
+    """
     close = [0, -1, 1, -50, 50, 2000]
     for word, answer in near_ties(gaps, per_unit, [-(2**20), 2**20, -(2**30), 2**30]):
         assert exponential_mechanism(gaps, per_unit, int64(word, 2**63 + 12345)) == answer
@@ -246,7 +270,9 @@ def test_near_ties_are_decided_exactly_and_the_rest_quickly(gaps, per_unit):
         assert exponential_mechanism(gaps, per_unit, bits) == answer
         assert bits.n_left == 0
     if len(gaps) < 20:
-        far = [word for word in (2**64 * k // 97 for k in range(97)) if _is_far(gaps, per_unit, word)]
+        far = [
+            word for word in (2**64 * k // 97 for k in range(97)) if _is_far(gaps, per_unit, word)
+        ]
         assert far
         for word in far:
             answer = slow_inversion(true_sums(gaps, per_unit), (word, 0))
@@ -259,11 +285,15 @@ def _is_far(gaps, per_unit, word):
 
 
 def test_floating_point_alone_would_get_near_ties_wrong():
-    """Power of the test above: the words it tries are wrong for a sum in floating point without a margin."""
+    """Power of the test above: the words it tries are wrong for a sum in floating point without a
+    margin.
+    """
     gaps, per_unit = [k * k % 101 for k in range(101)], Fraction(1, 7)
     sums = np.cumsum(np.exp(-np.array(gaps) * float(per_unit)))
     tried = list(near_ties(gaps, per_unit, [-50, 50]))
-    hasty = [int(np.searchsorted(sums, word * 2.0**-64 * sums[-1], side="right")) for word, _ in tried]
+    hasty = [
+        int(np.searchsorted(sums, word * 2.0**-64 * sums[-1], side="right")) for word, _ in tried
+    ]
     assert hasty != [answer for _, answer in tried]
 
 
@@ -284,7 +314,11 @@ def test_erf_bounds_bracket_tightly(square, bits):
     lower, upper = erf_bounds(square, bits)
     with localcontext() as context:
         context.prec = 340
-        true = erf_digits(to_decimal(square), 120) * 2**bits if square < 300 else Decimal(2**bits) * (1 - SMALL)
+        true = (
+            erf_digits(to_decimal(square), 120) * 2**bits
+            if square < 300
+            else Decimal(2**bits) * (1 - SMALL)
+        )
         assert 0 <= lower <= true <= upper <= 2**bits
     assert upper - lower <= 1
 
@@ -324,7 +358,9 @@ def test_float_exp_is_right_within_its_bound(x):
 
 
 def test_float_exp_of_another_number_would_be_noticed():
-    """Power: 1e-12 more, which the accuracy of one term less or one squaring in float32 would amount to."""
+    """Power: 1e-12 more, which the accuracy of one term less or one squaring in float32 would
+    amount to.
+    """
     with localcontext() as context:
         context.prec = 60
         for x in (0.0, 1.0, 63.0):

@@ -1,8 +1,8 @@
 """Gaussian noise beyond sigma = 8,192: a cell, a place in it, and whether the place is kept.
 
-How bits become a draw: the cell is drawn as smaller noise is; then 64 bits are the place v in it, and
-16 bits a uniform number u. The place is kept if u < exp(-gamma(v)); if these bits do not decide,
-64 more of u follow, then 64 more of v, and so on.
+How bits become a draw: the cell is drawn as smaller noise is; then 64 bits are the place v in it,
+and 16 bits a uniform number u. The place is kept if u < exp(-gamma(v)); if these bits do not
+decide, 64 more of u follow, then 64 more of v, and so on.
 """
 
 from decimal import Decimal, localcontext
@@ -14,7 +14,15 @@ import pytest
 from helpers.seldom import examples, often
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.privacy import DIGITS, Replay, Seeded, failed, gaussian_p_values, p_same_distribution, to_decimal
+from oracles.privacy import (
+    DIGITS,
+    Replay,
+    Seeded,
+    failed,
+    gaussian_p_values,
+    p_same_distribution,
+    to_decimal,
+)
 
 from synthdp.privacy.noise import gaussian as noise
 from synthdp.privacy.noise.gaussian import (
@@ -27,8 +35,20 @@ from synthdp.privacy.noise.gaussian import (
 from synthdp.privacy.noise.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
-VARIANCES = [Fraction(64**2), Fraction(10**4), Fraction(128**2) - Fraction(1, 7), Fraction(50000, 7)]
-LARGE = [MAX_TABLE_SIGMA_SQUARED + Fraction(1, 3), 10**10, 10**14 + 1, 10**20, 10**30, MAX_SIGMA_SQUARED]
+VARIANCES = [
+    Fraction(64**2),
+    Fraction(10**4),
+    Fraction(128**2) - Fraction(1, 7),
+    Fraction(50000, 7),
+]
+LARGE = [
+    MAX_TABLE_SIGMA_SQUARED + Fraction(1, 3),
+    10**10,
+    10**14 + 1,
+    10**20,
+    10**30,
+    MAX_SIGMA_SQUARED,
+]
 
 
 def draw(sigma_squared, size, randomness=SYSTEM):
@@ -36,7 +56,9 @@ def draw(sigma_squared, size, randomness=SYSTEM):
 
 
 def gamma_of(variance: Fraction, cell: int, v: Fraction) -> Fraction:
-    """From the definition: what the density at a place lacks of the greatest in the cell, as an exponent."""
+    """From the definition: what the density at a place lacks of the greatest in the cell, as an
+    exponent.
+    """
     y = cell - Fraction(1, 2) + v
     nearest = 0 if cell == 0 else abs(cell) - Fraction(1, 2)
     return (y * y - nearest * nearest) / (2 * variance)
@@ -68,7 +90,9 @@ PLACES = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63 - 1, 
     later=st.tuples(*[st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 2**64 - 1]))] * 6),
 )
 def test_a_place_is_kept_as_infinitely_many_bits_would_decide(variance, cell, place, offset, later):
-    """Words near the threshold, on every path: floating point, 16 bits, and as many more as it takes."""
+    """Words near the threshold, on every path: floating point, 16 bits, and as many more as it
+    takes.
+    """
     threshold = int(decimal_exp(gamma_of(variance, cell, Fraction(place, 2**64))) * 2**16)
     word = threshold + offset
     assume(0 <= word < 2**16)
@@ -79,7 +103,9 @@ def test_a_place_is_kept_as_infinitely_many_bits_would_decide(variance, cell, pl
         v = _number(place, 64, v_words)
         limit = decimal_exp(gamma_of(variance, cell, v))
         assume(abs(u - limit) > Decimal(2) ** -190)
-    answer = noise._are_kept(variance, np.array([cell]), np.array([place], np.uint64), _word_then(word, later))
+    answer = noise._are_kept(
+        variance, np.array([cell]), np.array([place], np.uint64), _word_then(word, later)
+    )
     assert answer.tolist() == [u < limit]
 
 
@@ -90,7 +116,9 @@ def _number(start: int, bits: int, words) -> Fraction:
 
 
 def _word_then(word: int, later) -> Replay:
-    return Replay(word.to_bytes(2, "little") + b"".join(more.to_bytes(8, "little") for more in later))
+    return Replay(
+        word.to_bytes(2, "little") + b"".join(more.to_bytes(8, "little") for more in later)
+    )
 
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
@@ -121,7 +149,11 @@ def test_the_float_filter_is_right_far_from_its_margin_and_never_without_it():
     for i in range(n):
         exact = noise._is_kept(variance, int(cells[i]), int(places[i]), int(words[i]), Seeded(3))
         limit = float(
-            mpmath.exp(-mpmath.mpf(float(gamma_of(variance, int(cells[i]), Fraction(int(places[i]), 2**64)))))
+            mpmath.exp(
+                -mpmath.mpf(
+                    float(gamma_of(variance, int(cells[i]), Fraction(int(places[i]), 2**64)))
+                )
+            )
         )
         if abs(words[i] / 2**16 - limit) > 2.0**-15:
             assert fast[i] == exact == (words[i] / 2**16 < limit)
@@ -131,7 +163,9 @@ def test_cells_too_far_out_for_floating_point_are_decided_exactly():
     """There gamma = 0.0146 is lost in rounding: a place would be kept that is dropped."""
     variance, cell, place, word = Fraction(64**2), 10**9, 2**40, int(0.9925 * 2**16)
     assert word / 2**16 > decimal_exp(gamma_of(variance, cell, Fraction(place, 2**64)))
-    found = noise._are_kept(variance, np.array([cell]), np.array([place], np.uint64), _word_then(word, ()))
+    found = noise._are_kept(
+        variance, np.array([cell]), np.array([place], np.uint64), _word_then(word, ())
+    )
     assert found.tolist() == [False]
 
 
@@ -147,7 +181,9 @@ def test_few_places_are_left_to_big_integers(monkeypatch):
 
 @pytest.mark.parametrize("sigma_squared", LARGE, ids=lambda s: f"{float(s):.3g}")
 def test_a_draw_is_the_place_rounded(sigma_squared):
-    """Replayed bits, against fractions: B (j - 1/2 + v), rounded, for the j that the same bits draw alone."""
+    """Replayed bits, against fractions: B (j - 1/2 + v), rounded, for the j that the same bits draw
+    alone.
+    """
     sigma_squared = Fraction(sigma_squared)
     shift = next(b for b in range(1, 64) if sigma_squared / 4**b < 128**2)
     source = Seeded(9)
@@ -170,7 +206,10 @@ def test_a_draw_is_the_place_rounded(sigma_squared):
 def test_another_place_changes_its_own_draw_only():
     n, sigma_squared = 50, Fraction(10**12)
     first = (np.full(n, 20_000, np.uint16) ^ (np.arange(n, dtype=np.uint16) % 2 << 15)).tobytes()
-    places, words = Seeded(4).words(n, np.uint64), np.zeros(n, np.uint16).tobytes()  # u = 0: all are kept
+    places, words = (
+        Seeded(4).words(n, np.uint64),
+        np.zeros(n, np.uint16).tobytes(),
+    )  # u = 0: all are kept
     plain = draw(sigma_squared, n, Replay(first + places.tobytes() + words))
     assert np.unique(plain).size == n
     for i in range(n):
@@ -200,14 +239,18 @@ def test_the_sampler_passes_and_one_of_another_scale_fails(sigma_squared):
 def test_cells_are_right_at_small_scales_where_mistakes_show(least, sigma, monkeypatch):
     """Few standard deviations a cell: here most of the shape comes from what is kept."""
     monkeypatch.setattr(noise, "_CELL_SIGMA", least)
-    assert not failed(gaussian_p_values(noise._from_cells(Fraction(sigma**2), 300_000, SYSTEM), float(sigma)))
+    assert not failed(
+        gaussian_p_values(noise._from_cells(Fraction(sigma**2), 300_000, SYSTEM), float(sigma))
+    )
 
 
 @pytest.mark.parametrize("sigma", [20, 70])
 def test_keeping_every_place_would_be_noticed(sigma, monkeypatch):
     monkeypatch.setattr(noise, "_CELL_SIGMA", 2)
     monkeypatch.setattr(noise, "_are_kept", lambda _, cells, *__: np.ones(cells.size, dtype=bool))
-    assert "fit" in failed(gaussian_p_values(noise._from_cells(Fraction(sigma**2), 300_000, SYSTEM), float(sigma)))
+    assert "fit" in failed(
+        gaussian_p_values(noise._from_cells(Fraction(sigma**2), 300_000, SYSTEM), float(sigma))
+    )
 
 
 def test_drawing_another_cell_for_a_dropped_place_would_be_noticed(monkeypatch):
@@ -224,7 +267,10 @@ def test_drawing_another_cell_for_a_dropped_place_would_be_noticed(monkeypatch):
 
 
 def test_both_samplers_agree_where_they_meet():
-    below, above = draw(MAX_TABLE_SIGMA_SQUARED, 300_000), draw(MAX_TABLE_SIGMA_SQUARED + Fraction(1, 10**9), 300_000)
+    below, above = (
+        draw(MAX_TABLE_SIGMA_SQUARED, 300_000),
+        draw(MAX_TABLE_SIGMA_SQUARED + Fraction(1, 10**9), 300_000),
+    )
     assert not failed({"same": p_same_distribution(below >> 8, above >> 8)})
     assert not failed(gaussian_p_values(below, 8192.0))
     wider = draw(MAX_TABLE_SIGMA_SQUARED * Fraction(121, 100), 300_000)
@@ -241,14 +287,18 @@ def test_sums_are_cut_off_as_the_exact_ones_would_be():
         assert add_noise(ends, np.full(5, size)).tolist() == [MAX_COUNT] * 5
         assert add_noise(ends, np.full(5, -size)).tolist() == [-MAX_COUNT] * 5
     for size in (0, 1, 2**60, 2**61 - 1):
-        assert add_noise(ends, np.full(5, size)).tolist() == [min(int(end) + size, MAX_COUNT) for end in ends]
+        assert add_noise(ends, np.full(5, size)).tolist() == [
+            min(int(end) + size, MAX_COUNT) for end in ends
+        ]
 
 
 @pytest.mark.parametrize("sigma_squared", LARGE, ids=lambda s: f"{float(s):.3g}")
 @pytest.mark.parametrize("sign", [1, -1])
 def test_noise_that_int64_cannot_hold_keeps_its_sign(sigma_squared, sign, monkeypatch):
     """Cells that are never drawn: at the largest sigma they lie 4,096 standard deviations out."""
-    monkeypatch.setattr(noise, "_from_table", lambda _, size, __: np.full(size, sign * 2**62, dtype=np.int64))
+    monkeypatch.setattr(
+        noise, "_from_table", lambda _, size, __: np.full(size, sign * 2**62, dtype=np.int64)
+    )
     monkeypatch.setattr(noise, "_are_kept", lambda _, cells, *__: np.ones(cells.size, dtype=bool))
     draws = draw(sigma_squared, 100)
     assert (np.sign(draws) == sign).all()

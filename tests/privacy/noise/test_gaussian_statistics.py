@@ -1,4 +1,6 @@
-"""Statistics that Gaussian noise up to sigma = 8,192 passes and that wrong samplers fail; the ends of its range."""
+"""Statistics that Gaussian noise up to sigma = 8,192 passes and that wrong samplers fail; the ends
+of its range.
+"""
 
 from fractions import Fraction
 
@@ -64,7 +66,9 @@ def test_a_sampler_with_half_or_twice_the_zeros_fails(sigma_squared):
     halved = np.delete(draws, zeros[::2])
     doubled = np.concatenate([draws, np.zeros(zeros.size, dtype=np.int64)])  # 0 with either sign
     for wrong in (halved, doubled):
-        assert {"fit", "zero", "neighbours 0"} <= set(failed(gaussian_p_values(wrong, sigma_squared**0.5)))
+        assert {"fit", "zero", "neighbours 0"} <= set(
+            failed(gaussian_p_values(wrong, sigma_squared**0.5))
+        )
 
 
 @pytest.mark.parametrize("sigma_squared", [9, 10**10])
@@ -86,7 +90,10 @@ def test_draws_are_independent(sigma_squared):
 @pytest.mark.parametrize("sigma", [0.7, 4.0, 60.0, 3e5])
 def test_against_numpys_normal_numbers(sigma):
     oracle = np.rint(np.random.default_rng().normal(0, sigma, 300_000)).astype(np.int64)
-    ours, wrong = draw(Fraction(sigma) ** 2, 300_000), draw((Fraction(sigma) * 13 / 10) ** 2, 300_000)
+    ours, wrong = (
+        draw(Fraction(sigma) ** 2, 300_000),
+        draw((Fraction(sigma) * 13 / 10) ** 2, 300_000),
+    )
     bucket = max(1, int(sigma // 32))
     assert not failed({"same": p_same_distribution(ours // bucket, oracle // bucket)})
     assert failed({"same": p_same_distribution(wrong // bucket, oracle // bucket)})
@@ -94,7 +101,9 @@ def test_against_numpys_normal_numbers(sigma):
 
 @pytest.mark.parametrize("sigma", [3.0, 50.0])
 def test_against_opendp(sigma):
-    """Its noise is the discrete Gaussian: from sigma = 3 on, 1/12 of variance more is all the difference."""
+    """Its noise is the discrete Gaussian: from sigma = 3 on, 1/12 of variance more is all the
+    difference.
+    """
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
@@ -108,12 +117,16 @@ def test_against_opendp(sigma):
 # The stated standard deviation
 
 
-@pytest.mark.parametrize("sigma_squared", [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(9), Fraction(100)])
+@pytest.mark.parametrize(
+    "sigma_squared", [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(9), Fraction(100)]
+)
 def test_the_stated_stddev_is_never_too_small_and_soon_tight(sigma_squared):
     """Against sums over the exact distribution: sigma^2 + 1/12 (Sheppard)."""
     cdf = RoundedCdf(sigma_squared)
     tails = [1 - cdf[k] for k in range(len(cdf) - 1)]
-    variance = float(sum((2 * k + 1) * tail for k, tail in enumerate(tails)))  # sum of P(|X| > k) (2k + 1)
+    variance = float(
+        sum((2 * k + 1) * tail for k, tail in enumerate(tails))
+    )  # sum of P(|X| > k) (2k + 1)
     assert variance <= stddev_of_noise(sigma_squared) ** 2 * (1 + 1e-12)
     if sigma_squared >= 1:
         assert stddev_of_noise(sigma_squared) ** 2 == pytest.approx(variance, rel=1e-6)
@@ -122,7 +135,9 @@ def test_the_stated_stddev_is_never_too_small_and_soon_tight(sigma_squared):
 # Odds and ends
 
 
-@pytest.mark.parametrize("sigma_squared", [Fraction(1, 10**6), Fraction(1, 10**300), Fraction(1, 10**400)])
+@pytest.mark.parametrize(
+    "sigma_squared", [Fraction(1, 10**6), Fraction(1, 10**300), Fraction(1, 10**400)]
+)
 def test_next_to_no_noise(sigma_squared):
     assert not draw(sigma_squared, 100_000).any()
 
@@ -135,7 +150,13 @@ def test_sigma_out_of_range(sigma_squared):
 
 @pytest.mark.parametrize(
     "sigma_squared",
-    [Fraction(1, 10**6), 1, MAX_TABLE_SIGMA_SQUARED, MAX_TABLE_SIGMA_SQUARED + 1, MAX_SIGMA_SQUARED],
+    [
+        Fraction(1, 10**6),
+        1,
+        MAX_TABLE_SIGMA_SQUARED,
+        MAX_TABLE_SIGMA_SQUARED + 1,
+        MAX_SIGMA_SQUARED,
+    ],
 )
 @pytest.mark.parametrize("size", [0, 1, 5, 2**16 + 3])
 def test_shape_and_type(sigma_squared, size):

@@ -25,7 +25,9 @@ SYSTEM = SystemRandomness()
 
 
 @pytest.mark.parametrize(
-    "gamma", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(37, 50), Fraction(10**9 + 1, 10**10)], ids=str
+    "gamma",
+    [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(37, 50), Fraction(10**9 + 1, 10**10)],
+    ids=str,
 )
 def test_words_near_the_threshold_are_decided_exactly(gamma):
     with localcontext() as context:
@@ -48,7 +50,9 @@ def test_words_near_the_threshold_are_decided_exactly(gamma):
     if gamma:
         for last, answer in [(later - 9, True), (later + 9, False)]:
             undecided = Replay(np.array([threshold, last], dtype=np.uint64).tobytes())
-            assert bernoulli_exp_many(float_exp(np.array([float(gamma)])), exact, undecided).tolist() == [answer]
+            assert bernoulli_exp_many(
+                float_exp(np.array([float(gamma)])), exact, undecided
+            ).tolist() == [answer]
             assert undecided.n_left == 0
 
 
@@ -59,7 +63,9 @@ def test_uniform_below(bound):
     assert 0 <= drawn.min() <= drawn.max() < bound
     n_bins = min(bound, 50)
     edges = np.array([bound * i // n_bins for i in range(n_bins + 1)])
-    assert not failed({"uniform": p_chi_squared(np.histogram(drawn, edges)[0], np.diff(edges) / bound)})
+    assert not failed(
+        {"uniform": p_chi_squared(np.histogram(drawn, edges)[0], np.diff(edges) / bound)}
+    )
 
 
 def test_uniform_below_keeps_top_bits_and_rejects_the_rest():
@@ -85,5 +91,9 @@ def test_discrete_laplace(scale):
 def test_against_cks20_in_fractions(scale):
     random = Random()
     oracle = np.array([cks_discrete_laplace(scale, random) for _ in range(4000)])
-    assert not failed({"same": p_same_distribution(discrete_laplace(scale, 100_000, SYSTEM), oracle)})
-    assert failed({"same": p_same_distribution(discrete_laplace(2 * scale, 100_000, SYSTEM), oracle)})
+    assert not failed(
+        {"same": p_same_distribution(discrete_laplace(scale, 100_000, SYSTEM), oracle)}
+    )
+    assert failed(
+        {"same": p_same_distribution(discrete_laplace(2 * scale, 100_000, SYSTEM), oracle)}
+    )

@@ -1,7 +1,9 @@
-"""An auditor's questions about learning a domain: is a value read by itself, whatever stands in the other rows?
+"""An auditor's questions about learning a domain: is a value read by itself, whatever stands in the
+other rows?
 
-Each count of the kernel has its sensitivity only if adding a row changes the cell of no other row. What
-could change it is the type that pandas, Parquet or the end of a block of CSV give a whole column.
+Each count of the kernel has its sensitivity only if adding a row changes the cell of no other row.
+What could change it is the type that pandas, Parquet or the end of a block of CSV give a whole
+column.
 """
 
 import gc
@@ -44,10 +46,28 @@ from synthdp.schema.open_schema import OpenSchema
 
 NOWHERE = np.empty(0, dtype=np.int64)
 BIG = 2**53 + 1  # the first integer that is no float
-KINDS = ("string", "integer", "number", "boolean", "year", "date", "datetime", "enum", "numbers as dates")
+KINDS = (
+    "string",
+    "integer",
+    "number",
+    "boolean",
+    "year",
+    "date",
+    "datetime",
+    "enum",
+    "numbers as dates",
+)
 OWN_FIELDS = {
-    "enum": {"type": "string", "constraints": {"enum": ["3", "4.0", "True", "a"]}, "synthdp": {"derive": True}},
-    "numbers as dates": {"type": "date", "format": "%Y", "synthdp": {"derive": True, "resolution": "year"}},
+    "enum": {
+        "type": "string",
+        "constraints": {"enum": ["3", "4.0", "True", "a"]},
+        "synthdp": {"derive": True},
+    },
+    "numbers as dates": {
+        "type": "date",
+        "format": "%Y",
+        "synthdp": {"derive": True, "resolution": "year"},
+    },
 }
 
 
@@ -78,7 +98,9 @@ GRIDS = {
 
 
 def cells_of(table, kind):
-    """For each grid of a column: how many records each value has, and how many are missing and how many are not."""
+    """For each grid of a column: how many records each value has, and how many are missing and how
+    many are not.
+    """
     found = []
     for grid in GRIDS.get(kind, [Grid(column="x")]):
         missing, rest = table.source.histogram(grid, NOWHERE).tolist()
@@ -164,7 +186,9 @@ COLUMNS = {
     "truth values": [True, False, True],
     "texts": ["a", "3", "3.0", " a", "e\u0301"],
     "moments": list(
-        pd.to_datetime(["2003-01-01", "1969-12-31T23:59:59.25", "2004-02-03T04:05:06.789"], format="ISO8601")
+        pd.to_datetime(
+            ["2003-01-01", "1969-12-31T23:59:59.25", "2004-02-03T04:05:06.789"], format="ISO8601"
+        )
     ),
     "days": [date(2003, 1, 1), date(1969, 12, 31)],
     "moments somewhere": list(
@@ -184,7 +208,10 @@ def test_one_more_row_of_any_kind_moves_no_other(name):
         for index, value in enumerate([odd, *values]):
             box[index] = value
         assert_one_row_moves_one([table, pd.DataFrame({"x": pd.Series(box, dtype=object)})])
-        if type(odd) in {bool, int, float, str, date, datetime, pd.Timestamp, type(None)} and odd != "\ud800":
+        if (
+            type(odd) in {bool, int, float, str, date, datetime, pd.Timestamp, type(None)}
+            and odd != "\ud800"
+        ):
             assert_one_row_moves_one([table, pd.DataFrame({"x": pd.Series([*values, odd])})])
 
 
@@ -203,30 +230,49 @@ def test_integers_are_read_alike_in_a_column_of_floats_or_objects(values, odd):
 @pytest.mark.parametrize("dtype", ["Int64", "UInt64", "int64[pyarrow]"])
 def test_large_integers_are_told_apart_beside_a_gap(dtype):
     values = [BIG, BIG - 1, BIG + 1, 3]
-    frames = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (values, [*values, None])]
+    frames = [
+        pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (values, [*values, None])
+    ]
     assert_one_row_moves_one([frames[0], pd.DataFrame({"x": values})], 0)
     assert_one_row_moves_one(frames)
-    found = held_rows(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(Grid(column="x"))
+    found = held_rows(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(
+        Grid(column="x")
+    )
     assert counted(found) == dict.fromkeys(map(str, values), 1)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, "Float32", "Float64"])
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.longdouble, "Float32", "Float64"]
+)
 def test_floats_of_any_width_are_read_without_a_word(dtype):
     quiet = pd.Series([3.0, 4.5, math.nan]).astype(dtype)
-    assert_one_row_moves_one([pd.DataFrame({"x": quiet}), pd.DataFrame({"x": quiet.astype(object)})], 0)
+    assert_one_row_moves_one(
+        [pd.DataFrame({"x": quiet}), pd.DataFrame({"x": quiet.astype(object)})], 0
+    )
 
 
 @pytest.mark.parametrize("trap", ["warn", "raise"])
 def test_numbers_with_every_bit_pattern_of_nan_and_underflow_are_read_without_a_word(trap):
-    singles = np.array([0x7FA0_0000, 0xFFC1_2345, 0x0000_0001, 0x7F80_0000, 0x3F80_0000], np.uint32).view(np.float32)
-    doubles = np.array([0x7FF4_0000_0000_0001, 0xFFFF_0000_0000_0000, 1, 0x7FEF_FFFF_FFFF_FFFF], np.uint64)
+    singles = np.array(
+        [0x7FA0_0000, 0xFFC1_2345, 0x0000_0001, 0x7F80_0000, 0x3F80_0000], np.uint32
+    ).view(np.float32)
+    doubles = np.array(
+        [0x7FF4_0000_0000_0001, 0xFFFF_0000_0000_0000, 1, 0x7FEF_FFFF_FFFF_FFFF], np.uint64
+    )
     for numbers in (singles, doubles.view(np.float64)):
         with np.errstate(all=trap):
             frame = pd.DataFrame({"x": numbers})
             assert_one_row_moves_one([frame, pd.DataFrame({"x": list(numbers)}).astype(object)], 0)
 
 
-NANS = [0x7FF8 << 48, 0xFFF8 << 48, 0xFFF8_0000_DEAD_BEEF, 0x7FF4_0000_0000_0001, 0xFFF4_0000_0000_0001, 2**64 - 1]
+NANS = [
+    0x7FF8 << 48,
+    0xFFF8 << 48,
+    0xFFF8_0000_DEAD_BEEF,
+    0x7FF4_0000_0000_0001,
+    0xFFF4_0000_0000_0001,
+    2**64 - 1,
+]
 NARROW_NANS = [0x7FC0_0000, 0xFFC0_0000, 0xFFC1_2345, 0x7FA0_0000, 0xFFA0_0001, 2**32 - 1]
 
 
@@ -281,7 +327,10 @@ def test_nan_of_decimals_and_as_c_prints_it_is_missing(kind):
 
 def test_integers_too_large_for_a_float_are_not_read_as_infinity_is_not():
     numbers = [10**400, -(10**400), 10**5000, Fraction(-(10**400), 3)]
-    table = held_rows(pd.DataFrame({"x": pd.Series(numbers, dtype=object)}), OpenSchema.from_kinds({"x": "number"}))
+    table = held_rows(
+        pd.DataFrame({"x": pd.Series(numbers, dtype=object)}),
+        OpenSchema.from_kinds({"x": "number"}),
+    )
     assert table.source.histogram(Grid(column="x"), np.array([0])).tolist() == [4, 0, 0]
 
 
@@ -293,23 +342,31 @@ def answers_of(path, kind):
         return cells_of(held_rows(file, SCHEMAS[kind]), kind)
 
 
-@pytest.mark.parametrize("values", [[BIG, BIG - 1, 3, BIG], [2**63 - 1, 2**63 - 2], [-BIG, -BIG + 1]])
+@pytest.mark.parametrize(
+    "values", [[BIG, BIG - 1, 3, BIG], [2**63 - 1, 2**63 - 2], [-BIG, -BIG + 1]]
+)
 def test_a_gap_in_parquet_moves_no_other_row(values, tmp_path, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     for name, rows in (("one", values), ("other", [*values, None])):
-        parquet.write_table(arrow.table({"x": arrow.array(rows, arrow.int64())}), tmp_path / f"{name}.parquet")
+        parquet.write_table(
+            arrow.table({"x": arrow.array(rows, arrow.int64())}), tmp_path / f"{name}.parquet"
+        )
     for kind in KINDS:
         found = []
         for batch in (files.BATCH_ROWS, 2, 1):
             monkeypatch.setattr(files, "BATCH_ROWS", batch)
-            one, other = (answers_of(tmp_path / f"{name}.parquet", kind) for name in ("one", "other"))
+            one, other = (
+                answers_of(tmp_path / f"{name}.parquet", kind) for name in ("one", "other")
+            )
             assert moved(one, other) == 1
             found.append(other)
         assert found[0] == found[1] == found[2]
 
 
-CSV_TEXTS = st.sampled_from(["", "3", "3.0", "a", "True", "1e400", '"a\nb"', '"3,0"', " 3 ", "2003-01-01", "nan", "-0"])
+CSV_TEXTS = st.sampled_from(
+    ["", "3", "3.0", "a", "True", "1e400", '"a\nb"', '"3,0"', " 3 ", "2003-01-01", "nan", "-0"]
+)
 
 
 @settings(deadline=None, max_examples=40)
@@ -349,7 +406,11 @@ def test_two_persons_stay_two_beside_a_row_without_an_id(dtype):
     assert sum(exact) == 5
     assert kept_of(pd.Series([*ids, None], dtype=dtype)) == [*exact, False]
     assert kept_of(pd.Series(ids[:3]), pd.Series([*ids[3:], None], dtype=dtype)) == [*exact, False]
-    assert kept_of(pd.Series([*ids[:2], None], dtype=dtype), pd.Series(ids[2:])) == [*exact[:2], False, *exact[2:]]
+    assert kept_of(pd.Series([*ids[:2], None], dtype=dtype), pd.Series(ids[2:])) == [
+        *exact[:2],
+        False,
+        *exact[2:],
+    ]
 
 
 def test_persons_of_a_parquet_file_stay_apart_beside_a_row_without_an_id(tmp_path):
@@ -358,17 +419,26 @@ def test_persons_of_a_parquet_file_stay_apart_beside_a_row_without_an_id(tmp_pat
     seen = []
     for ids in ([BIG, BIG - 1, BIG + 1], [BIG, BIG - 1, BIG + 1, None]):
         table = arrow.table(
-            {"person": arrow.array(ids, arrow.int64()), "x": arrow.array(["a", "b", "c", "d"][: len(ids)])}
+            {
+                "person": arrow.array(ids, arrow.int64()),
+                "x": arrow.array(["a", "b", "c", "d"][: len(ids)]),
+            }
         )
         parquet.write_table(table, tmp_path / "t.parquet")
         with open_table(tmp_path / "t.parquet") as file:
-            held = held_rows(file, OpenSchema.from_kinds({"x": "string"}), unit="person", max_rows=1)
+            held = held_rows(
+                file, OpenSchema.from_kinds({"x": "string"}), unit="person", max_rows=1
+            )
         seen.append(listed(held.source.frequencies(Grid(column="x")))[0])
     assert seen == [["a", "b", "c"]] * 2
 
 
 @settings(deadline=None, max_examples=examples(60))
-@given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 12), min_size=1, max_size=5), st.data())
+@given(
+    st.lists(st.integers(0, 4), max_size=12),
+    st.lists(st.integers(0, 12), min_size=1, max_size=5),
+    st.data(),
+)
 def test_a_person_more_changes_the_rows_of_nobody_else(ids, places, data):
     """Also if ids become floats by a gap, or texts, and in whatever chunks."""
     odd = data.draw(st.sampled_from([9, "9", 9.0, 9.5, "new", None]))
@@ -378,9 +448,13 @@ def test_a_person_more_changes_the_rows_of_nobody_else(ids, places, data):
         more.insert(min(place, len(more)), (None, odd))
     cut = data.draw(st.integers(0, len(more)))
     kept = kept_of(pd.Series([i for _, i in rows], dtype="int64"))
-    kept_more = kept_of(pd.Series([i for _, i in more[:cut]]), pd.Series([i for _, i in more[cut:]]))
+    kept_more = kept_of(
+        pd.Series([i for _, i in more[:cut]]), pd.Series([i for _, i in more[cut:]])
+    )
     assert [k for k, (own, _) in zip(kept_more, more, strict=True) if own is not None] == kept
-    assert sum(k for k, (own, _) in zip(kept_more, more, strict=True) if own is None) == (odd is not None)
+    assert sum(k for k, (own, _) in zip(kept_more, more, strict=True) if own is None) == (
+        odd is not None
+    )
 
 
 # What is left when a release is made
@@ -402,17 +476,23 @@ def mentions(text):
 
 
 def _parts(container):
-    return [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)
+    return (
+        [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)
+    )
 
 
 @pytest.mark.parametrize("unit", often("who", seldom=[None]))
 def test_nothing_keeps_rows_when_a_release_is_made(unit):
     before = holders()
-    schema = OpenSchema.from_kinds({"town": "string", "day": "date", "price": "number", "who": "string"})
+    schema = OpenSchema.from_kinds(
+        {"town": "string", "day": "date", "price": "number", "who": "string"}
+    )
     schema = schema.without("who") if unit else schema
     run = Release(schema=schema, unit=unit, max_rows_per_unit=1, **RELEASE)
     secret = "-".join(["the", "only", "one"])
-    frame = pd.DataFrame({"town": ["A"] * 99 + [secret], "day": "2020-01-01", "price": "1.5", "who": range(100)})
+    frame = pd.DataFrame(
+        {"town": ["A"] * 99 + [secret], "day": "2020-01-01", "price": "1.5", "who": range(100)}
+    )
     found = run.of(held_rows(frame, schema, unit=unit))
     del frame
     assert holders() - before == set()
@@ -432,7 +512,11 @@ def test_a_failed_run_keeps_none_either_once_its_error_is_gone():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run.of(held_rows(pd.DataFrame({"town": ["A"] * 99}), schema), report=fail, rescue=paid_for.append)
+        run.of(
+            held_rows(pd.DataFrame({"town": ["A"] * 99}), schema),
+            report=fail,
+            rescue=paid_for.append,
+        )
     assert len(paid_for) == 1
     assert holders() - before == set()
 
@@ -453,7 +537,11 @@ def test_a_tree_is_drawn_with_the_noise_of_its_event(adjacency, monkeypatch):
     private(Rows([1, 2, 2, None]), ledger).split_tree(GRID, -4, 4, rho=0.01)
     (event,) = ledger.events
     (used,) = drawn
-    assert (used.pop("where"), used.pop("scale"), used.pop("decay")) == ((-4, 4), event.scale, event.decay)
+    assert (used.pop("where"), used.pop("scale"), used.pop("decay")) == (
+        (-4, 4),
+        event.scale,
+        event.decay,
+    )
     assert [*used] == ["randomness"]  # no other threshold, no other depth
     assert type(used["randomness"]) is SystemRandomness
 
@@ -466,7 +554,9 @@ def test_the_missing_and_the_values_have_noise_of_their_own(accounting):
         found = private(source, book(accounting)).frequent(GRID, rho=0.001, delta=0.01)
         noise = [found.missing, *(count - 10**6 for count in found.counts.values())]
         seen |= {(i, j) for i, j in combinations(range(4), 2) if noise[i] != noise[j]}
-    assert seen == set(combinations(range(4), 2))  # sigma is 22: thirty ties of two by chance are out of the question
+    assert seen == set(
+        combinations(range(4), 2)
+    )  # sigma is 22: thirty ties of two by chance are out of the question
 
 
 # The books
@@ -475,19 +565,31 @@ def test_the_missing_and_the_values_have_noise_of_their_own(accounting):
 @pytest.mark.parametrize("accounting", ["zcdp", "gdp"])
 @pytest.mark.parametrize("share", [0.01, 0.25, 0.9])
 def test_domain_and_model_share_one_ledger(accounting, share):
-    schema = OpenSchema.from_kinds({"town": "string", "price": "number", "age": "integer", "ok": "boolean"})
-    run = Release(schema=schema, **RELEASE | {"epsilon": 2.0}, accounting=accounting, domain_share=share)
+    schema = OpenSchema.from_kinds(
+        {"town": "string", "price": "number", "age": "integer", "ok": "boolean"}
+    )
+    run = Release(
+        schema=schema, **RELEASE | {"epsilon": 2.0}, accounting=accounting, domain_share=share
+    )
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"town": rng.choice(["A", "B"], 3000), "price": rng.lognormal(3, 1, 3000).round(2)})
+    frame = pd.DataFrame(
+        {"town": rng.choice(["A", "B"], 3000), "price": rng.lognormal(3, 1, 3000).round(2)}
+    )
     frame = frame.assign(age=rng.integers(0, 90, 3000), ok=rng.choice(["true", "false"], 3000))
     run.of(held_rows(frame, schema))
     ledger = run.ledger
-    of_domain = [event for event in ledger.events if isinstance(event, HistogramEvent | PartitionEvent)]
+    of_domain = [
+        event for event in ledger.events if isinstance(event, HistogramEvent | PartitionEvent)
+    ]
     assert of_domain == list(ledger.events[: len(of_domain)])
     assert len(of_domain) < len(ledger.events)
     assert sum(event.rho for event in of_domain) <= ledger.budget * Fraction(share)
     assert sum(event.rho for event in ledger.events) == ledger.spent <= ledger.budget
-    assert sum(event.delta for event in ledger.events) == ledger.failure_delta_spent <= ledger.failure_delta
+    assert (
+        sum(event.delta for event in ledger.events)
+        == ledger.failure_delta_spent
+        <= ledger.failure_delta
+    )
     assert ledger.failure_delta == Fraction(1e-6 * share)
     with pytest.raises(Exception, match="privacy budget"):
         run.of(held_rows(frame, schema))

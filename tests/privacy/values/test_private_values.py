@@ -1,4 +1,6 @@
-"""Private values: each answer is paid for first, noisy as stated, and shows no value of one unit alone."""
+"""Private values: each answer is paid for first, noisy as stated, and shows no value of one unit
+alone.
+"""
 
 import copy
 import pickle
@@ -135,22 +137,32 @@ def test_frequent_values_beyond_delta_never_reach_the_records():
     with pytest.raises(BudgetExceededError, match="costs delta"):
         private(Untouchable(), book(failure_delta=0)).frequent(GRID, rho=RHO, delta=1e-12)
     assert (ledger.spent, ledger.failure_delta_spent, ledger.events) == (0, 0, ())
-    assert private(Rows([]), ledger).frequent(GRID, rho=RHO, delta=ledger.failure_delta).counts == {}
+    assert (
+        private(Rows([]), ledger).frequent(GRID, rho=RHO, delta=ledger.failure_delta).counts == {}
+    )
     assert ledger.failure_delta_spent == ledger.failure_delta
 
 
 @EITHER
-@pytest.mark.parametrize("rho", [0, -1, nan, inf, -inf, 1e-320, Fraction(1, 1 << 200)], ids=lambda rho: str(rho)[:12])
+@pytest.mark.parametrize(
+    "rho", [0, -1, nan, inf, -inf, 1e-320, Fraction(1, 1 << 200)], ids=lambda rho: str(rho)[:12]
+)
 def test_a_bad_rho_costs_nothing_and_touches_nothing(accounting, rho):
     ledger = book(accounting)
-    asking = list((requests if accounting is Accounting.ZCDP else gaussian_requests)(private(Untouchable(), ledger)))
+    asking = list(
+        (requests if accounting is Accounting.ZCDP else gaussian_requests)(
+            private(Untouchable(), ledger)
+        )
+    )
     for request in asking:
         with pytest.raises(ParameterError, match="rho"):
             request(rho)
     assert ledger.events == ()
 
 
-@pytest.mark.parametrize("delta", [0, 0.0, -1e-9, nan, inf, -inf, 1, 2.0, 1e-300, Fraction(1, 10**400)], ids=str)
+@pytest.mark.parametrize(
+    "delta", [0, 0.0, -1e-9, nan, inf, -inf, 1, 2.0, 1e-300, Fraction(1, 10**400)], ids=str
+)
 def test_a_bad_delta_costs_nothing_and_touches_nothing(delta):
     ledger = book()
     with pytest.raises(ParameterError, match="delta"):
@@ -159,10 +171,18 @@ def test_a_bad_delta_costs_nothing_and_touches_nothing(delta):
 
 
 FAR = MAX_POINT
-BAD_STARTS = [[1, 1], [2, 1], [FAR, -FAR - 2], [[1, 2]], np.arange(MAX_CELLS + 1)]  # the third differs by 2^63 + 2
+BAD_STARTS = [
+    [1, 1],
+    [2, 1],
+    [FAR, -FAR - 2],
+    [[1, 2]],
+    np.arange(MAX_CELLS + 1),
+]  # the third differs by 2^63 + 2
 
 
-@pytest.mark.parametrize("starts", BAD_STARTS, ids=["equal", "falling", "wrapping round", "two axes", "too many"])
+@pytest.mark.parametrize(
+    "starts", BAD_STARTS, ids=["equal", "falling", "wrapping round", "two axes", "too many"]
+)
 def test_bad_starts_cost_nothing_and_touch_nothing(starts):
     ledger = book()
     with pytest.raises(ParameterError, match="starts of 'x'"):

@@ -1,4 +1,6 @@
-"""Private values: exact but for noise as stated; neighbours differ by what the events say, lone values stay in."""
+"""Private values: exact but for noise as stated; neighbours differ by what the events say, lone
+values stay in.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -7,7 +9,19 @@ from math import inf
 import numpy as np
 import pytest
 from helpers.seldom import examples
-from helpers.values import CUTS, EITHER, GRID, NO_STARTS, STARTS, Counts, Rows, Silent, book, private, units
+from helpers.values import (
+    CUTS,
+    EITHER,
+    GRID,
+    NO_STARTS,
+    STARTS,
+    Counts,
+    Rows,
+    Silent,
+    book,
+    private,
+    units,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.noise_tails import tails
@@ -35,7 +49,9 @@ def test_without_noise_a_histogram_is_the_counts(values, starts):
     assert found.missing == len(values) - len(known)
     if starts.size:
         assert found.below == sum(value < starts[0] for value in known)
-        expected = [sum(a <= value < b for value in known) for a, b in zip(starts, ends, strict=True)]
+        expected = [
+            sum(a <= value < b for value in known) for a, b in zip(starts, ends, strict=True)
+        ]
         assert found.counts.tolist() == expected
     else:
         assert (found.below, found.counts.tolist()) == (0, [len(known)])
@@ -48,20 +64,28 @@ def test_a_source_is_asked_for_those_values_alone_whose_noisy_counts_passed(coun
     listed = source.frequencies(GRID)
     source.frequencies = lambda _grid: listed
     found = private(source, randomness=Seeded(seed)).frequent(GRID, rho=0.01, delta=1e-3)
-    assert [f"v{place}" for place in listed.asked] == sorted(found.counts, key=lambda name: int(name[1:]))
+    assert [f"v{place}" for place in listed.asked] == sorted(
+        found.counts, key=lambda name: int(name[1:])
+    )
     for place, count in enumerate(counts):
-        assert abs(found.counts.get(f"v{place}", count) - count) < 10 * found.stddev  # each with the count of its own
+        assert (
+            abs(found.counts.get(f"v{place}", count) - count) < 10 * found.stddev
+        )  # each with the count of its own
 
 
 def test_the_count_that_passed_is_the_one_that_is_released():
     """Another draw for what passed would be a second answer, which nobody paid for."""
     threshold = private(Rows([])).frequent(GRID, rho=0.01, delta=1e-3).threshold
-    found = private(Counts(range(200), [threshold] * 200), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+    found = private(Counts(range(200), [threshold] * 200), randomness=Seeded(1)).frequent(
+        GRID, rho=0.01, delta=1e-3
+    )
     assert 50 < len(found.counts) < 150
     assert min(found.counts.values()) >= threshold
 
 
-@pytest.mark.parametrize("blocks", [[], [[]], [[], [3, 900], [], [0], [900]], [[3, 900, 0, 900]]], ids=str)
+@pytest.mark.parametrize(
+    "blocks", [[], [[]], [[], [3, 900], [], [0], [900]], [[3, 900, 0, 900]]], ids=str
+)
 def test_blocks_of_any_length_and_type_are_counted_alike(blocks):
     class InBlocks(Counts):
         def frequencies(self, _grid):
@@ -69,7 +93,9 @@ def test_blocks_of_any_length_and_type_are_counted_alike(blocks):
             listed.counts = lambda: iter(np.array(block, dtype=np.int32) for block in blocks)
             return listed
 
-    found = private(InBlocks(["a", "b", "c", "d"], [0] * 4), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+    found = private(InBlocks(["a", "b", "c", "d"], [0] * 4), randomness=Seeded(1)).frequent(
+        GRID, rho=0.01, delta=1e-3
+    )
     assert list(found.counts) == (["b", "d"] if any(blocks) else [])
 
 
@@ -82,7 +108,9 @@ def test_a_source_that_gives_other_than_one_value_for_each_place_is_no_answer(ch
             return listed
 
     with pytest.raises(ValueError, match="zip"):
-        private(Wrong(["a", "b"], [900, 900]), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+        private(Wrong(["a", "b"], [900, 900]), randomness=Seeded(1)).frequent(
+            GRID, rho=0.01, delta=1e-3
+        )
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -91,7 +119,9 @@ def test_without_noise_frequent_values_are_those_at_or_above_the_threshold(value
     found = private(Rows(values), randomness=Silent()).frequent(GRID, rho=100, delta=0.05)
     assert found.threshold == 1 + 1
     counts = {value: values.count(value) for value in values if value is not None}
-    assert found.counts == {value: count for value, count in counts.items() if count >= found.threshold}
+    assert found.counts == {
+        value: count for value, count in counts.items() if count >= found.threshold
+    }
     assert found.missing == values.count(None)
 
 
@@ -110,7 +140,9 @@ def test_a_tree_counts_every_value_once_those_beyond_at_the_ends(values, first, 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private_values, "split_tree", spying)
-        cells = private(Rows(values), randomness=Seeded(seed)).split_tree(GRID, first, stop, rho=1000)
+        cells = private(Rows(values), randomness=Seeded(seed)).split_tree(
+            GRID, first, stop, rho=1000
+        )
     inside = [min(max(value, first), stop - 1) for value in values if value is not None]
     assert (cells[0], cells[-1], cells.dtype) == (first, stop, np.int64)
     assert (np.diff(cells) > 0).all()
@@ -122,7 +154,11 @@ def test_a_tree_counts_every_value_once_those_beyond_at_the_ends(values, first, 
 @EITHER
 def test_released_values_come_in_their_own_order_and_as_pythons_own(accounting):
     common = ["b", "Z", "a", "", "é", "10", "9"]
-    for values, kinds in ((common, str), ([np.str_(text) for text in common], str), (np.array([5, -3, 2**62]), int)):
+    for values, kinds in (
+        (common, str),
+        ([np.str_(text) for text in common], str),
+        (np.array([5, -3, 2**62]), int),
+    ):
         for order in (values, values[::-1]):
             source = Counts(order, np.full(len(order), 10**6))
             found = private(source, book(accounting)).frequent(GRID, rho=1, delta=1e-6)
@@ -139,7 +175,9 @@ def test_a_table_without_values_gives_no_error_and_the_same_types():
         assert type(found.missing) is float
 
 
-@pytest.mark.parametrize("counts", [np.zeros(2), np.zeros(3, dtype=np.int64), np.zeros(2, dtype=np.uint64)])
+@pytest.mark.parametrize(
+    "counts", [np.zeros(2), np.zeros(3, dtype=np.int64), np.zeros(2, dtype=np.uint64)]
+)
 def test_a_histogram_of_another_shape_or_type_is_refused(counts):
     class Wrong(Rows):
         def histogram(self, _grid, _starts):
@@ -159,7 +197,9 @@ def noise_of(kind, ledger):
         found = private(Rows([]), ledger).histogram(GRID, np.arange(n - 2), rho=Fraction(1, 8))
         draws = np.concatenate([[found.missing, found.below], found.counts])
     else:
-        found = private(Counts(np.arange(n), np.full(n, 10**6)), ledger).frequent(GRID, rho=Fraction(1, 8), delta=0.05)
+        found = private(Counts(np.arange(n), np.full(n, 10**6)), ledger).frequent(
+            GRID, rho=Fraction(1, 8), delta=0.05
+        )
         assert list(found.counts) == list(range(n))
         draws = np.array(list(found.counts.values())) - 10**6
     (event,) = ledger.events
@@ -189,7 +229,9 @@ def test_half_the_noise_is_noticed(kind, monkeypatch):
 def test_every_cell_has_noise_of_its_own(accounting, starts):
     values = private(Rows([None, -9, -3, 0, 4]), book(accounting, epsilon=1e5))
     found = [values.histogram(GRID, starts, rho=0.5) for _ in range(2000)]
-    cells = np.array([[one.missing, *([one.below] if starts.size else []), *one.counts] for one in found])
+    cells = np.array(
+        [[one.missing, *([one.below] if starts.size else []), *one.counts] for one in found]
+    )
     draws = (cells - (1 if starts.size else [1, 4])).astype(np.int64)
     for cell in draws.T:
         assert not failed(gaussian_p_values(cell, 1.0))
@@ -201,7 +243,9 @@ def test_every_cell_has_noise_of_its_own(accounting, starts):
 @EITHER
 def test_the_noise_of_the_missing_is_what_the_event_states(accounting):
     values = private(Rows([None] * 5), book(accounting, epsilon=1e5))
-    draws = np.array([values.frequent(GRID, rho=0.5, delta=1e-6).missing - 5 for _ in range(5000)]).astype(np.int64)
+    draws = np.array(
+        [values.frequent(GRID, rho=0.5, delta=1e-6).missing - 5 for _ in range(5000)]
+    ).astype(np.int64)
     assert not failed(gaussian_p_values(draws, 1.0))
 
 
@@ -209,12 +253,18 @@ def test_the_noise_of_the_missing_is_what_the_event_states(accounting):
 
 
 def answers(rows, adjacency, max_rows, starts):
-    """What a table gives without noise: its histogram, and its frequent values with the missing ones."""
+    """What a table gives without noise: its histogram, and its frequent values with the missing
+    ones.
+    """
     ledger = book(adjacency=adjacency, max_rows=max_rows)
     values = private(Rows(rows), ledger, Silent())
     found = values.histogram(GRID, starts, rho=1)
     shares = values.frequent(GRID, rho=10, delta=0.05)
-    return [found.missing, found.below, *found.counts], shares.counts | {"missing": shares.missing}, ledger.events
+    return (
+        [found.missing, found.below, *found.counts],
+        shares.counts | {"missing": shares.missing},
+        ledger.events,
+    )
 
 
 PERSON = st.lists(st.none() | st.integers(-6, 6), min_size=1, max_size=3)
@@ -225,7 +275,11 @@ def squares(first, second):
 
 
 @settings(max_examples=examples(75), deadline=None)
-@given(rows=st.lists(st.none() | st.sampled_from([-1, 2, 2, 5]), max_size=60), person=PERSON, starts=CUTS)
+@given(
+    rows=st.lists(st.none() | st.sampled_from([-1, 2, 2, 5]), max_size=60),
+    person=PERSON,
+    starts=CUTS,
+)
 def test_neighbours_differ_by_no_more_than_the_events_say(rows, person, starts):
     neighbours = [(Adjacency.ADD_REMOVE, len(person), [*rows, *person])]
     if rows:
@@ -253,7 +307,9 @@ def test_power_the_stated_sensitivities_are_reached(adjacency, max_rows):
     two, common_, _ = answers(other, adjacency, max_rows, STARTS)
     assert squares(one, two) == events[0].sensitivity_squared
     released = common_[2] - common[2]
-    assert released**2 == (1 if adjacency is Adjacency.REPLACE_ONE else events[1].sensitivity_squared)
+    assert released**2 == (
+        1 if adjacency is Adjacency.REPLACE_ONE else events[1].sensitivity_squared
+    )
 
 
 LARGE_DELTA = 0.05
@@ -263,7 +319,9 @@ def lone_values_released(accounting, counts_of_a_unit, n_units, max_rows):
     """How many of a lot of units have a value of their own released, in one go with real noise."""
     width = len(counts_of_a_unit)
     source = Counts(np.arange(n_units * width), np.tile(counts_of_a_unit, n_units))
-    found = private(source, book(accounting, max_rows=max_rows)).frequent(GRID, rho=Fraction(1, 200), delta=LARGE_DELTA)
+    found = private(source, book(accounting, max_rows=max_rows)).frequent(
+        GRID, rho=Fraction(1, 200), delta=LARGE_DELTA
+    )
     return len({value // width for value in found.counts}), found.threshold
 
 

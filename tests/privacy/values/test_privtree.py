@@ -1,4 +1,6 @@
-"""PrivTree against the exact distribution over all trees of a small grid, worked out by enumeration."""
+"""PrivTree against the exact distribution over all trees of a small grid, worked out by
+enumeration.
+"""
 
 import json
 from collections import Counter
@@ -47,8 +49,12 @@ def trees(counts, scale, decay, *, threshold=0, noise_scale=None, bias=True, flo
             biased = max(threshold - decay, biased)
         splits = split_probability(biased, noise_scale or scale, threshold)
         middle = start + (stop - start) // 2
-        halves = product(below(start, middle, depth + 1).items(), below(middle, stop, depth + 1).items())
-        return {(start,): 1.0 - splits} | {left + right: splits * p * q for (left, p), (right, q) in halves}
+        halves = product(
+            below(start, middle, depth + 1).items(), below(middle, stop, depth + 1).items()
+        )
+        return {(start,): 1.0 - splits} | {
+            left + right: splits * p * q for (left, p), (right, q) in halves
+        }
 
     return below(0, len(counts), 0)
 
@@ -96,7 +102,11 @@ def test_oracle_is_a_distribution():
 @pytest.mark.parametrize(("scale", "decay"), PARAMETERS)
 def test_no_tree_tells_more_than_epsilon_about_a_record(scale, decay):
     epsilon = float(privtree_epsilon(scale, decay))
-    worst = max(worst_loss(counts, [cell], scale, decay) for counts in product(range(5), repeat=4) for cell in range(4))
+    worst = max(
+        worst_loss(counts, [cell], scale, decay)
+        for counts in product(range(5), repeat=4)
+        for cell in range(4)
+    )
     assert 0.3 * epsilon < worst <= epsilon
 
 
@@ -152,17 +162,31 @@ def test_half_the_noise_no_bias_or_no_floor_would_be_found_out(mutant):
 
 ORDERS = (1.0, 1.1, 1.5, 2.0, 4.0, 16.0, 64.0)
 PAIRS = {
-    "a record comes": (1, [(c, more(c, [i])) for c in product(range(5), repeat=4) for i in range(4)]),
+    "a record comes": (
+        1,
+        [(c, more(c, [i])) for c in product(range(5), repeat=4) for i in range(4)],
+    ),
     "a record comes, crowded": (1, [((0,) * 15 + (n,), (0,) * 15 + (n + 1,)) for n in range(25)]),
-    "a record comes, uneven": (1, [((n, 0, 2, 0, m), (n, 0, 2, 0, m + 1)) for n in range(3) for m in range(9)]),
+    "a record comes, uneven": (
+        1,
+        [((n, 0, 2, 0, m), (n, 0, 2, 0, m + 1)) for n in range(3) for m in range(9)],
+    ),
     "three records come": (
         3,
-        [(c, more(c, i)) for c in product(range(3), repeat=4) for i in combinations_with_replacement(range(4), 3)],
+        [
+            (c, more(c, i))
+            for c in product(range(3), repeat=4)
+            for i in combinations_with_replacement(range(4), 3)
+        ],
     ),
     "three records come, crowded": (3, [((0,) * 7 + (n,), (0,) * 7 + (n + 3,)) for n in range(20)]),
     "a record is replaced": (
         2,
-        [(more(c, [i]), more(c, [j])) for c in product(range(4), repeat=4) for i, j in ((0, 3), (3, 0), (0, 1))],
+        [
+            (more(c, [i]), more(c, [j]))
+            for c in product(range(4), repeat=4)
+            for i, j in ((0, 3), (3, 0), (0, 1))
+        ],
     ),
 }
 
@@ -178,7 +202,9 @@ def renyi(log_p, log_q, order):
 
 
 def worst_of(pairs, scale, decay, **changes):
-    """Largest divergence, both ways, for each order and per order; and the largest range of log ratios."""
+    """Largest divergence, both ways, for each order and per order; and the largest range of log
+    ratios.
+    """
     known = {}
     for counts in {counts for pair in pairs for counts in pair}:
         found = trees(counts, scale, decay, **changes)
@@ -206,7 +232,10 @@ def test_trees_are_bounded_range_and_zcdp(scale, decay, name):
 def test_a_third_of_rho_or_a_range_of_epsilon_would_be_found_out():
     for scale, decay in ((1, 1), (2, 5), (3, 7)):
         event = PrivTreeEvent(column="a", scale=scale, decay=decay, sensitivity=1)
-        found = [worst_of(PAIRS[name][1], scale, decay) for name in ("a record comes", "a record comes, crowded")]
+        found = [
+            worst_of(PAIRS[name][1], scale, decay)
+            for name in ("a record comes", "a record comes, crowded")
+        ]
         assert max(max(divergences.values()) for divergences, _ in found) > event.rho / 3
         assert max(widest for _, widest in found) > event.epsilon
 
@@ -225,7 +254,8 @@ def test_half_the_noise_breaks_zcdp():
 @pytest.mark.parametrize(
     ("counts", "scale", "decay", "changes"),
     often(
-        ([0, 1, 0, 0, 3, 1, 0, 0], 2, 1, {}), seldom=(([9, 0, 0, 2, 0], 3, 2, {}), ([0] * 8, 2, 1, {"threshold": 2}))
+        ([0, 1, 0, 0, 3, 1, 0, 0], 2, 1, {}),
+        seldom=(([9, 0, 0, 2, 0], 3, 2, {}), ([0] * 8, 2, 1, {"threshold": 2})),
     ),
     ids=str,
 )
@@ -265,7 +295,12 @@ def test_a_large_scale_is_as_exact():
 def test_the_whole_of_64_bits_and_the_greatest_counts_do_not_overflow(n_records):
     low, high = -(2**63), 2**63 - 1
     starts, stop = split_tree(
-        lambda points: np.where(points > 7, n_records, 0), low, high, scale=3, decay=2, randomness=SYSTEM
+        lambda points: np.where(points > 7, n_records, 0),
+        low,
+        high,
+        scale=3,
+        decay=2,
+        randomness=SYSTEM,
     )
     edges = {*starts.tolist(), stop}
     assert starts[0] == low
@@ -292,7 +327,9 @@ def test_depth_is_bounded_and_each_level_is_counted_once(n_cells):
 @settings(max_examples=examples(60), deadline=None)
 @given(seed=st.integers(0, 2**32), low=st.integers(-(10**9), 10**9), width=st.integers(1, 10**6))
 def test_the_questions_asked_follow_from_the_released_tree_alone(seed, low, width):
-    """Points asked for are edges of the released leaves, increasing; the leaves are halves of halves."""
+    """Points asked for are edges of the released leaves, increasing; the leaves are halves of
+    halves.
+    """
     values = np.sort(np.random.default_rng(seed).integers(low, low + width, 50))
     asked = []
 
@@ -301,7 +338,9 @@ def test_the_questions_asked_follow_from_the_released_tree_alone(seed, low, widt
         asked.append(points.tolist())
         return np.searchsorted(values, points)
 
-    starts, stop = split_tree(counts_below, low, low + width, scale=2, decay=1, randomness=Seeded(seed))
+    starts, stop = split_tree(
+        counts_below, low, low + width, scale=2, decay=1, randomness=Seeded(seed)
+    )
     edges = [*starts.tolist(), stop]
     assert edges == sorted(set(edges))
     nodes, expected = [(low, low + width)], []
@@ -324,7 +363,9 @@ def test_the_same_bits_give_the_same_tree():
 
 
 def test_a_grid_of_one_point_needs_neither_counts_nor_bits():
-    starts, stop = split_tree(lambda _: pytest.fail("asked"), 5, 6, scale=3, decay=2, randomness=Replay(b""))
+    starts, stop = split_tree(
+        lambda _: pytest.fail("asked"), 5, 6, scale=3, decay=2, randomness=Replay(b"")
+    )
     assert (starts.tolist(), stop) == ([5], 6)
 
 
@@ -378,7 +419,9 @@ def test_epsilon_falls_with_the_scale():
     assert all(one > two for one, two in pairwise(epsilons))
 
 
-@given(rho=st.fractions(min_value=Fraction(1, 10**12), max_value=100), sensitivity=st.integers(1, 20))
+@given(
+    rho=st.fractions(min_value=Fraction(1, 10**12), max_value=100), sensitivity=st.integers(1, 20)
+)
 def test_event_is_the_largest_that_costs_no_more(rho, sensitivity):
     event = PrivTreeEvent.costing(rho, column="a", sensitivity=sensitivity)
     assert event.sensitivity == sensitivity
@@ -388,7 +431,12 @@ def test_event_is_the_largest_that_costs_no_more(rho, sensitivity):
     assert not event.is_gaussian
     if event.scale > 1:
         decay = max(1, round((event.scale - 1) * log(2)))
-        assert PrivTreeEvent(column="a", scale=event.scale - 1, decay=decay, sensitivity=sensitivity).rho > rho
+        assert (
+            PrivTreeEvent(
+                column="a", scale=event.scale - 1, decay=decay, sensitivity=sensitivity
+            ).rho
+            > rho
+        )
 
 
 def test_event_is_frozen_and_writes_plain_json():

@@ -21,7 +21,9 @@ any_sigma = pytest.mark.parametrize("sigma", SIGMAS)
 
 
 def threshold(sigma: float, max_rows: int, delta: float) -> int:
-    return partition_threshold(sigma_squared=Fraction(sigma) ** 2, max_rows=max_rows, delta=Fraction(delta))
+    return partition_threshold(
+        sigma_squared=Fraction(sigma) ** 2, max_rows=max_rows, delta=Fraction(delta)
+    )
 
 
 def partitions(total: int, largest: int | None = None):
@@ -34,9 +36,14 @@ def partitions(total: int, largest: int | None = None):
 
 
 def worst_failure(tail: np.ndarray, limit: int, max_rows: int) -> float:
-    """Probability that a unit's own value is released, for the worst way to spread its rows over values."""
+    """Probability that a unit's own value is released, for the worst way to spread its rows over
+    values.
+    """
     return max(
-        sum(tail[limit - count] if limit >= count else 1 - tail[count - limit + 1] for count in counts)
+        sum(
+            tail[limit - count] if limit >= count else 1 - tail[count - limit + 1]
+            for count in counts
+        )
         for rows in range(1, max_rows + 1)
         for counts in partitions(rows)
     )
@@ -51,7 +58,10 @@ def test_the_oracle_knows_all_partitions():
 def test_the_tail_bound_holds(sigma):
     tail = tails(sigma)
     reach = np.flatnonzero(tail > 1e-290)[-1]
-    for m in {*range(1, min(reach, 40) + 1), *np.linspace(1, max(reach, 1), 40).astype(int).tolist()}:
+    for m in {
+        *range(1, min(reach, 40) + 1),
+        *np.linspace(1, max(reach, 1), 40).astype(int).tolist(),
+    }:
         assert tail_bound(Fraction(sigma) ** 2, m) == pytest.approx(tail[m], rel=ROUNDING)
 
 
@@ -80,7 +90,9 @@ def test_no_spread_of_a_units_rows_fails_with_more_than_delta(sigma, max_rows):
         found = threshold(sigma, max_rows, delta)
         failure = worst_failure(tail, found, max_rows)
         assert failure <= delta * (1 + 1e-12)
-        assert failure == pytest.approx(max(tail[found - max_rows], max_rows * tail[found - 1]), rel=1e-9)
+        assert failure == pytest.approx(
+            max(tail[found - max_rows], max_rows * tail[found - 1]), rel=1e-9
+        )
         if sigma >= 3 and found > max_rows + 1:
             assert failure >= delta / 100, "the threshold is wastefully high"
 
@@ -91,11 +103,15 @@ def test_no_spread_of_a_units_rows_fails_with_more_than_delta(sigma, max_rows):
 def test_power_two_sigma_less_would_fail(sigma, max_rows, delta):
     tail, found = tails(sigma), threshold(sigma, max_rows, delta)
     assert worst_failure(tail, found - int(2 * sigma), max_rows) > 3 * delta
-    assert worst_failure(tail, found - 1, max_rows) > delta * (1 - ROUNDING)  # not even one less would do
+    assert worst_failure(tail, found - 1, max_rows) > delta * (
+        1 - ROUNDING
+    )  # not even one less would do
 
 
 def test_power_both_spreads_of_rows_matter():
-    """With little noise the worst is one value with all rows, with much noise as many values as rows."""
+    """With little noise the worst is one value with all rows, with much noise as many values as
+    rows.
+    """
     for sigma, worst in ((1.0, "together"), (70.0, "apart")):
         tail, found = tails(sigma), threshold(sigma, 8, 1e-6)
         together, apart = tail[found - 8], 8 * tail[found - 1]
@@ -107,17 +123,33 @@ def test_power_both_spreads_of_rows_matter():
 def test_the_search_ends_however_large_the_parameters_are(max_rows, delta, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "synthdp.privacy.values.thresholds.tail_bound", lambda *arguments: asked.append(1) or tail_bound(*arguments)
+        "synthdp.privacy.values.thresholds.tail_bound",
+        lambda *arguments: asked.append(1) or tail_bound(*arguments),
     )
-    for variance in (Fraction(1, 10**30), Fraction(1), Fraction(10**6), Fraction(MAX_SIGMA_SQUARED)):
-        found = partition_threshold(sigma_squared=variance, max_rows=max_rows, delta=Fraction(delta))
+    for variance in (
+        Fraction(1, 10**30),
+        Fraction(1),
+        Fraction(10**6),
+        Fraction(MAX_SIGMA_SQUARED),
+    ):
+        found = partition_threshold(
+            sigma_squared=variance, max_rows=max_rows, delta=Fraction(delta)
+        )
         assert type(found) is int
         assert max_rows < found <= 2 + max_rows + 40 * float(variance) ** 0.5
     assert len(asked) < 100_000
 
 
 @pytest.mark.parametrize(
-    "delta", [Fraction(0), Fraction(-1), Fraction(1), Fraction(2), Fraction(1, 10**281), 1 - Fraction(1, 10**30)]
+    "delta",
+    [
+        Fraction(0),
+        Fraction(-1),
+        Fraction(1),
+        Fraction(2),
+        Fraction(1, 10**281),
+        1 - Fraction(1, 10**30),
+    ],
 )
 def test_deltas_that_floats_cannot_tell_are_refused(delta):
     with pytest.raises(ParameterError, match="delta of a threshold is"):

@@ -15,7 +15,11 @@ from synthdp.schema.schema import Schema
 FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},
     {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 90}},
-    {"name": "born", "type": "date", "constraints": {"minimum": "1990-01-01", "maximum": "2020-12-31"}},
+    {
+        "name": "born",
+        "type": "date",
+        "constraints": {"minimum": "1990-01-01", "maximum": "2020-12-31"},
+    },
     {"name": "code", "type": "integer", "constraints": {"enum": [1, 2], "required": True}},
 ]
 IDS = [
@@ -29,9 +33,14 @@ def released(*fields):
     schema = Schema.from_dict({"fields": [*FIELDS, *fields]})
     rng = np.random.default_rng(0)
     values = {"town": rng.choice(["A", "A", "B", None], 500), "age": rng.integers(0, 90, 500)}
-    values |= {"born": [f"{year}-03-05" for year in rng.integers(1990, 2020, 500)], "code": rng.integers(1, 3, 500)}
+    values |= {
+        "born": [f"{year}-03-05" for year in rng.integers(1990, 2020, 500)],
+        "code": rng.integers(1, 3, 500),
+    }
     frame = pd.DataFrame(values)
-    release = Release(schema=schema, epsilon=9, delta=1e-6, mechanism="independent", adjacency="add-remove")
+    release = Release(
+        schema=schema, epsilon=9, delta=1e-6, mechanism="independent", adjacency="add-remove"
+    )
     return release.of(CodedSource(encode(frame, schema)))
 
 
@@ -56,7 +65,11 @@ def test_rows_of_a_seed_are_the_same_however_they_are_cut(synthesis):
     for offset, n_rows in ((0, 1), (0, 100), (99, 2), (100, 100), (250, 299), (500, 50), (37, 0)):
         part = drawn(synthesis, n_rows, 1 + n_rows // 3, seed=3, offset=offset)
         pd.testing.assert_frame_equal(part, whole[offset : offset + n_rows].reset_index(drop=True))
-    assert not whole[:100].drop(columns="id").equals(whole[100:200].drop(columns="id").reset_index(drop=True))
+    assert (
+        not whole[:100]
+        .drop(columns="id")
+        .equals(whole[100:200].drop(columns="id").reset_index(drop=True))
+    )
     assert not drawn(synthesis, 550).equals(drawn(synthesis, 550))
 
 
@@ -82,18 +95,24 @@ def test_ids_go_on_from_block_to_block(synthesis):
     whole = drawn(synthesis, 350, seed=0)
     assert whole["id"].tolist() == [f"P{number}" for number in range(7, 357)]
     assert whole["key"].is_unique
-    assert drawn(synthesis, 5, seed=0, offset=298)["id"].tolist() == [f"P{number}" for number in range(305, 310)]
+    assert drawn(synthesis, 5, seed=0, offset=298)["id"].tolist() == [
+        f"P{number}" for number in range(305, 310)
+    ]
 
 
 def test_counts_stay_close_to_the_model(synthesis):
     whole = drawn(synthesis, 5000, seed=0)
     expected = synthesis.model.marginal(("code",)).values
     counts = whole["code"].value_counts().sort_index().to_numpy()
-    assert np.abs(counts - 5000 * expected / expected.sum()).max() <= 50  # each of 50 blocks is within one
+    assert (
+        np.abs(counts - 5000 * expected / expected.sum()).max() <= 50
+    )  # each of 50 blocks is within one
 
 
 def test_a_slice_and_nothing_else(synthesis):
-    whole = drawn(synthesis, 250, seed=1, where={"town": ["B"], "age": {"minimum": 20, "maximum": 29}})
+    whole = drawn(
+        synthesis, 250, seed=1, where={"town": ["B"], "age": {"minimum": 20, "maximum": 29}}
+    )
     assert len(whole) == 250
     assert set(whole["town"]) == {"B"}
     assert whole["age"].between(20, 29).all()
@@ -102,7 +121,9 @@ def test_a_slice_and_nothing_else(synthesis):
 def test_blocks_are_not_drawn_before_they_are_asked_for(synthesis, monkeypatch):
     done = []
     draw = batches.drawn_table
-    monkeypatch.setattr(batches, "drawn_table", lambda *args, **options: (done.append(1), draw(*args, **options))[1])
+    monkeypatch.setattr(
+        batches, "drawn_table", lambda *args, **options: (done.append(1), draw(*args, **options))[1]
+    )
     reader = synthesis.sample_batches(10**12, 50, seed=0)
     for _ in range(4):
         assert reader.read_next_batch().num_rows == 50

@@ -1,4 +1,6 @@
-"""Records that are given to be completed: their forms, what is refused, and that they stay as they are."""
+"""Records that are given to be completed: their forms, what is refused, and that they stay as they
+are.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,9 +17,17 @@ FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B"], "required": True}}
     | {"synthdp": {"other": "else"}},
     {"name": "age", "type": "integer", "constraints": BOUNDS, "synthdp": {"bins": 5}},
-    {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 10}, "synthdp": {"decimals": 1}},
+    {
+        "name": "pay",
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 10},
+        "synthdp": {"decimals": 1},
+    },
     {"name": "born", "type": "date", "format": "%d.%m.%Y"}
-    | {"constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}, "synthdp": {"parts": ["weekday"]}},
+    | {
+        "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+        "synthdp": {"parts": ["weekday"]},
+    },
     {"name": "member", "type": "boolean", "trueValues": ["yes"], "falseValues": ["no"]},
     {"name": "rooms", "type": "integer", "constraints": {"enum": [1, 2, 3]}},
 ]
@@ -32,7 +42,9 @@ def synthesis():
         for name, size in zip(schema.domain.attributes, schema.domain.shape, strict=True)
     ]
     together = np.array([[400.0, 50.0, 30.0, 15.0, 5.0], [5.0, 15.0, 30.0, 50.0, 400.0]])
-    return synthdp.from_measurements(schema, [*counts[3:], LinearMeasurement(("cat", "age"), together, 0.01)])
+    return synthdp.from_measurements(
+        schema, [*counts[3:], LinearMeasurement(("cat", "age"), together, 0.01)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +87,10 @@ def test_several_columns_in_records_and_lists(synthesis):
         (pd.Series(["a"]), "given: the Series has no name"),
         ({}, "given: it has no columns"),
         ([], "given: it has no columns"),
-        (pd.DataFrame([["a", "b"]], columns=["cat", "cat"]), "given: two columns have the same name"),
+        (
+            pd.DataFrame([["a", "b"]], columns=["cat", "cat"]),
+            "given: two columns have the same name",
+        ),
     ],
     ids=str,
 )
@@ -89,21 +104,54 @@ def test_other_forms_are_refused(given, message, synthesis):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"kat": ["a"]}, "given: there is no column 'kat'; there are 'cat', 'town', 'age', 'pay', 'born'"),
-        ({"born:weekday": ["Monday"]}, "given: column 'born:weekday' is a part of 'born'; give 'born' in its place"),
-        ({"cat": ["a", "c"]}, "given: column 'cat': value 1 (from 0) is 'c', which is none of its levels; correct it"),
+        (
+            {"kat": ["a"]},
+            "given: there is no column 'kat'; there are 'cat', 'town', 'age', 'pay', 'born'",
+        ),
+        (
+            {"born:weekday": ["Monday"]},
+            "given: column 'born:weekday' is a part of 'born'; give 'born' in its place",
+        ),
+        (
+            {"cat": ["a", "c"]},
+            "given: column 'cat': value 1 (from 0) is 'c', which is none of its levels; correct it",
+        ),
         (
             {"cat": [None, "NA"]},
             "given: column 'cat': value 1 (from 0) is 'NA', which says that it is missing",
         ),
-        ({"age": [3, 4, 100]}, "given: column 'age': value 2 (from 0) is 100, which is no number between 0 and 99"),
-        ({"age": ["old"]}, "given: column 'age': value 0 (from 0) is 'old', which is no number between 0 and 99"),
-        ({"pay": [-0.1]}, "given: column 'pay': value 0 (from 0) is -0.1, which is no number between 0"),
-        ({"born": ["2020-02-03"]}, "given: column 'born': value 0 (from 0) is '2020-02-03', which is no date between"),
-        ({"born": ["31.02.2020"]}, "given: column 'born': value 0 (from 0) is '31.02.2020', which is no date between"),
-        ({"born": ["01.01.2021"]}, "given: column 'born': value 0 (from 0) is '01.01.2021', which is no date between"),
-        ({"member": ["maybe"]}, "given: column 'member': value 0 (from 0) is 'maybe', which is none of its levels"),
-        ({"rooms": [4]}, "given: column 'rooms': value 0 (from 0) is 4, which is none of its levels"),
+        (
+            {"age": [3, 4, 100]},
+            "given: column 'age': value 2 (from 0) is 100, which is no number between 0 and 99",
+        ),
+        (
+            {"age": ["old"]},
+            "given: column 'age': value 0 (from 0) is 'old', which is no number between 0 and 99",
+        ),
+        (
+            {"pay": [-0.1]},
+            "given: column 'pay': value 0 (from 0) is -0.1, which is no number between 0",
+        ),
+        (
+            {"born": ["2020-02-03"]},
+            "given: column 'born': value 0 (from 0) is '2020-02-03', which is no date between",
+        ),
+        (
+            {"born": ["31.02.2020"]},
+            "given: column 'born': value 0 (from 0) is '31.02.2020', which is no date between",
+        ),
+        (
+            {"born": ["01.01.2021"]},
+            "given: column 'born': value 0 (from 0) is '01.01.2021', which is no date between",
+        ),
+        (
+            {"member": ["maybe"]},
+            "given: column 'member': value 0 (from 0) is 'maybe', which is none of its levels",
+        ),
+        (
+            {"rooms": [4]},
+            "given: column 'rooms': value 0 (from 0) is 4, which is none of its levels",
+        ),
     ],
     ids=str,
 )
@@ -120,22 +168,44 @@ def test_what_a_schema_reads_as_other_stays_as_it_is(synthesis):
 
 
 def test_given_texts_are_kept_in_a_table_of_texts_and_read_in_one_of_values(synthesis):
-    given = {"cat": ["a"], "age": ["7.0"], "pay": ["2.50"], "born": ["03.02.2020"], "member": ["yes"], "rooms": ["2"]}
+    given = {
+        "cat": ["a"],
+        "age": ["7.0"],
+        "pay": ["2.50"],
+        "born": ["03.02.2020"],
+        "member": ["yes"],
+        "rooms": ["2"],
+    }
     texts = synthesis.sample(given=given, text=True)
     assert texts[list(given)].iloc[0].tolist() == [values[0] for values in given.values()]
     values = synthesis.sample(given=given)
-    assert values[list(given)].iloc[0].tolist() == ["a", 7, 2.5, pd.Timestamp("2020-02-03"), True, 2]
+    assert values[list(given)].iloc[0].tolist() == [
+        "a",
+        7,
+        2.5,
+        pd.Timestamp("2020-02-03"),
+        True,
+        2,
+    ]
     assert values.dtypes.to_dict() == synthesis.sample(2, seed=0).dtypes.to_dict()
 
 
-@pytest.mark.parametrize(("column", "values"), [("age", ["07"]), ("born", pd.to_datetime(["2020-02-03T01:30"]))])
+@pytest.mark.parametrize(
+    ("column", "values"), [("age", ["07"]), ("born", pd.to_datetime(["2020-02-03T01:30"]))]
+)
 def test_given_values_that_the_column_does_not_read_are_refused(column, values, synthesis):
     with pytest.raises(SchemaError, match=f"given: column '{column}': value 0 .* which is no"):
         synthesis.sample(given=pd.DataFrame({column: values}))
 
 
 def test_given_values_are_written_as_the_column_writes_its_own(synthesis):
-    given = {"age": [7], "pay": [2.75], "born": [pd.Timestamp("2020-02-03")], "member": [True], "rooms": ["NA"]}
+    given = {
+        "age": [7],
+        "pay": [2.75],
+        "born": [pd.Timestamp("2020-02-03")],
+        "member": [True],
+        "rooms": ["NA"],
+    }
     texts = synthesis.sample(given=pd.DataFrame(given), text=True)
     assert texts[list(given)].iloc[0].tolist() == ["7", "2.75", "03.02.2020", "yes", "NA"]
 
@@ -153,7 +223,9 @@ def test_given_and_where_together(synthesis):
     assert (table["age"][:3000] < 40).mean() == pytest.approx(low / (low + high), abs=0.06)
     low, high = 15 * 5 / 20, 30 * 11 / 20
     assert (table["age"][3000:] < 40).mean() == pytest.approx(low / (low + high), abs=0.06)
-    with pytest.raises(ParameterError, match="where: column 'cat' is in given, where it stays as it is"):
+    with pytest.raises(
+        ParameterError, match="where: column 'cat' is in given, where it stays as it is"
+    ):
         synthesis.sample(given=given, where={"cat": ["a"]})
     with pytest.raises(ParameterError, match="where: column 'born:weekday' is in given"):
         synthesis.sample(given={"born": ["03.02.2020"]}, where={"born:weekday": ["Monday"]})
@@ -163,7 +235,11 @@ def test_empty_cells_are_completed_row_by_row(synthesis):
     """A given ``cat`` decides the age that is drawn beside it, and a given age the ``cat``."""
     n = 2000
     given = pd.DataFrame(
-        {"cat": ["a", "b", None, ""] * n, "age": [None, np.nan, 90, 10] * n, "pay": [2.5, None, None, 0.5] * n}
+        {
+            "cat": ["a", "b", None, ""] * n,
+            "age": [None, np.nan, 90, 10] * n,
+            "pay": [2.5, None, None, 0.5] * n,
+        }
     )
     table = synthesis.sample(given=given, seed=0)
     assert table.notna()[["cat", "age"]].to_numpy().all()
@@ -181,7 +257,9 @@ def test_empty_cells_are_completed_row_by_row(synthesis):
 
 
 def test_rows_and_columns_of_nothing_but_empty_cells_are_drawn_whole(synthesis):
-    table = synthesis.sample(given={"cat": ["a", "", None], "born": [None] * 3, "age": [1, None, ""]}, seed=1)
+    table = synthesis.sample(
+        given={"cat": ["a", "", None], "born": [None] * 3, "age": [1, None, ""]}, seed=1
+    )
     assert table.loc[0, ["cat", "age"]].tolist() == ["a", 1]
     assert table.dtypes.to_dict() == synthesis.sample(2, seed=0).dtypes.to_dict()
     inside = synthesis.sample(given=[{"cat": "a"}, {}], where={"age": {"maximum": 19}}, seed=1)
@@ -203,7 +281,12 @@ def test_a_spelt_out_missing_value_is_given_and_an_empty_cell_is_not(synthesis):
         ("cat", pd.array(["b", None, "a"], dtype="string")),
         ("age", pd.array([7, None, 9], dtype="Int64")),
         ("member", [True, None, False]),
-        ("born", pd.to_datetime(["2020-02-03", None, "2020-03-04"]).tz_localize("UTC").tz_convert("Europe/Berlin")),
+        (
+            "born",
+            pd.to_datetime(["2020-02-03", None, "2020-03-04"])
+            .tz_localize("UTC")
+            .tz_convert("Europe/Berlin"),
+        ),
     ],
     ids=["categories", "texts", "nullable", "objects", "zoned"],
 )
@@ -218,26 +301,46 @@ def test_values_of_any_dtype_stay_beside_drawn_ones(column, values, text, synthe
 def test_a_blank_text_that_is_a_level_is_given():
     field = {"name": "note", "type": "string", "constraints": {"enum": ["", "x"], "required": True}}
     schema = Schema.from_dict({"fields": [field], "missingValues": ["NA"]})
-    found = synthdp.from_measurements(schema, [LinearMeasurement(("note",), np.array([5.0, 95.0]), 1.0)])
+    found = synthdp.from_measurements(
+        schema, [LinearMeasurement(("note",), np.array([5.0, 95.0]), 1.0)]
+    )
     assert found.sample(given={"note": [""] * 40})["note"].tolist() == [""] * 40
 
 
 def test_checks_hold_in_rows_that_are_given_in_part():
     dates = [
-        {"name": name, "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
+        {
+            "name": name,
+            "type": "date",
+            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+        }
         | {"synthdp": {"bins": 4}}
         for name in ("start", "end")
     ]
-    schema = Schema.from_dict({"fields": dates, "synthdp": {"constraints": [{"check": "start < end"}]}})
-    even = [LinearMeasurement((name,), np.full(schema.domain[name], 100.0), 1.0) for name in ("start", "end")]
+    schema = Schema.from_dict(
+        {"fields": dates, "synthdp": {"constraints": [{"check": "start < end"}]}}
+    )
+    even = [
+        LinearMeasurement((name,), np.full(schema.domain[name], 100.0), 1.0)
+        for name in ("start", "end")
+    ]
     found = synthdp.from_measurements(schema, even)
-    given = pd.DataFrame({"start": ["2020-05-31", "", "", "2020-03-01"] * 250, "end": ["", "2020-06-01", "", ""] * 250})
+    given = pd.DataFrame(
+        {
+            "start": ["2020-05-31", "", "", "2020-03-01"] * 250,
+            "end": ["", "2020-06-01", "", ""] * 250,
+        }
+    )
     table = found.sample(given=given, seed=0)
     both = table.dropna()
     assert len(both) > 400
     assert (both["start"] < both["end"]).all()
     assert (table["start"][::4] == pd.Timestamp("2020-05-31")).all()
     assert (table["end"][1::4] == pd.Timestamp("2020-06-01")).all()
-    broken = pd.DataFrame({"start": ["", "2020-05-31", "2020-06-02"], "end": ["2020-05-30", "", "2020-06-01"]})
-    with pytest.raises(SchemaError, match=r"given: record 2 \(from 0\) breaks the check 'start < end'"):
+    broken = pd.DataFrame(
+        {"start": ["", "2020-05-31", "2020-06-02"], "end": ["2020-05-30", "", "2020-06-01"]}
+    )
+    with pytest.raises(
+        SchemaError, match=r"given: record 2 \(from 0\) breaks the check 'start < end'"
+    ):
         found.sample(given=broken)

@@ -1,4 +1,6 @@
-"""No third sex: what was learnt as a level for all others is not drawn where it has nothing but noise."""
+"""No third sex: what was learnt as a level for all others is not drawn where it has nothing but
+noise.
+"""
 
 import json
 
@@ -25,9 +27,13 @@ KINDS = {"sex": "string", "town": "string"}
 def synthesis():
     rng = np.random.default_rng(1)
     sex = rng.choice(["F", "M"], 4000)
-    town = np.where(rng.random(4000) < 0.1, [f"t{i}" for i in range(4000)], np.where(sex == "F", "Bonn", "Ulm"))
+    town = np.where(
+        rng.random(4000) < 0.1, [f"t{i}" for i in range(4000)], np.where(sex == "F", "Bonn", "Ulm")
+    )
     table = pd.DataFrame({"sex": sex, "town": town})
-    return synthdp.synthesize(table, kinds=KINDS, epsilon=5.0, delta=1e-6, mechanism="gaussian", engine="direct")
+    return synthdp.synthesize(
+        table, kinds=KINDS, epsilon=5.0, delta=1e-6, mechanism="gaussian", engine="direct"
+    )
 
 
 def test_samples_slices_completions_and_marginals_agree(synthesis, tmp_path):
@@ -42,11 +48,15 @@ def test_samples_slices_completions_and_marginals_agree(synthesis, tmp_path):
         counts = each.marginal(["sex", "town"])
         assert (counts["other"] == 0).all()
         assert counts.sum() == pytest.approx(each.model.total)
-        assert counts.groupby("sex").sum().to_dict() == pytest.approx(each.marginal("sex").to_dict(), rel=0.01)
+        assert counts.groupby("sex").sum().to_dict() == pytest.approx(
+            each.marginal("sex").to_dict(), rel=0.01
+        )
         with pytest.raises(ParameterError, match="the condition on 'sex'") as caught:
             each.sample(5, where={"sex": ["other"]})
         assert "\n" not in str(caught.value)
-        assert each.sample(given={"sex": ["x"]}, seed=1)["sex"].tolist() == ["x"]  # what is given stays
+        assert each.sample(given={"sex": ["x"]}, seed=1)["sex"].tolist() == [
+            "x"
+        ]  # what is given stays
 
 
 def test_the_certificate_says_which_level_is_not_drawn(synthesis):
@@ -56,11 +66,19 @@ def test_the_certificate_says_which_level_is_not_drawn(synthesis):
     jsonschema.validate(certificate, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
     for is_whole in (True, False):
         text = certificate_text(certificate, is_whole=is_whole)
-        assert "not drawn          'other' of 'sex': no records have it, as far as noise can tell" in text
+        assert (
+            "not drawn          'other' of 'sex': no records have it, as far as noise can tell"
+            in text
+        )
         assert "round values" not in text
     page = Page(certificate_page(certificate))
-    assert ["Not drawn", "'other' of 'sex': no records have it, as far as noise can tell"] in page.rows
-    heaped = certificate | {"domain": certificate["domain"] | {"heaping": {"age": {"5": 0.25, "10": 0.5}}}}
+    assert [
+        "Not drawn",
+        "'other' of 'sex': no records have it, as far as noise can tell",
+    ] in page.rows
+    heaped = certificate | {
+        "domain": certificate["domain"] | {"heaping": {"age": {"5": 0.25, "10": 0.5}}}
+    }
     (said,) = (row[1] for row in Page(certificate_page(heaped)).rows if row[0] == "Round values")
     assert said == "found, and drawn as often, as multiples: 'age' 25 % of 5 and 50 % of 10"
 
@@ -76,7 +94,11 @@ def test_the_level_would_be_drawn_otherwise(synthesis):
 @pytest.mark.parametrize("shape", [(3,), (3, 2)])
 def test_records_are_drawn_again_given_the_rest(shape):
     domain = Domain(("sex", "town")[: len(shape)], shape)
-    counts = np.array([90.0, 0.0, 30.0]) if len(shape) == 1 else np.array([[900.0, 0.0], [0.0, 900.0], [100.0, 100.0]])
+    counts = (
+        np.array([90.0, 0.0, 30.0])
+        if len(shape) == 1
+        else np.array([[900.0, 0.0], [0.0, 900.0], [100.0, 100.0]])
+    )
     model = DirectEstimator().estimate(domain, [LinearMeasurement(domain.attributes, counts, 1.0)])
     codes = model.sample(1000, seed=1)
     used = redrawn(model, codes, {"sex": 2}, seed=1)

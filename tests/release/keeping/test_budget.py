@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.core.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError, SynthdpError
+from synthdp.core.errors import (
+    BudgetExceededError,
+    DataFileError,
+    ParameterError,
+    PrivacyError,
+    SynthdpError,
+)
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
@@ -39,7 +45,11 @@ def budget(path):
 def ledger(epsilon=0.25, delta=1e-7, accounting=Accounting.GDP, failure_share=0.0, **unit):
     unit = {"adjacency": Adjacency.ADD_REMOVE} | unit
     return PrivacyLedger(
-        epsilon=epsilon, delta=delta, accounting=accounting, failure_delta=delta * failure_share, **unit
+        epsilon=epsilon,
+        delta=delta,
+        accounting=accounting,
+        failure_delta=delta * failure_share,
+        **unit,
     )
 
 
@@ -55,7 +65,7 @@ def spent(budget):
     return Fraction(budget._read().account.rho)
 
 
-# --- what adds up how -------------------------------------------------------------------------------------
+# --- what adds up how -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("accounting", Accounting)
@@ -70,11 +80,18 @@ def test_all_that_a_run_may_spend_is_charged_exactly(budget, accounting):
 @pytest.mark.parametrize("accounting", Accounting)
 @pytest.mark.parametrize("failure_share", [0.0, 0.25, 0.6])
 def test_one_run_may_have_all_of_it_to_the_last_bit(budget, accounting, failure_share):
-    assert charge(budget, epsilon=1.0, delta=1e-6, accounting=accounting, failure_share=failure_share)
+    assert charge(
+        budget, epsilon=1.0, delta=1e-6, accounting=accounting, failure_share=failure_share
+    )
     for epsilon in (1e-3, 1.0):
-        with pytest.raises(BudgetExceededError, match=f"budget '{budget.path}': this costs rho .* but only 0 is left"):
+        with pytest.raises(
+            BudgetExceededError,
+            match=f"budget '{budget.path}': this costs rho .* but only 0 is left",
+        ):
             charge(budget, "2", epsilon=epsilon, delta=1e-6, accounting=accounting)
-    assert not charge(budget, epsilon=1.0, delta=1e-6, accounting=accounting, failure_share=failure_share)
+    assert not charge(
+        budget, epsilon=1.0, delta=1e-6, accounting=accounting, failure_share=failure_share
+    )
 
 
 @pytest.mark.parametrize("accounting", Accounting)
@@ -99,7 +116,9 @@ def test_what_the_refusal_says_would_fit_does(budget):
 
 def test_gaussian_dp_takes_gaussian_runs_only_and_zcdp_takes_both(budget, path):
     charge(budget)
-    with pytest.raises(PrivacyError, match="its accounting is Gaussian DP, which its first release settled"):
+    with pytest.raises(
+        PrivacyError, match="its accounting is Gaussian DP, which its first release settled"
+    ):
         charge(budget, "2", accounting=Accounting.ZCDP)
     with pytest.raises(PrivacyError, match="Gaussian DP"):
         budget.add(rho=1e-6, note="elsewhere")
@@ -144,7 +163,9 @@ def test_others_cannot_state_more_than_there_is(budget):
 @given(st.floats(0.01, 3), st.sampled_from(Accounting))
 @settings(max_examples=40, deadline=None)
 def test_what_others_state_later_counts_as_at_least_its_worst_mechanism(epsilon, accounting):
-    """Randomised response is the worst epsilon-DP mechanism: Renyi divergences, and the trade-off curve, by hand."""
+    """Randomised response is the worst epsilon-DP mechanism: Renyi divergences, and the trade-off
+    curve, by hand.
+    """
     account = Account(epsilon=Fraction(3), delta=Fraction(1, 10**6))
     first = Cost(accounting=accounting, rho=Fraction(1, 10**6))
     terms = account.settled(first)
@@ -152,7 +173,9 @@ def test_what_others_state_later_counts_as_at_least_its_worst_mechanism(epsilon,
     p = 1 / (1 + exp(-epsilon))
     if accounting is Accounting.ZCDP:
         order = float(terms.order)
-        divergence = log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
+        divergence = log(
+            p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)
+        ) / (order - 1)
         assert divergence <= order * rho * (1 + 1e-9)
         assert rho <= epsilon**2 / 2 * (1 + 1e-9)
         assert order * rho <= epsilon * (1 + 1e-9)
@@ -185,7 +208,7 @@ def test_epsilon_of_what_is_left_is_never_too_large():
         assert epsilon_of(accounting, rho, 1e-7, most=0.2) == 0.2
 
 
-# --- the unit of privacy ----------------------------------------------------------------------------------
+# --- the unit of privacy --------------------------------------------------------------------------
 
 
 def test_only_runs_with_the_unit_of_the_budget_add_up(path):
@@ -195,10 +218,14 @@ def test_only_runs_with_the_unit_of_the_budget_add_up(path):
     for budget, options in ((rows, of_person), (persons, {}), (persons, {"unit_column": "other"})):
         with pytest.raises(PrivacyError, match="such costs do not add up"):
             charge(budget, **options)
-    with pytest.raises(PrivacyError, match="add-remove of records and the run by replace-one of records"):
+    with pytest.raises(
+        PrivacyError, match="add-remove of records and the run by replace-one of records"
+    ):
         charge(rows, adjacency=Adjacency.REPLACE_ONE)
     charge(persons, **of_person)
-    charge(persons, "2", unit_column="person", max_rows_per_unit=5)  # a person is protected with all rows in both
+    charge(
+        persons, "2", unit_column="person", max_rows_per_unit=5
+    )  # a person is protected with all rows in both
 
 
 def test_a_replaced_record_is_two_that_come_and_go(path):
@@ -210,7 +237,7 @@ def test_a_replaced_record_is_two_that_come_and_go(path):
         charge(budget, "3", epsilon=0.1, failure_share=0.1)
 
 
-# --- runs -------------------------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
 
 
 def test_a_run_is_known_by_its_journal_and_charged_once(budget):
@@ -242,12 +269,16 @@ def test_the_last_entry_counts_as_every_other(budget, path):
 
 
 @pytest.mark.parametrize(
-    ("n_processes", "n_charges"), [(2, 40), pytest.param(8, 200, marks=pytest.mark.slow)], ids=["two", "eight"]
+    ("n_processes", "n_charges"),
+    [(2, 40), pytest.param(8, 200, marks=pytest.mark.slow)],
+    ids=["two", "eight"],
 )
 def test_processes_race(path, n_processes, n_charges):
     Budget.create(path, epsilon=float(n_charges), delta=1e-6, population="people")
     command = [sys.executable, "-c", RACE, path]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)
+    ]
     n_said = sum(len(process.communicate()[0].splitlines()) for process in processes)
     assert [process.returncode for process in processes] == [0] * n_processes
     assert n_said == len(Budget(path).show()["entries"]) == n_charges
@@ -266,7 +297,7 @@ except BudgetExceededError:
 """
 
 
-# --- the file ---------------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 
 
 def test_a_head_that_was_kept_shows_what_was_cut_off(budget, path):
@@ -293,7 +324,14 @@ def test_nothing_is_overwritten_and_arguments_are_checked(budget, path):
         Budget.create(new, **POPULATION, adjacency="replace-one", unit="person")
     assert not new.exists()
     for asked in (
-        *({}, {"epsilon": 1, "rho": 1}, {"epsilon": -1}, {"rho": 0}, {"mu": float("nan")}, {"epsilon": float("inf")}),
+        *(
+            {},
+            {"epsilon": 1, "rho": 1},
+            {"epsilon": -1},
+            {"rho": 0},
+            {"mu": float("nan")},
+            {"epsilon": float("inf")},
+        ),
         *({"mu": -1}, {"mu": 0}, {"epsilon": 1, "delta": 1}, {"rho": 1, "delta": -0.1}),
     ):
         with pytest.raises(ParameterError, match=r"epsilon|rho|mu|delta"):
@@ -309,7 +347,12 @@ FORGED = [
     {"kind": "run"},
     {"kind": "end"},
     {"kind": "gift", "currency": "gdp", "rho": "1/9", "own_delta": "0"},
-    {"kind": "other", "currency": "gdp", "rho": "1/9", "own_delta": "0"},  # nothing has settled the terms
+    {
+        "kind": "other",
+        "currency": "gdp",
+        "rho": "1/9",
+        "own_delta": "0",
+    },  # nothing has settled the terms
     {"kind": "other", "epsilon": "-1", "own_delta": "0"},
     {"kind": "other", "epsilon": "1e999999999", "own_delta": "0"},
     {"kind": "other", "epsilon": "1/0", "own_delta": "0"},
@@ -335,13 +378,27 @@ def test_forged_entries_are_one_clear_error(budget, path, entry):
 @pytest.mark.parametrize(
     "change",
     [
-        *({"format": "synthdp budget 2"}, {"epsilon": "1"}, {"epsilon": -1}, {"epsilon": True}, {"delta": None}),
-        *({"adjacency": "x"}, {"unit": 3}, {"accounting": "x"}, {"population": None}, {"epsilon": [1]}),
+        *(
+            {"format": "synthdp budget 2"},
+            {"epsilon": "1"},
+            {"epsilon": -1},
+            {"epsilon": True},
+            {"delta": None},
+        ),
+        *(
+            {"adjacency": "x"},
+            {"unit": 3},
+            {"accounting": "x"},
+            {"population": None},
+            {"epsilon": [1]},
+        ),
     ],
     ids=str,
 )
 def test_a_forged_first_line_is_one_clear_error(budget, path, change):
-    header = {"format": "synthdp budget 1"} | {k: v for k, v in budget._read().header.items() if k != "format"}
+    header = {"format": "synthdp budget 1"} | {
+        k: v for k, v in budget._read().header.items() if k != "format"
+    }
     path.unlink()
     ChainedFile.create(path, header | change, what="budget")
     with pytest.raises(DataFileError, match="first line is no budget's of this version"):
@@ -389,7 +446,9 @@ def test_any_damage_is_one_clear_error_or_an_end_that_was_cut_short(tmp_path_fac
     except SynthdpError:
         return
     sound = [line for line in whole.splitlines() if line in changed.splitlines()]
-    assert left == (None, 1.0, 0.5, 0.25)[len(sound)], "what is whole counts, and nothing else is there"
+    assert left == (None, 1.0, 0.5, 0.25)[len(sound)], (
+        "what is whole counts, and nothing else is there"
+    )
     assert whole.startswith(b"\n".join(sound))
 
 
@@ -404,9 +463,12 @@ def test_the_chain_is_that_of_plain_sha256(budget, path):
 
 
 def test_the_epsilon_that_is_said_to_fit_fits_the_runs_own_theorem(tmp_path):
-    budget = Budget.create(tmp_path / "zcdp.budget", epsilon=1.0, delta=1e-6, population="p", accounting="zcdp")
+    budget = Budget.create(
+        tmp_path / "zcdp.budget", epsilon=1.0, delta=1e-6, population="p", accounting="zcdp"
+    )
     with pytest.raises(
-        BudgetExceededError, match=r"about epsilon [.0-9]+ fits \(gdp\); more with --accounting zcdp"
+        BudgetExceededError,
+        match=r"about epsilon [.0-9]+ fits \(gdp\); more with --accounting zcdp",
     ) as no:
         charge(budget, epsilon=1.0, delta=1e-6, accounting=Accounting.GDP)
     fits = float(str(no.value).partition("about epsilon ")[2].split()[0])

@@ -1,4 +1,6 @@
-"""Files that only grow: what was on the disk stays, what a kill cut short is dropped, anything else is refused."""
+"""Files that only grow: what was on the disk stays, what a kill cut short is dropped, anything else
+is refused.
+"""
 
 import errno
 import json
@@ -51,7 +53,9 @@ def test_an_end_that_was_cut_short_is_dropped_and_written_over(path):
     last = whole.rindex(b"\n", 0, -1) + 1
     for length in [*range(0, last, 9), whole.index(b"\n"), *range(last - 1, len(whole))]:
         path.write_bytes(whole[:length])
-        n_left = whole[:length].count(b"\n") + (length == len(whole) - 1)  # an entry that lacks its line feed only
+        n_left = whole[:length].count(b"\n") + (
+            length == len(whole) - 1
+        )  # an entry that lacks its line feed only
         n_left += any(length == end for end in (whole.index(b"\n"), last - 1))
         if n_left == 0:
             with pytest.raises(DataFileError, match="no test that synthdp wrote"):
@@ -60,7 +64,9 @@ def test_an_end_that_was_cut_short_is_dropped_and_written_over(path):
         assert entries(path) == ENTRIES[:n_left]
         with opened(path):
             assert whole.startswith(path.read_bytes())
-            assert path.read_bytes().endswith((b"}", b"}\n")), "what was cut short is gone before anything is asked"
+            assert path.read_bytes().endswith((b"}", b"}\n")), (
+                "what was cut short is gone before anything is asked"
+            )
         if length > last:
             with opened(path) as file:
                 file.append({"n": 3})
@@ -79,7 +85,13 @@ def test_every_changed_byte_is_noticed(path):
 
 def test_lines_that_are_swapped_or_left_out_are_noticed(path):
     first, second, third = path.read_bytes().splitlines(keepends=True)
-    for lines in ([first, third], [first, third, second], [second, third], [first, second, second, third], [b"\n"]):
+    for lines in (
+        [first, third],
+        [first, third, second],
+        [second, third],
+        [first, second, second, third],
+        [b"\n"],
+    ):
         path.write_bytes(b"".join(lines))
         with pytest.raises(DataFileError, match=r"line \d was changed or is damaged"):
             opened(path)
@@ -87,7 +99,18 @@ def test_lines_that_are_swapped_or_left_out_are_noticed(path):
 
 @pytest.mark.parametrize(
     "raw",
-    ["[" * 100_000, '{"a":1,"a":2}', "[]", "1", '"text"', "", "nonsense", '{"a":' * 5000, "1" * 10_000, '{"a":"\xff"}'],
+    [
+        "[" * 100_000,
+        '{"a":1,"a":2}',
+        "[]",
+        "1",
+        '"text"',
+        "",
+        "nonsense",
+        '{"a":' * 5000,
+        "1" * 10_000,
+        '{"a":"\xff"}',
+    ],
     ids=range(10),
 )
 def test_forged_entries_are_one_clear_error(path, raw):
@@ -105,7 +128,9 @@ def test_entries_that_are_little_each_may_not_be_much_together(path, monkeypatch
         for _ in range(3):
             file.append({"n": [[]] * 60})
         assert len(file.entry(4)["n"]) == 60
-        with pytest.raises(DataFileError, match="its first 5 lines hold more than is read from one file"):
+        with pytest.raises(
+            DataFileError, match="its first 5 lines hold more than is read from one file"
+        ):
             list(file.entries())
 
 
@@ -129,7 +154,7 @@ def test_a_huge_line_takes_little_memory(path, content, end):
         tracemalloc.stop()
 
 
-# --- writing ----------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 class Failing:
@@ -204,7 +229,7 @@ def test_a_file_that_was_replaced_meanwhile_is_not_written_to(path, tmp_path):
     assert path.read_bytes() == b"something else\n"
 
 
-# --- opening ----------------------------------------------------------------------------------------------
+# --- opening --------------------------------------------------------------------------------------
 
 
 def test_what_is_no_such_file_is_refused_and_left_alone(tmp_path, path):
@@ -215,12 +240,20 @@ def test_what_is_no_such_file_is_refused_and_left_alone(tmp_path, path):
             opened(other)
         assert other.read_bytes() == content
     os.mkfifo(tmp_path / "pipe")
-    for name, problem in (("pipe", "not an ordinary file"), (".", "not an ordinary"), ("none", "cannot be opened: no")):
+    for name, problem in (
+        ("pipe", "not an ordinary file"),
+        (".", "not an ordinary"),
+        ("none", "cannot be opened: no"),
+    ):
         with pytest.raises(DataFileError, match=problem):
             opened(tmp_path / name)
     with pytest.raises(DataFileError, match="the path is not valid"):
         opened("a\0b")
-    for place, problem in ((path, "exists"), ("-", "an ordinary file"), (tmp_path / "no" / "x", "directory does not")):
+    for place, problem in (
+        (path, "exists"),
+        ("-", "an ordinary file"),
+        (tmp_path / "no" / "x", "directory does not"),
+    ):
         with pytest.raises(DataFileError, match=problem):
             ChainedFile.create(place, {}, what="test")
 
@@ -243,13 +276,21 @@ def test_one_at_a_time_holds_it_but_many_may_read(path):
     with opened(path), pytest.raises(DataFileError, match="another run holds it"):
         opened(path)
     with opened(path):
-        asked = subprocess.run([sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True)
+        asked = subprocess.run(
+            [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+        )
         assert "another run holds it" in asked.stdout
-        with pytest.raises(DataFileError, match="another run holds it"):  # and that did not take the lock away
+        with pytest.raises(
+            DataFileError, match="another run holds it"
+        ):  # and that did not take the lock away
             opened(path, is_writable=False)
-        asked = subprocess.run([sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True)
+        asked = subprocess.run(
+            [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+        )
         assert "another run holds it" in asked.stdout
-    asked = subprocess.run([sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True)
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+    )
     assert asked.stdout == "3\n"
 
 

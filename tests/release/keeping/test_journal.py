@@ -1,4 +1,6 @@
-"""The journal: every answer of the kernel comes back exactly, for the same question only, and no record is touched."""
+"""The journal: every answer of the kernel comes back exactly, for the same question only, and no
+record is touched.
+"""
 
 import json
 import tracemalloc
@@ -55,7 +57,9 @@ def test_every_answer_of_a_table_comes_back_exactly_without_records_or_noise(pat
         answers = list(asked_of_a_table(first))
         assert journal.n_made == 4
     with Journal(path, SETTINGS) as journal:
-        again = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal, randomness=NO_BITS)
+        again = PrivateTable(
+            UntouchableSource(DOMAIN), ledger(), memory=journal, randomness=NO_BITS
+        )
         assert list(asked_of_a_table(again)) == answers
         journal.finish()
         assert journal.n_made == 0
@@ -68,23 +72,33 @@ def test_every_answer_about_values_comes_back_exactly_without_records_or_noise(p
     with Journal(path, SETTINGS) as journal:
         answers = list(asked_of_values(PrivateValues(Rows([1, None, 7]), book(), memory=journal)))
         for source in (TEXTS, NUMBERS, Rows([])):
-            found = PrivateValues(source, book(), memory=journal).frequent(GRID, rho=RHO, delta=delta)
+            found = PrivateValues(source, book(), memory=journal).frequent(
+                GRID, rho=RHO, delta=delta
+            )
             answers.append((found, list(found.counts)))
-    for expected, (found, _) in zip(({"a", "é", "\ud800"}, {-(1 << 62), 7}, set()), answers[2:], strict=True):
+    for expected, (found, _) in zip(
+        ({"a", "é", "\ud800"}, {-(1 << 62), 7}, set()), answers[2:], strict=True
+    ):
         assert expected <= set(found.counts)
     with Journal(path, SETTINGS) as journal:
         silent = {"memory": journal, "randomness": NO_BITS}
         again = list(asked_of_values(PrivateValues(Untouchable(), book(), **silent)))
         for _ in range(3):
-            found = PrivateValues(Untouchable(), book(), **silent).frequent(GRID, rho=RHO, delta=delta)
+            found = PrivateValues(Untouchable(), book(), **silent).frequent(
+                GRID, rho=RHO, delta=delta
+            )
             again.append((found, list(found.counts)))
         assert again == answers
 
 
 def other_questions(table):
-    """Questions that differ a little from the first: by cost, columns, merging, candidates, estimates, kind."""
+    """Questions that differ a little from the first: by cost, columns, merging, candidates,
+    estimates, kind.
+    """
     score = zero_score()
-    wrong = {clique: values + (clique == ("b",)) * 2.0**-30 for clique, values in score.estimates.items()}
+    wrong = {
+        clique: values + (clique == ("b",)) * 2.0**-30 for clique, values in score.estimates.items()
+    }
     yield lambda: table.measure(("a", "c"), rho=RHO)
     yield lambda: table.measure(("a", "c"), rho=RHO + Fraction(1, 2**80), coarsening=MERGING)
     yield lambda: table.measure(("c", "a"), rho=RHO, coarsening=MERGING)
@@ -92,7 +106,9 @@ def other_questions(table):
     yield lambda: table.measure(("a", "c"), rho=RHO, coarsening=merging)
     yield lambda: table.select(CLIQUES[::-1], score=score, rho=RHO)
     yield lambda: table.select(CLIQUES, score=MarginalL1Error(wrong), rho=RHO)
-    yield lambda: table.select(CLIQUES, score=replace(score, weights=dict.fromkeys(CLIQUES, 1.5)), rho=RHO)
+    yield lambda: table.select(
+        CLIQUES, score=replace(score, weights=dict.fromkeys(CLIQUES, 1.5)), rho=RHO
+    )
     yield lambda: table.scores(CLIQUES, score=MarginalL1Error(wrong), rho=RHO)
 
 
@@ -110,7 +126,8 @@ def test_another_question_is_refused_with_what_differs(path, number):
     with Journal(path, SETTINGS) as journal:
         table = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal)
         with pytest.raises(
-            PrivacyError, match=r"the run asks for .* (in another way|where it asked for).*; use the same"
+            PrivacyError,
+            match=r"the run asks for .* (in another way|where it asked for).*; use the same",
         ):
             list(other_questions(table))[number]()
         FIRST[number](table)
@@ -201,13 +218,18 @@ def test_an_answer_is_on_the_disk_before_it_is_returned_and_paid_for_before_it_i
     with Journal(path, SETTINGS) as journal:
         table = PrivateTable(Source(DOMAIN, ROWS), book, memory=journal)
         keep = journal.keep
-        journal.keep = lambda question, answer: (order.append(("kept", len(table.released))), keep(question, answer))
+        journal.keep = lambda question, answer: (
+            order.append(("kept", len(table.released))),
+            keep(question, answer),
+        )
         table.measure(("a",), rho=RHO)
     assert order == [("counted", 1), ("kept", 0)]
 
 
 def test_noise_after_a_resumption_is_new(path):
-    """Resumed twice from one copy, the run draws twice; no bit of it is repeated, within a run or across."""
+    """Resumed twice from one copy, the run draws twice; no bit of it is repeated, within a run or
+    across.
+    """
     with Journal(path, SETTINGS) as journal:
         table = PrivateTable(ArraySource(DOMAIN, []), ledger(), memory=journal)
         first = table.measure(("a", "b", "c"), rho=1e-6).values
@@ -218,8 +240,12 @@ def test_noise_after_a_resumption_is_new(path):
             table = PrivateTable(ArraySource(DOMAIN, []), ledger(), memory=journal)
             assert np.array_equal(table.measure(("a", "b", "c"), rho=1e-6).values, first)
             drawn.append(table.measure(("a", "b", "c"), rho=1e-6).values)
-    assert not any(np.array_equal(one, other) for one, other in ((drawn[0], drawn[1]), (drawn[0], first)))
-    assert len({*drawn[0].ravel(), *drawn[1].ravel(), *first.ravel()}) > 36, "of 72 numbers with sigma 707"
+    assert not any(
+        np.array_equal(one, other) for one, other in ((drawn[0], drawn[1]), (drawn[0], first))
+    )
+    assert len({*drawn[0].ravel(), *drawn[1].ravel(), *first.ravel()}) > 36, (
+        "of 72 numbers with sigma 707"
+    )
 
 
 def test_what_is_remembered_and_not_asked_for_is_an_error(path):
@@ -304,21 +330,33 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize(("kind", "numbers"), [(kind, each) for kind in FORGED for each in FORGED[kind]], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "numbers"), [(kind, each) for kind in FORGED for each in FORGED[kind]], ids=str
+)
 def test_a_forged_answer_of_another_length_or_range_is_one_clear_error(path, kind, numbers):
     def ask(journal, table, values):
         silent = {"memory": journal, "randomness": None}
-        return ASKED[kind](PrivateTable(table, ledger(), **silent), PrivateValues(values, book(), **silent))
+        return ASKED[kind](
+            PrivateTable(table, ledger(), **silent), PrivateValues(values, book(), **silent)
+        )
 
     with Journal(path, SETTINGS) as journal:
         ask(journal, ArraySource(DOMAIN, ROWS), Rows([1, 2, 7]))
         entry = journal._file.entry(1)
-    for change, is_forged in ((kept_numbers(numbers), True), ({"texts": ["a"] * 9}, True), ({}, False)):
+    for change, is_forged in (
+        (kept_numbers(numbers), True),
+        ({"texts": ["a"] * 9}, True),
+        ({}, False),
+    ):
         path.unlink()
         with Journal(path, SETTINGS) as journal:
             journal._file.append(entry | change)
         with Journal(path, SETTINGS) as journal:
-            refused = pytest.raises(DataFileError, match="line 2 is no answer") if is_forged else nullcontext()
+            refused = (
+                pytest.raises(DataFileError, match="line 2 is no answer")
+                if is_forged
+                else nullcontext()
+            )
             with refused:
                 ask(journal, UntouchableSource(DOMAIN), Untouchable())
 
@@ -334,7 +372,9 @@ def test_a_line_that_is_longer_than_the_question_allows_is_not_read(path):
         table = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal)
         tracemalloc.start()
         try:
-            with pytest.raises(DataFileError, match=r"line 2 has \d+ bytes where at most \d+ are expected"):
+            with pytest.raises(
+                DataFileError, match=r"line 2 has \d+ bytes where at most \d+ are expected"
+            ):
                 table.measure(("a",), rho=RHO)
             assert tracemalloc.get_traced_memory()[1] < 1 << 20
         finally:
@@ -343,7 +383,9 @@ def test_a_line_that_is_longer_than_the_question_allows_is_not_read(path):
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_what_a_memory_is_given_nobody_can_change_afterwards(kind):
-    """Neither who asked, through what the answer is made of, nor the memory, before the answer is used."""
+    """Neither who asked, through what the answer is made of, nor the memory, before the answer is
+    used.
+    """
     given = []
 
     class Holding:
@@ -360,7 +402,9 @@ def test_what_a_memory_is_given_nobody_can_change_afterwards(kind):
     assert not given[0].flags.writeable
 
 
-@pytest.mark.parametrize("header", [{}, {"format": "x"}, {"format": "synthdp journal 1", "settings": 3, "run": ""}])
+@pytest.mark.parametrize(
+    "header", [{}, {"format": "x"}, {"format": "synthdp journal 1", "settings": 3, "run": ""}]
+)
 def test_another_format_is_refused(path, header):
     from synthdp.release.keeping.chained_file import ChainedFile
 
@@ -380,17 +424,61 @@ def test_a_journal_is_held_by_one_run_and_holds_nothing_but_answers(path):
 
 
 def test_facts_that_are_no_json_are_kept_as_texts(path):
-    facts = {"parameters": {"share": Fraction(1, 3), "most": float("inf"), "n": np.int64(3), "ok": [1, None]}}
+    facts = {
+        "parameters": {
+            "share": Fraction(1, 3),
+            "most": float("inf"),
+            "n": np.int64(3),
+            "ok": [1, None],
+        }
+    }
     Journal(path, SETTINGS, facts).close()
     header = json.loads(path.read_text())["entry"]
-    assert header["facts"] == {"parameters": {"share": "1/3", "most": "Infinity", "n": "3", "ok": [1, None]}}
+    assert header["facts"] == {
+        "parameters": {"share": "1/3", "most": "Infinity", "n": "3", "ok": [1, None]}
+    }
 
 
 def test_descriptions_are_equal_only_if_objects_are():
     values = [
-        *[None, True, 1, 1.0, "1", b"1", Fraction(1), (1,), {1}, {1: 1}, {"1": 1}, {1: "1"}, [[1]], [1, 1]],
-        *[np.int64(3), np.float64(3), np.array([1]), np.array([1.0]), np.array([[1]]), np.array([1], dtype="i4")],
-        *[np.nextafter(1.0, 2), -0.0, 0.0, Fraction(1, 3), 1 / 3, int, float, MST(), RHO, GRID, STARTS, MERGING],
+        *[
+            None,
+            True,
+            1,
+            1.0,
+            "1",
+            b"1",
+            Fraction(1),
+            (1,),
+            {1},
+            {1: 1},
+            {"1": 1},
+            {1: "1"},
+            [[1]],
+            [1, 1],
+        ],
+        *[
+            np.int64(3),
+            np.float64(3),
+            np.array([1]),
+            np.array([1.0]),
+            np.array([[1]]),
+            np.array([1], dtype="i4"),
+        ],
+        *[
+            np.nextafter(1.0, 2),
+            -0.0,
+            0.0,
+            Fraction(1, 3),
+            1 / 3,
+            int,
+            float,
+            MST(),
+            RHO,
+            GRID,
+            STARTS,
+            MERGING,
+        ],
     ]
     assert len({digest_of(value) for value in values}) == len(values)
     assert digest_of({"b": {2, 1}, "a": 0}) == digest_of({"a": 0, "b": {1, 2}})

@@ -1,10 +1,21 @@
-"""A release of what a journal holds, without its run: all that was paid for, and no more than that is claimed."""
+"""A release of what a journal holds, without its run: all that was paid for, and no more than that
+is claimed.
+"""
 
 import json
 from contextlib import suppress
 
 import pytest
-from helpers.stopped_runs import KINDS, RUN, SCHEMA, StopError, answers, frame, of_the_release, stops
+from helpers.stopped_runs import (
+    KINDS,
+    RUN,
+    SCHEMA,
+    StopError,
+    answers,
+    frame,
+    of_the_release,
+    stops,
+)
 
 import synthdp
 from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
@@ -24,7 +35,12 @@ def path(tmp_path):
 def run(path, **options):
     """A run whose schema is declared, unless kinds are given."""
     table = frame(300) if "kinds" in options else frame(300)[["u", "v", "w"]]
-    given = {"mechanism": "independent"} | ({} if "kinds" in options else {"schema": SCHEMA}) | RUN | options
+    given = (
+        {"mechanism": "independent"}
+        | ({} if "kinds" in options else {"schema": SCHEMA})
+        | RUN
+        | options
+    )
     return synthdp.synthesize(table, journal=path, **given)
 
 
@@ -35,7 +51,11 @@ def test_a_release_is_made_of_what_any_recipe_has_measured(mechanism, path):
     found = synthdp.from_journal(path)
     assert path.read_bytes() == before
     for one, other in zip(found.measurements, whole.measurements, strict=True):
-        assert (one.clique, one.stddev, one.values.tolist()) == (other.clique, other.stddev, other.values.tolist())
+        assert (one.clique, one.stddev, one.values.tolist()) == (
+            other.clique,
+            other.stddev,
+            other.values.tolist(),
+        )
         assert {name: groups.tolist() for name, groups in one.groups.items()} == {
             name: groups.tolist() for name, groups in other.groups.items()
         }
@@ -92,9 +112,15 @@ def stopping(original, is_last):
 def test_columns_that_were_learnt_come_back_as_they_were(path, step, monkeypatch):
     is_learning, rescued = step == "learning", []
     if is_learning:
-        monkeypatch.setattr(Journal, "note", stopping(Journal.note, lambda note: is_column(note, "x")))
+        monkeypatch.setattr(
+            Journal, "note", stopping(Journal.note, lambda note: is_column(note, "x"))
+        )
     else:
-        monkeypatch.setattr(Journal, "keep", stopping(Journal.keep, lambda question, _: is_marginal_of(question, "v")))
+        monkeypatch.setattr(
+            Journal,
+            "keep",
+            stopping(Journal.keep, lambda question, _: is_marginal_of(question, "v")),
+        )
     with pytest.raises(StopError):
         run(path, kinds=KINDS, epsilon=3.0, rescue=rescued.append)
     (expected,) = rescued
@@ -102,7 +128,9 @@ def test_columns_that_were_learnt_come_back_as_they_were(path, step, monkeypatch
     assert isinstance(found, LearntDomain) == isinstance(expected, LearntDomain) == is_learning
     assert found.schema.to_dict() == expected.schema.to_dict()
     assert found.certificate["domain"]["derived"] == expected.certificate["domain"]["derived"]
-    assert found.certificate["domain"].get("heaping") == expected.certificate["domain"].get("heaping")
+    assert found.certificate["domain"].get("heaping") == expected.certificate["domain"].get(
+        "heaping"
+    )
     assert found.certificate["events"] == expected.certificate["events"]
     assert len(found.certificate["domain"]["derived"]) == (4 if is_learning else len(KINDS))
 
@@ -121,30 +149,43 @@ def test_what_was_learnt_against_the_rules_is_kept_as_a_failed_run_keeps_it(path
     schema, rescued = kinds | {"synthdp": {"constraints": [{"check": "x > y"}]}}, []
     monkeypatch.setattr(Journal, "note", stopping(Journal.note, lambda note: is_column(note, "y")))
     with pytest.raises(StopError):
-        synthdp.synthesize(table, schema, mechanism="independent", journal=path, rescue=rescued.append, **RUN)
+        synthdp.synthesize(
+            table, schema, mechanism="independent", journal=path, rescue=rescued.append, **RUN
+        )
     assert synthdp.from_journal(path).schema.to_dict() == rescued[0].schema.to_dict()
 
 
-# --- a journal that cannot be resumed any more ---------------------------------------------------------------
+# --- a journal that cannot be resumed any more ----------------------------------------------------
 
 
-def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its_answers(path, monkeypatch):
+def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its_answers(
+    path, monkeypatch
+):
     assert stops(lambda: run(path, mechanism="gaussian", workload="2-way"), 2)
     monkeypatch.setattr(journals, "made_by", lambda: "Python 9, numpy 9")
     monkeypatch.setattr(journals, "digest_of", lambda _question: "rounded in another way")
-    with pytest.raises(PrivacyError, match=r"it was written by Python 3.* numpy .*; synthdp journal rescue .* -o OUT"):
+    with pytest.raises(
+        PrivacyError,
+        match=r"it was written by Python 3.* numpy .*; synthdp journal rescue .* -o OUT",
+    ):
         run(path, mechanism="gaussian", workload="2-way")
     monkeypatch.undo()
     monkeypatch.setattr("synthdp.release.settings.__version__", "99")
-    with pytest.raises(ParameterError, match=r"software synthdp .* \(now synthdp 99\); .*; synthdp journal rescue"):
+    with pytest.raises(
+        ParameterError, match=r"software synthdp .* \(now synthdp 99\); .*; synthdp journal rescue"
+    ):
         run(path, mechanism="gaussian", workload="2-way")
     assert len(synthdp.from_journal(path).measurements) == 2
 
 
 def test_what_follows_from_answers_must_follow_again(path, monkeypatch):
     assert stops(lambda: run(path, kinds=KINDS), 9)
-    monkeypatch.setattr("synthdp.release.release.learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""})
-    with pytest.raises(PrivacyError, match=r"its answers are read in another way; use the same files"):
+    monkeypatch.setattr(
+        "synthdp.release.release.learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""}
+    )
+    with pytest.raises(
+        PrivacyError, match=r"its answers are read in another way; use the same files"
+    ):
         run(path, kinds=KINDS)
 
 
@@ -157,14 +198,25 @@ def bare(path):
     with ChainedFile(path, what="journal", patience=0) as file:
         for entry in entries:
             if not {"learnt", "workload", "ended", "resumed"} & entry.keys():
-                file.append({name: value for name, value in entry.items() if name not in ("event", "merged")})
+                file.append(
+                    {
+                        name: value
+                        for name, value in entry.items()
+                        if name not in ("event", "merged")
+                    }
+                )
 
 
-@pytest.mark.parametrize("options", [{"kinds": KINDS}, {"mechanism": "mst"}], ids=["learnt", "declared"])
+@pytest.mark.parametrize(
+    "options", [{"kinds": KINDS}, {"mechanism": "mst"}], ids=["learnt", "declared"]
+)
 def test_a_journal_of_the_earlier_format_goes_on_but_is_not_read_without_its_run(path, options):
     assert stops(lambda: run(path, **options), 5)
     bare(path)
-    with pytest.raises(DataFileError, match=r"of an earlier version, .* where software is the same \(synthdp .* numpy"):
+    with pytest.raises(
+        DataFileError,
+        match=r"of an earlier version, .* where software is the same \(synthdp .* numpy",
+    ):
         synthdp.from_journal(path)
     before = len(answers(path))
     whole = run(path, **options)
@@ -175,12 +227,14 @@ def test_a_journal_of_the_earlier_format_goes_on_but_is_not_read_without_its_run
         run(path, epsilon=9.0, **options)
 
 
-# --- what is refused ---------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 
 def test_a_journal_without_a_marginal_or_a_column_is_refused(path):
     assert stops(lambda: run(path, kinds=KINDS), 1)
-    with pytest.raises(DataFileError, match="it holds no marginal yet, and no column that was learnt to its end"):
+    with pytest.raises(
+        DataFileError, match="it holds no marginal yet, and no column that was learnt to its end"
+    ):
         synthdp.from_journal(path)
     assert KeptAnswers.of(path).described()["learnt"] == []
 
@@ -198,7 +252,9 @@ def forged(path, change, line):
 
 def test_noise_that_can_be_predicted_protects_nobody(path):
     run(path)
-    forged(path, lambda header: header | {"settings": header["settings"] | {"randomness": "a seed"}}, 0)
+    forged(
+        path, lambda header: header | {"settings": header["settings"] | {"randomness": "a seed"}}, 0
+    )
     with pytest.raises(PrivacyError, match="its noise can be predicted"):
         synthdp.from_journal(path)
 
@@ -255,7 +311,9 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(
-    ("change", "line"), [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)], ids=range(33)
+    ("change", "line"),
+    [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)],
+    ids=range(33),
 )
 def test_what_is_forged_is_one_clear_error(path, change, line):
     run(path)

@@ -1,4 +1,6 @@
-"""Copies of a journal: whichever becomes a release, with a budget no two do that differ, and without one it is said."""
+"""Copies of a journal: whichever becomes a release, with a budget no two do that differ, and
+without one it is said.
+"""
 
 import shutil
 from pathlib import Path
@@ -115,7 +117,9 @@ def test_a_budget_that_is_not_there_is_asked_for_and_another_is_none(path, budge
     run(path, budget)
     moved = tmp_path / "elsewhere"
     Path(budget.path).rename(moved)
-    with pytest.raises(PrivacyError, match=r"is charged to budget '.*budget', which cannot be read there.*--budget"):
+    with pytest.raises(
+        PrivacyError, match=r"is charged to budget '.*budget', which cannot be read there.*--budget"
+    ):
         synthdp.from_journal(path)
     Budget.create(budget.path, epsilon=3.0, delta=1e-5, population="people")
     with pytest.raises(PrivacyError, match="but another one"):
@@ -145,9 +149,14 @@ def test_without_a_budget_the_certificate_says_what_two_copies_mean(path):
     copy = copied(path)
     assert stops(lambda: run(copy), 1)
     releases = [run(path), synthdp.from_journal(copy), synthdp.from_journal(path)]
-    assert len({release.certificate["run"]["id"] for release in releases}) == 1, "readers see that it is one run"
+    assert len({release.certificate["run"]["id"] for release in releases}) == 1, (
+        "readers see that it is one run"
+    )
     for release in releases:
-        assert "and both together are (2, 2e-06)-differentially private" in release.certificate["not_covered"][-1]
+        assert (
+            "and both together are (2, 2e-06)-differentially private"
+            in release.certificate["not_covered"][-1]
+        )
 
 
 def test_a_run_that_was_never_stopped_says_nothing_of_copies(path):
@@ -167,7 +176,9 @@ def test_nothing_is_claimed_of_a_journal_of_which_nothing_can_be_made(path, budg
 
 
 def test_the_days_on_which_it_went_on_are_kept_and_no_answer_is_lost(path, monkeypatch):
-    days = iter(["2026-01-01T23:59:59+00:00", "2026-01-02T00:00:00+00:00", "2026-03-04T05:06:07+00:00"])
+    days = iter(
+        ["2026-01-01T23:59:59+00:00", "2026-01-02T00:00:00+00:00", "2026-03-04T05:06:07+00:00"]
+    )
     moments = {}
     monkeypatch.setattr("synthdp.release.keeping.journal.now", lambda: moments["now"])
     for _ in range(2):
@@ -180,4 +191,7 @@ def test_the_days_on_which_it_went_on_are_kept_and_no_answer_is_lost(path, monke
     assert run(path).certificate["run"]["resumed"] == ["2026-01-02", "2026-03-04"]
     assert synthdp.from_journal(path).certificate["run"]["resumed"] == ["2026-01-02", "2026-03-04"]
     assert len(answers(path)) == len(whole.certificate["events"])
-    assert "each answer protects the records as they were when it was given" in whole.certificate["run"]["meaning"]
+    assert (
+        "each answer protects the records as they were when it was given"
+        in whole.certificate["run"]["meaning"]
+    )

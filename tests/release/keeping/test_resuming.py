@@ -1,11 +1,24 @@
-"""Stopped after any answer and started again, every recipe goes on: same answers, one charge, fresh noise."""
+"""Stopped after any answer and started again, every recipe goes on: same answers, one charge, fresh
+noise.
+"""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.stopped_runs import FIELDS, KINDS, RUN, SCHEMA, StopError, answers, frame, lines, of_the_release, stops
+from helpers.stopped_runs import (
+    FIELDS,
+    KINDS,
+    RUN,
+    SCHEMA,
+    StopError,
+    answers,
+    frame,
+    lines,
+    of_the_release,
+    stops,
+)
 
 import synthdp
 from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
@@ -27,7 +40,9 @@ def path(tmp_path):
 @pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
 def test_every_recipe_goes_on_after_any_answer(mechanism, path, monkeypatch):
     def run():
-        return synthdp.synthesize(frame()[["u", "v", "w"]], SCHEMA, mechanism=mechanism, journal=path, **RUN)
+        return synthdp.synthesize(
+            frame()[["u", "v", "w"]], SCHEMA, mechanism=mechanism, journal=path, **RUN
+        )
 
     has_ended = False
     for n_answers in (1, 3):  # those of earlier stops not counted
@@ -38,10 +53,17 @@ def test_every_recipe_goes_on_after_any_answer(mechanism, path, monkeypatch):
     assert lines(path)[: len(before)] == before, "nothing that was there has changed"
     assert len(whole.certificate["events"]) == len(answers(path)), "each answer is paid for, once"
     monkeypatch.setattr(CodedSource, "counts_of", None)
-    with pytest.warns(CautionWarning, match=r"journal '.*': nothing was asked of the records: .*; remove"):
+    with pytest.warns(
+        CautionWarning, match=r"journal '.*': nothing was asked of the records: .*; remove"
+    ):
         again = run()
-    assert of_the_release(again.certificate) == of_the_release(whole.certificate), "but for when it was replayed"
-    assert ("replayed" in again.certificate["run"], "replayed" in whole.certificate["run"]) == (True, has_ended)
+    assert of_the_release(again.certificate) == of_the_release(whole.certificate), (
+        "but for when it was replayed"
+    )
+    assert ("replayed" in again.certificate["run"], "replayed" in whole.certificate["run"]) == (
+        True,
+        has_ended,
+    )
     assert again.sample(50, seed=1).equals(whole.sample(50, seed=1))
 
 
@@ -53,7 +75,9 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
         people = people.assign(person=(np.arange(300) // 2).astype(str))
 
     def run():
-        return synthdp.synthesize(people, kinds=KINDS, mechanism="independent", journal=path, **RUN, **persons)
+        return synthdp.synthesize(
+            people, kinds=KINDS, mechanism="independent", journal=path, **RUN, **persons
+        )
 
     for n_answers in (2, 4):
         assert stops(run, n_answers)
@@ -76,7 +100,12 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
 def test_what_is_new_after_a_resumption_differs_from_resumption_to_resumption(path):
     def run():
         synthdp.synthesize(
-            frame()[["u", "v", "w"]], SCHEMA, mechanism="gaussian", workload="2-way", journal=path, **RUN
+            frame()[["u", "v", "w"]],
+            SCHEMA,
+            mechanism="gaussian",
+            workload="2-way",
+            journal=path,
+            **RUN,
         )
 
     assert stops(run, 1)
@@ -102,7 +131,14 @@ def test_what_is_new_after_a_resumption_differs_from_resumption_to_resumption(pa
         {"accounting": "zcdp"},
         {"domain_share": 0.3},
         {"schema": {"fields": FIELDS[::-1]}},
-        {"schema": {"fields": [*FIELDS[:2], FIELDS[2] | {"synthdp": {"derive": ["levels"]}, "constraints": {}}]}},
+        {
+            "schema": {
+                "fields": [
+                    *FIELDS[:2],
+                    FIELDS[2] | {"synthdp": {"derive": ["levels"]}, "constraints": {}},
+                ]
+            }
+        },
     ],
     ids="-".join,
 )
@@ -143,7 +179,7 @@ def answers_settings(path):
     return json.loads(lines(path)[0])["entry"]["settings"]
 
 
-# --- with a budget ----------------------------------------------------------------------------------------
+# --- with a budget --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -152,7 +188,11 @@ def budget(tmp_path):
 
 
 def charged(budget, path, **options):
-    run = {"schema": SCHEMA, "mechanism": "independent", "journal": path, "budget": budget} | RUN | options
+    run = (
+        {"schema": SCHEMA, "mechanism": "independent", "journal": path, "budget": budget}
+        | RUN
+        | options
+    )
     return synthdp.synthesize(frame()[["u", "v", "w"]], **run)
 
 
@@ -219,12 +259,16 @@ def test_an_older_copy_of_a_journal_whose_run_has_ended_is_refused(budget, path)
     older = path.read_bytes()
     charged(budget, path)
     path.write_bytes(older)
-    with pytest.raises(PrivacyError, match="has ended with other answers, so this is an older copy"):
+    with pytest.raises(
+        PrivacyError, match="has ended with other answers, so this is an older copy"
+    ):
         charged(budget, path)
     assert path.read_bytes() == older, "what was paid for stays, though the run is refused"
 
 
-def test_an_interrupt_after_the_charge_leaves_the_journal_that_is_charged(budget, path, monkeypatch):
+def test_an_interrupt_after_the_charge_leaves_the_journal_that_is_charged(
+    budget, path, monkeypatch
+):
     append = Budget._append
 
     def interrupted(*arguments):

@@ -32,7 +32,9 @@ def refined():
     fields = [SCHEMA["fields"][1] | {"synthdp": {"bins": 50}}, {"name": "y", "type": "integer"}]
     fields[1]["constraints"] = {"minimum": 0, "maximum": 40}
     frame = pd.DataFrame({"age": [3] * 400, "y": [4] * 400})
-    synthesis = synthdp.synthesize(frame, {"fields": fields}, epsilon=1, delta=1e-6, mechanism="mst")
+    synthesis = synthdp.synthesize(
+        frame, {"fields": fields}, epsilon=1, delta=1e-6, mechanism="mst"
+    )
     assert any(measurement.coarsening for measurement in synthesis.measurements)
     return synthesis
 
@@ -54,7 +56,12 @@ def partial():
     kept = []
     schema = Schema.from_dict(SCHEMA)
     release = Release(
-        schema=schema, epsilon=2, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+        schema=schema,
+        epsilon=2,
+        delta=1e-6,
+        mechanism="mst",
+        engine="graphical-model",
+        adjacency="add-remove",
     )
     release._mechanism = mechanism_named("independent")
     object.__setattr__(release._mechanism, "release", Unfinished().release)
@@ -68,7 +75,11 @@ def partial():
 def synthesis(request):
     if request.param in ("refined", "partial"):
         return request.getfixturevalue(request.param)
-    return synthesize(engine="direct") if request.param == "direct" else synthesize(mechanism=request.param)
+    return (
+        synthesize(engine="direct")
+        if request.param == "direct"
+        else synthesize(mechanism=request.param)
+    )
 
 
 def test_what_is_saved_comes_back(synthesis, tmp_path):
@@ -77,7 +88,9 @@ def test_what_is_saved_comes_back(synthesis, tmp_path):
     pd.testing.assert_frame_equal(loaded.sample(300, seed=3), synthesis.sample(300, seed=3))
     names = list(synthesis.schema.names)
     for columns in ([names[0]], [names[1]], names[:2], names[::-1]):
-        pd.testing.assert_series_equal(loaded.marginal(columns), synthesis.marginal(columns), rtol=1e-12)
+        pd.testing.assert_series_equal(
+            loaded.marginal(columns), synthesis.marginal(columns), rtol=1e-12
+        )
     assert loaded.certificate == json.loads(json.dumps(synthesis.certificate))
     assert loaded.schema.to_dict() == synthesis.schema.to_dict()
     assert len(loaded.measurements) == len(synthesis.measurements)
@@ -96,7 +109,11 @@ def test_the_same_synthesis_gives_the_same_bytes(synthesis, tmp_path):
     synthesis.save(tmp_path / "b")
     again = synthdp.load(tmp_path / "a")
     again.save(tmp_path / "c")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+    assert (
+        (tmp_path / "a").read_bytes()
+        == (tmp_path / "b").read_bytes()
+        == (tmp_path / "c").read_bytes()
+    )
 
 
 def test_a_partial_synthesis_is_fitted_when_it_is_asked(partial, tmp_path):
@@ -105,7 +122,11 @@ def test_a_partial_synthesis_is_fitted_when_it_is_asked(partial, tmp_path):
     assert loaded.fitted is None
     assert loaded.certificate["complete"] is False
     assert loaded.sample(9, seed=1).shape == (9, 3)
-    assert 0 < loaded.certificate["accounting"]["rho_spent"] < loaded.certificate["accounting"]["rho_budget"]
+    assert (
+        0
+        < loaded.certificate["accounting"]["rho_spent"]
+        < loaded.certificate["accounting"]["rho_budget"]
+    )
 
 
 def test_a_file_holds_json_and_numbers_only(synthesis, tmp_path):

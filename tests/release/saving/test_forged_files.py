@@ -1,4 +1,6 @@
-"""Files that somebody forged or that were damaged: a line each, no code run, nothing written anywhere."""
+"""Files that somebody forged or that were damaged: a line each, no code run, nothing written
+anywhere.
+"""
 
 import io
 import json
@@ -9,7 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke
-from helpers.release_files import MANIFEST, SUMS, edited, header_only, members_of, npy, replaced, summed, write_zip
+from helpers.release_files import (
+    MANIFEST,
+    SUMS,
+    edited,
+    header_only,
+    members_of,
+    npy,
+    replaced,
+    summed,
+    write_zip,
+)
 
 import synthdp
 from synthdp.core.errors import DataFileError
@@ -28,7 +40,9 @@ class Bomb:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """A release of single columns, and one with merged levels: so little budget that all rare levels are merged."""
+    """A release of single columns, and one with merged levels: so little budget that all rare
+    levels are merged.
+    """
     path = tmp_path_factory.mktemp("saved") / "plain"
     synthdp.synthesize(FRAME, SCHEMA, epsilon=2, delta=1e-6, mechanism="independent").save(path)
     return path
@@ -44,7 +58,11 @@ def refined(tmp_path_factory):
     return path
 
 
-POTENTIAL, VALUES, STDDEV = "model/potential-0.npy", "measurement-0/values.npy", "measurement-0/stddev.npy"
+POTENTIAL, VALUES, STDDEV = (
+    "model/potential-0.npy",
+    "measurement-0/values.npy",
+    "measurement-0/stddev.npy",
+)
 FORGERIES = {
     "newer format": edited(lambda m: m.update(format="synthdp-synthesis/3", schema=None)),
     "format of version 0": edited(lambda m: m.update(format="synthdp-synthesis/0")),
@@ -57,7 +75,9 @@ FORGERIES = {
     "model without tree": edited(lambda m: m["model"].pop("tree")),
     "tree of foreign names": edited(lambda m: m["model"].update(tree=[["os", "system"]])),
     "tree that is none": edited(lambda m: m["model"].update(tree=[["town"], ["age"]])),
-    "cliques outside of the tree": edited(lambda m: m["model"]["cliques"].__setitem__(0, ["town", "age", "code"])),
+    "cliques outside of the tree": edited(
+        lambda m: m["model"]["cliques"].__setitem__(0, ["town", "age", "code"])
+    ),
     "total is nan": edited(lambda m: m["model"].update(total=float("nan"))),
     "total is inf": edited(lambda m: m["model"].update(total=float("inf"))),
     "total is text": edited(lambda m: m["model"].update(total="many")),
@@ -75,9 +95,15 @@ FORGERIES = {
     "measurement without columns": edited(lambda m: m["measurements"][0].pop("columns")),
     "manifest is a list": replaced("synthesis.json", b"[]"),
     "manifest is deep": replaced("synthesis.json", b"[" * 200_000),
-    "manifest is deep and valid": edited(lambda m: m["certificate"].update(x=json.loads("[" * 60 + "]" * 60))),
+    "manifest is deep and valid": edited(
+        lambda m: m["certificate"].update(x=json.loads("[" * 60 + "]" * 60))
+    ),
     "a key stands twice": lambda files: files.update(
-        {MANIFEST: files[MANIFEST].replace(b'"format"', b'"format": "synthdp-synthesis/2", "format"', 1)}
+        {
+            MANIFEST: files[MANIFEST].replace(
+                b'"format"', b'"format": "synthdp-synthesis/2", "format"', 1
+            )
+        }
     ),
     "a number of 5,000 digits": lambda files: files.update(
         {MANIFEST: files[MANIFEST].replace(b'"total": ', b'"total": ' + b"9" * 5000, 1)}
@@ -85,7 +111,9 @@ FORGERIES = {
     "manifest is no text": replaced("synthesis.json", b"\xff\xfe\xfd"),
     "manifest is gone": lambda files: files.pop("synthesis.json"),
     "potential is gone": lambda files: files.pop(POTENTIAL),
-    "potential of objects": replaced(POTENTIAL, npy(np.array([Bomb()], dtype=object), allow_pickle=True)),
+    "potential of objects": replaced(
+        POTENTIAL, npy(np.array([Bomb()], dtype=object), allow_pickle=True)
+    ),
     "potential is a pickle": replaced(POTENTIAL, pickle.dumps(Bomb())),
     "values are a pickle": replaced(VALUES, pickle.dumps(Bomb())),
     "potential of another shape": replaced(POTENTIAL, npy(np.zeros(77))),
@@ -98,7 +126,9 @@ FORGERIES = {
     "shape of two numbers for one": replaced(STDDEV, header_only((2,), values=bytes(8))),
     "shape of nothing": replaced(VALUES, header_only((0, 10**15))),
     "shape of 70 axes": replaced(VALUES, header_only((1,) * 70, values=bytes(8))),
-    "header longer than it says": replaced(STDDEV, npy(np.float64(1)).replace(b"\x76\x00", b"\x77\x00")),
+    "header longer than it says": replaced(
+        STDDEV, npy(np.float64(1)).replace(b"\x76\x00", b"\x77\x00")
+    ),
     "columns of Fortran": replaced(POTENTIAL, npy(np.asfortranarray(np.ones((2, 2))))),
     "other byte order": replaced(POTENTIAL, npy(np.zeros(3, ">f8"))),
     "narrow floats": replaced(POTENTIAL, npy(np.zeros(3, "<f4"))),
@@ -148,11 +178,15 @@ REFINED = {
     "merged is a number": edited(lambda m: m["model"].update(merged=3)),
     "merged names are foreign": edited(lambda m: m["model"].update(merged=["x"])),
     "coarse model is gone": edited(lambda m: m["model"].pop("coarse")),
-    "coarse model is itself": edited(lambda m: m["model"].update(coarse=m["model"] | {"coarse": {}})),
+    "coarse model is itself": edited(
+        lambda m: m["model"].update(coarse=m["model"] | {"coarse": {}})
+    ),
     "groups with gaps": replaced("model/groups-0.npy", npy(np.full(51, 7.0))),
     "groups of nan": replaced("model/groups-0.npy", npy(np.full(51, np.nan))),
     "shares of another shape": replaced("model/shares-0.npy", npy(np.ones(3))),
-    "other groups were measured": replaced("measurement-2/groups-0.npy", npy(np.zeros(4, np.int64))),
+    "other groups were measured": replaced(
+        "measurement-2/groups-0.npy", npy(np.zeros(4, np.int64))
+    ),
 }
 
 
@@ -163,7 +197,9 @@ def test_forged_refined_models_are_refused(forge, refined, tmp_path):
 
 def test_a_newer_format_is_named_in_a_sentence(plain, tmp_path):
     path = forged(plain, FORGERIES["newer format"], tmp_path / "forged")
-    with pytest.raises(DataFileError, match=r"its format synthdp-synthesis/3 is newer than .*/2, .*; update"):
+    with pytest.raises(
+        DataFileError, match=r"its format synthdp-synthesis/3 is newer than .*/2, .*; update"
+    ):
         synthdp.load(path)
     members = members_of(path)  # also where all else is of another kind
     write_zip(path, {MANIFEST: members[MANIFEST], "values.parquet": b"PAR1"})
@@ -177,12 +213,18 @@ def with_sums(change):
 
 
 CHECKSUMS = {
-    "none": with_sums(lambda whole, _: [(name, data) for name, data in whole.items() if name != SUMS]),
+    "none": with_sums(
+        lambda whole, _: [(name, data) for name, data in whole.items() if name != SUMS]
+    ),
     "one is wrong": with_sums(lambda whole, sums: whole | {SUMS: sums.replace(sums[:4], b"beef")}),
     "one is not there": with_sums(lambda whole, sums: whole | {SUMS: sums.split(b"\n", 1)[1]}),
-    "one too many": with_sums(lambda whole, sums: whole | {SUMS: sums + sums[:64] + b"  model/other.npy\n"}),
+    "one too many": with_sums(
+        lambda whole, sums: whole | {SUMS: sums + sums[:64] + b"  model/other.npy\n"}
+    ),
     "values changed": with_sums(lambda whole, _: whole | {VALUES: whole[VALUES][:-1] + b"\x01"}),
-    "a member that is not listed": with_sums(lambda whole, _: whole | {"more.npy": npy(np.zeros(3))}),
+    "a member that is not listed": with_sums(
+        lambda whole, _: whole | {"more.npy": npy(np.zeros(3))}
+    ),
     "a name stands twice": with_sums(lambda whole, _: [*whole.items(), (VALUES, whole[VALUES])]),
     "a manifest stands twice": with_sums(lambda whole, _: [(MANIFEST, b"{}"), *whole.items()]),
     "no text": with_sums(lambda whole, _: whole | {SUMS: b"\xff"}),
@@ -199,9 +241,16 @@ def test_checksums_cover_all_members_and_nothing_else(change, plain, tmp_path):
 
 def test_the_schema_alone_is_read_with_the_same_care(plain, tmp_path):
     members = members_of(plain)
-    assert read_schema(write_zip(tmp_path / "plain", members)).names == synthdp.load(plain).schema.names
+    assert (
+        read_schema(write_zip(tmp_path / "plain", members)).names
+        == synthdp.load(plain).schema.names
+    )
     for name, content, says in (
-        ("newer", members[MANIFEST].replace(b"synthdp-synthesis/2", b"synthdp-synthesis/3"), "newer"),
+        (
+            "newer",
+            members[MANIFEST].replace(b"synthdp-synthesis/2", b"synthdp-synthesis/3"),
+            "newer",
+        ),
         ("deep", b"[" * 200_000, "no saved synthesis"),
         ("large", b" " * 2**23 + members[MANIFEST], "larger than"),
     ):
@@ -221,7 +270,9 @@ def test_what_a_later_version_may_add_is_left_alone(plain, tmp_path):
 @pytest.mark.parametrize("name", ["../../evil.npy", "/evil", "C:\\evil", "model/../../evil.npy"])
 def test_names_that_climb_out_of_the_folder_write_nothing(name, plain, tmp_path):
     before = sorted(tmp_path.parent.rglob("*"))
-    path = forged(plain, lambda members: members.update({name: npy(np.zeros(3))}), tmp_path / "forged")
+    path = forged(
+        plain, lambda members: members.update({name: npy(np.zeros(3))}), tmp_path / "forged"
+    )
     assert synthdp.load(path).sample(3).shape == (3, 3)
     assert sorted(tmp_path.parent.rglob("*")) == sorted([*before, path])
 
@@ -229,7 +280,9 @@ def test_names_that_climb_out_of_the_folder_write_nothing(name, plain, tmp_path)
 def test_files_of_version_1_need_no_checksums(plain, tmp_path):
     members = members_of(plain)
     edited(lambda m: (m.update(format="synthdp-synthesis/1"), m.pop("software")))(members)
-    path = write_zip(tmp_path / "old", members | {"../../evil.npy": npy(np.zeros(3)), "/evil": b"x"})
+    path = write_zip(
+        tmp_path / "old", members | {"../../evil.npy": npy(np.zeros(3)), "/evil": b"x"}
+    )
     assert synthdp.load(path).sample(5, seed=2).equals(synthdp.load(plain).sample(5, seed=2))
 
 
@@ -243,7 +296,9 @@ def test_a_damaged_file_is_refused_wherever_the_damage_is(plain, tmp_path):
             synthdp.load(path)
     expected = synthdp.load(plain).sample(3, seed=1)
     for position in generator.integers(0, len(content), 300):
-        path.write_bytes(content[:position] + bytes([content[position] ^ 0xFF]) + content[position + 1 :])
+        path.write_bytes(
+            content[:position] + bytes([content[position] ^ 0xFF]) + content[position + 1 :]
+        )
         try:  # checksums do not cover dates of members
             found = synthdp.load(path).sample(3, seed=1)
         except DataFileError:
@@ -256,7 +311,9 @@ def test_other_zips_are_refused(tmp_path):
     write_zip(tmp_path / "other", {"a.txt": b"x"})
     write_zip(tmp_path / "lzma", {MANIFEST: b"{}"}, method=zipfile.ZIP_LZMA)
     write_zip(tmp_path / "bzip2", {MANIFEST: b"{}"}, method=zipfile.ZIP_BZIP2)
-    data = bytearray(write_zip(tmp_path / "encrypted", {MANIFEST: b"{}"}, method=zipfile.ZIP_STORED).read_bytes())
+    data = bytearray(
+        write_zip(tmp_path / "encrypted", {MANIFEST: b"{}"}, method=zipfile.ZIP_STORED).read_bytes()
+    )
     data[6] |= 1
     data[data.index(b"PK\x01\x02") + 8] |= 1
     (tmp_path / "encrypted").write_bytes(data)

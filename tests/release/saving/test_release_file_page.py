@@ -1,4 +1,6 @@
-"""What docs/release-file.md says of the file: a reader written from it alone reads what synthdp wrote."""
+"""What docs/release-file.md says of the file: a reader written from it alone reads what synthdp
+wrote.
+"""
 
 import io
 import json
@@ -26,13 +28,32 @@ SAVED = sorted((Path(__file__).parent / "saved").glob("*.synthdp"))
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="no checkout: the page is not there")
 
 FIELDS = [
-    {"name": "town", "type": "string", "constraints": {"enum": ["A", "B"]}, "synthdp": {"other": "C"}},
+    {
+        "name": "town",
+        "type": "string",
+        "constraints": {"enum": ["A", "B"]},
+        "synthdp": {"other": "C"},
+    },
     {"name": "mark", "type": "string", "constraints": {"enum": ["x"], "required": True}}
     | {"synthdp": {"merged": {"levels": ["y", "z"], "weights": [2, 1]}}},
     {"name": "sick", "type": "boolean"},
-    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 4}},
-    {"name": "pay", "type": "number", "constraints": {"required": True}, "synthdp": {"edges": [0, 1, 10, 100]}},
-    {"name": "born", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2000-12-31"}}
+    {
+        "name": "age",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 99},
+        "synthdp": {"bins": 4},
+    },
+    {
+        "name": "pay",
+        "type": "number",
+        "constraints": {"required": True},
+        "synthdp": {"edges": [0, 1, 10, 100]},
+    },
+    {
+        "name": "born",
+        "type": "date",
+        "constraints": {"minimum": "2000-01-01", "maximum": "2000-12-31"},
+    }
     | {"synthdp": {"bins": 3, "parts": ["weekday", "month"]}},
     {"name": "id", "type": "id"},
 ]
@@ -49,13 +70,20 @@ class Reader:
             assert sha256(found[name]).hexdigest() == digest
         self.manifest = json.loads(found.pop("synthesis.json").decode("ascii"))
         assert self.manifest["format"] == "synthdp-synthesis/2"
-        self.arrays = {name: np.load(io.BytesIO(data), allow_pickle=False) for name, data in found.items()}
+        self.arrays = {
+            name: np.load(io.BytesIO(data), allow_pickle=False) for name, data in found.items()
+        }
         self.fields = {field["name"]: field for field in self.manifest["schema"]["fields"]}
 
     def measurements(self):
         for i, entry in enumerate(self.manifest["measurements"]):
-            groups = {name: self.arrays[f"measurement-{i}/groups-{j}.npy"] for j, name in enumerate(entry["merged"])}
-            values, stddev = (self.arrays[f"measurement-{i}/{name}.npy"] for name in ("values", "stddev"))
+            groups = {
+                name: self.arrays[f"measurement-{i}/groups-{j}.npy"]
+                for j, name in enumerate(entry["merged"])
+            }
+            values, stddev = (
+                self.arrays[f"measurement-{i}/{name}.npy"] for name in ("values", "stddev")
+            )
             yield entry["columns"], values, stddev, groups
 
     def n_levels(self, attribute):
@@ -76,7 +104,9 @@ class Reader:
 
 @pytest.fixture
 def released(tmp_path):
-    """A release with columns of all kinds, merged levels and a scale of noise for each cell, and its file."""
+    """A release with columns of all kinds, merged levels and a scale of noise for each cell, and
+    its file.
+    """
     schema = synthdp.Schema.from_dict({"fields": FIELDS})
     domain, rng = schema.domain, np.random.default_rng(0)
     counts = [((name,), None) for name in domain.attributes]
@@ -96,14 +126,18 @@ def test_a_reader_written_from_the_page_gets_the_same_measurements(released):
     synthesis, reader = released
     found = list(reader.measurements())
     assert len(found) == len(synthesis.measurements) == len(synthesis.schema.names) + 2
-    for (columns, values, stddev, groups), wanted in zip(found, synthesis.measurements, strict=True):
+    for (columns, values, stddev, groups), wanted in zip(
+        found, synthesis.measurements, strict=True
+    ):
         assert tuple(columns) == wanted.clique
         np.testing.assert_array_equal(values, wanted.values)
         np.testing.assert_array_equal(stddev, wanted.stddev)
         assert groups.keys() == wanted.groups.keys()
         for name, merging in groups.items():
             np.testing.assert_array_equal(merging, wanted.groups[name])
-        sizes = [groups[name].max() + 1 if name in groups else reader.n_levels(name) for name in columns]
+        sizes = [
+            groups[name].max() + 1 if name in groups else reader.n_levels(name) for name in columns
+        ]
         assert values.shape == tuple(sizes)
 
 
@@ -116,7 +150,9 @@ def test_levels_come_in_the_order_that_the_page_says(released):
     assert [interval.left for interval in schema["pay"].labels] == [0, 1, 10]
     assert schema["born"].labels[0].left.date() == date(2000, 1, 1)
     assert list(schema["born:weekday"].labels[:7])[::6] == ["Monday", "Sunday"]
-    assert all(schema[name].labels.isna()[-1] for name in ("town", "sick", "age", "born", "born:month"))
+    assert all(
+        schema[name].labels.isna()[-1] for name in ("town", "sick", "age", "born", "born:month")
+    )
 
 
 def rows_under(heading, text):
@@ -131,19 +167,31 @@ def names_in(cell):
 
 def test_the_page_names_each_key_and_member(released):
     text, manifest = PAGE.read_text(encoding="utf-8"), released[1].manifest
-    assert {key for row in rows_under("## synthesis.json", text) for key in names_in(row[0])} == manifest.keys()
+    assert {
+        key for row in rows_under("## synthesis.json", text) for key in names_in(row[0])
+    } == manifest.keys()
     keys = {key for row in rows_under("### Measurements", text) for key in names_in(row[0])}
-    assert [entry.keys() for entry in manifest["measurements"]] == [keys] * len(manifest["measurements"])
+    assert [entry.keys() for entry in manifest["measurements"]] == [keys] * len(
+        manifest["measurements"]
+    )
     patterns = {name for row in rows_under("## The container", text) for name in names_in(row[0])}
-    patterns |= {f"measurement-<i>/{name}" for name in patterns if name in ("stddev.npy", "groups-<j>.npy")}
-    plain = "|".join(re.sub(r"<\w+>", "[a-z0-9-]+", re.escape(name).replace(r"\-", "-")) for name in patterns)
+    patterns |= {
+        f"measurement-<i>/{name}" for name in patterns if name in ("stddev.npy", "groups-<j>.npy")
+    }
+    plain = "|".join(
+        re.sub(r"<\w+>", "[a-z0-9-]+", re.escape(name).replace(r"\-", "-")) for name in patterns
+    )
     assert [name for name in released[1].arrays if not re.fullmatch(plain, name)] == []
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_the_page_names_each_part_of_a_model(path, tmp_path):
     rows = rows_under("### Models", PAGE.read_text(encoding="utf-8"))
-    known = {kind: (names_in(keys), names_in(arrays)) for cell, keys, arrays, _ in rows for kind in names_in(cell)}
+    known = {
+        kind: (names_in(keys), names_in(arrays))
+        for cell, keys, arrays, _ in rows
+        for kind in names_in(cell)
+    }
     assert known.keys() | {"records"} == KINDS.keys()
     synthdp.load(path).save(tmp_path / "again")
     found = members_of(tmp_path / "again")
@@ -167,5 +215,13 @@ def test_the_page_says_the_limits():
         archive.FORMAT,
     )
     assert [each for each in said if each not in text] == []
-    assert (members.MAX_RATIO, members.ALWAYS_ALLOWED, members.MAX_BYTES) == (1000, 16 << 20, 4 << 30)
-    assert (archive._MAX_MANIFEST, archive._MANIFEST_RATIO, archive._MAX_TABLES) == (2 << 20, 100, 512 << 20)
+    assert (members.MAX_RATIO, members.ALWAYS_ALLOWED, members.MAX_BYTES) == (
+        1000,
+        16 << 20,
+        4 << 30,
+    )
+    assert (archive._MAX_MANIFEST, archive._MANIFEST_RATIO, archive._MAX_TABLES) == (
+        2 << 20,
+        100,
+        512 << 20,
+    )

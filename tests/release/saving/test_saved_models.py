@@ -51,7 +51,9 @@ def test_drawn_rows_have_these_marginals_and_keep_to_the_rule(name, synthesis):
     domain, columns = synthesis.model.domain, synthesis.model.sample(N_ROWS, seed=1)
     shares = np.asarray(EXPECTED[name]["marginals"]["sex,town"]) / EXPECTED[name]["total"]
     drawn = np.zeros(shares.shape)
-    np.add.at(drawn, tuple(columns[domain.index(attribute)] for attribute in ("sex", "town")), 1 / N_ROWS)
+    np.add.at(
+        drawn, tuple(columns[domain.index(attribute)] for attribute in ("sex", "town")), 1 / N_ROWS
+    )
     # Seven standard errors of a share drawn at random; rounding only brings it closer.
     assert np.abs(drawn - shares).max() <= 7 * np.sqrt(0.25 / N_ROWS)
 
@@ -59,7 +61,9 @@ def test_drawn_rows_have_these_marginals_and_keep_to_the_rule(name, synthesis):
 def test_rows_are_completed_and_slices_drawn(synthesis):
     domain = synthesis.model.domain
     given = np.arange(60) % domain["town"]
-    assert np.array_equal(synthesis.model.complete({"town": given}, seed=1)[domain.index("town")], given)
+    assert np.array_equal(
+        synthesis.model.complete({"town": given}, seed=1)[domain.index("town")], given
+    )
     rows = synthesis.model.sample_where({"marital": np.array([False, True])}, 60, seed=1)
     assert rows[domain.index("marital")].tolist() == [1] * 60
     assert rows[domain.index("age")].min() > 0

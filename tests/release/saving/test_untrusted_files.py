@@ -1,4 +1,6 @@
-"""Files that ask for more than they hold: a subprocess reads each within 200 MB more than Python and its libraries."""
+"""Files that ask for more than they hold: a subprocess reads each within 200 MB more than Python
+and its libraries.
+"""
 
 import subprocess
 import sys
@@ -14,7 +16,9 @@ from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.core.sealing import sealed
 from synthdp.release.saving import members
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory are those of POSIX")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="limits of memory are those of POSIX"
+)
 
 READER = """
 import resource, sys
@@ -42,7 +46,9 @@ for path in sys.argv[2:]:
 
 def numbers(kind, n, **own):
     bounds = {"minimum": 0, "maximum": 10**9, "required": True}
-    return [{"name": f"c{i}", "type": kind, "constraints": bounds, "synthdp": own} for i in range(n)]
+    return [
+        {"name": f"c{i}", "type": kind, "constraints": bounds, "synthdp": own} for i in range(n)
+    ]
 
 
 def of_schema(fields, *rules):
@@ -64,36 +70,62 @@ def of_model(fields, state, arrays):
 
 
 def everything(n):
-    return {"forbid": {f"c{i}": {"minimum": 0} for i in range(n - 1)} | {f"c{n - 1}": {"maximum": 0}}}
+    return {
+        "forbid": {f"c{i}": {"minimum": 0} for i in range(n - 1)} | {f"c{n - 1}": {"maximum": 0}}
+    }
 
 
 NAMES = [f"c{i}" for i in range(6)]
 TREE = {"kind": "markov-random-field", "cliques": []}
-ONE = TREE | {"tree": [["c0"]], "total": 1.0, "status": {"ended": "optimal", "n_iterations": 1, "loss": 0.0}}
+ONE = TREE | {
+    "tree": [["c0"]],
+    "total": 1.0,
+    "status": {"ended": "optimal", "n_iterations": 1, "loss": 0.0},
+}
 GROUPS = {"groups-0": np.minimum(np.arange(65536.0), 9000), "shares-0": np.ones(65536)}
-DATE = {"name": "d", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2001-01-01"}}
+DATE = {
+    "name": "d",
+    "type": "date",
+    "constraints": {"minimum": "2000-01-01", "maximum": "2001-01-01"},
+}
 ID = {"name": "i", "type": "id"}
 REFUSED = {
     "lists in JSON": edited(lambda m: m["certificate"].update(x=[[]] * 1_200_000)),
     "columns of a million bins": of_schema(numbers("integer", 90, bins=10**6)),
-    "sizes of a million": edited(lambda m: m.update(schema=dict.fromkeys(NAMES, 10**6), measurements=[], model=None)),
+    "sizes of a million": edited(
+        lambda m: m.update(schema=dict.fromkeys(NAMES, 10**6), measurements=[], model=None)
+    ),
     "a long format": of_schema([DATE | {"format": "%Y-%m-%d" + "x" * 10**6}]),
     "a rule on many columns": of_schema(numbers("integer", 5, bins=1000), everything(5)),
     "many rules": of_schema(numbers("integer", 2, bins=5000), *[everything(2)] * 50),
-    "a map of a million": of_schema(numbers("integer", 2, bins=10**6), {"determines": ["c0", "c1"], "map": {}}),
-    "a pattern of a gigabyte": of_schema([*numbers("integer", 1), ID | {"pattern": "{:9000000000d}"}]),
-    "a pattern that looks inside": of_schema([*numbers("integer", 1), ID | {"pattern": "{0.real}"}]),
-    "a locale that is a module": of_schema([*numbers("integer", 1), ID | {"type": "name", "locale": "os.path"}]),
-    "a tree of 10^12 cells": of_model(numbers("integer", 6, bins=100), TREE | {"tree": [NAMES]}, {}),
+    "a map of a million": of_schema(
+        numbers("integer", 2, bins=10**6), {"determines": ["c0", "c1"], "map": {}}
+    ),
+    "a pattern of a gigabyte": of_schema(
+        [*numbers("integer", 1), ID | {"pattern": "{:9000000000d}"}]
+    ),
+    "a pattern that looks inside": of_schema(
+        [*numbers("integer", 1), ID | {"pattern": "{0.real}"}]
+    ),
+    "a locale that is a module": of_schema(
+        [*numbers("integer", 1), ID | {"type": "name", "locale": "os.path"}]
+    ),
+    "a tree of 10^12 cells": of_model(
+        numbers("integer", 6, bins=100), TREE | {"tree": [NAMES]}, {}
+    ),
     "levels by groups": of_model(
-        numbers("integer", 1, bins=65536), {"kind": "refined", "merged": ["c0"], "coarse": ONE}, GROUPS
+        numbers("integer", 1, bins=65536),
+        {"kind": "refined", "merged": ["c0"], "coarse": ONE},
+        GROUPS,
     ),
     "blanks for JSON": lambda found: found.update({MANIFEST: b" " * 2**24}),
 }
 READ = {
     "fewer lists": edited(lambda m: m["certificate"].update(x=[[]] * 300_000)),
     "a million bins": of_schema(numbers("number", 1, bins=10**6)),
-    "a tree of a million cells": of_model(numbers("integer", 6, bins=100), TREE | {"tree": [NAMES[:3], NAMES[3:]]}, {}),
+    "a tree of a million cells": of_model(
+        numbers("integer", 6, bins=100), TREE | {"tree": [NAMES[:3], NAMES[3:]]}, {}
+    ),
     "zeros beside": lambda found: found.update({"zeros": bytes(15_000_000)}),
     "zeros": lambda found: found.update({"model/zeros-0.npy": npy(np.zeros(1_500_000))}),
 }
@@ -105,16 +137,23 @@ LONG = ("columns of a million bins", "sizes of a million", "fewer lists", "zeros
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     domain = synthdp.Schema.from_dict(SCHEMA).domain
-    counts = [synthdp.LinearMeasurement((name,), np.full(domain[name], 50.0), 2.0) for name in domain.attributes]
+    counts = [
+        synthdp.LinearMeasurement((name,), np.full(domain[name], 50.0), 2.0)
+        for name in domain.attributes
+    ]
     path = tmp_path_factory.mktemp("saved") / "plain"
     synthdp.from_measurements(SCHEMA, counts, engine="graphical-model").save(path)
     return path
 
 
-@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["most", "all"])
+@pytest.mark.parametrize(
+    "is_whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["most", "all"]
+)
 def test_small_files_that_ask_for_much_are_read_or_refused_within_200_mb(plain, tmp_path, is_whole):
     paths, left_out = [plain], () if is_whole else LONG
-    refused, read = ({name: each[name] for name in each if name not in left_out} for each in (REFUSED, READ))
+    refused, read = (
+        {name: each[name] for name in each if name not in left_out} for each in (REFUSED, READ)
+    )
     for number, forge in enumerate([*refused.values(), *read.values()]):
         found = members_of(plain)
         forge(found)
@@ -142,7 +181,9 @@ def test_a_larger_limit_is_asked_for_and_can_be_given(plain, tmp_path, monkeypat
         forge(found)
         path = write_zip(tmp_path / "large", summed(found))
         size = sum(map(len, summed(found).values()))
-        with pytest.raises(DataFileError, match=r"larger than a file of its size should be; .* larger max_bytes"):
+        with pytest.raises(
+            DataFileError, match=r"larger than a file of its size should be; .* larger max_bytes"
+        ):
             synthdp.load(path, max_bytes=size - 1)
         assert synthdp.load(path, max_bytes=size).sample(3).shape == (3, 3)
     monkeypatch.setattr(members, "ALWAYS_ALLOWED", 10**4)
@@ -155,7 +196,9 @@ def test_tables_of_a_model_have_the_limit_as_well(plain, tmp_path):
     found = members_of(plain)
     of_model(numbers("integer", 3, bins=300), TREE | {"tree": [NAMES[:3]]}, {})(found)
     path = write_zip(tmp_path / "tree", summed(found))
-    with pytest.raises(DataFileError, match=r"tables of its model take 0.9 GB; .* larger max_bytes"):
+    with pytest.raises(
+        DataFileError, match=r"tables of its model take 0.9 GB; .* larger max_bytes"
+    ):
         synthdp.load(path)
     assert synthdp.load(path, max_bytes=10**9).fitted is not None
 

@@ -23,7 +23,10 @@ def test_all_that_may_be_said_comes_back_from_yaml_and_json(tmp_path):
 
 def test_yaml_as_people_write_it(tmp_path):
     path = tmp_path / "a.yml"
-    path.write_text("publication_date: 2026-11-22\nnotes: |\n  one\n  two\ncurators:\n- name: Büro\n", "utf-8-sig")
+    path.write_text(
+        "publication_date: 2026-11-22\nnotes: |\n  one\n  two\ncurators:\n- name: Büro\n",
+        "utf-8-sig",
+    )
     found = {"publication_date": "2026-11-22", "notes": "one\ntwo", "curators": [{"name": "Büro"}]}
     assert read_about(path) == found
     assert read_about({"name": "B\u200cro\u00a0", "notes": "a\r\n\tb"}) == {
@@ -43,10 +46,19 @@ def test_yaml_as_people_write_it(tmp_path):
         ({"curators": [{"name": "x"}] * 51}, "no list of 1 to 50"),
         ({"curators": ["Office"]}, r"curators\[0\] is a str; write keys such as 'name"),
         ({"curators": [{"type": "Government"}]}, r"curators\[0\] has no name"),
-        ({"curators": [{"name": "x", "tpye": "Industry"}]}, "'tpye' is not known; did you mean 'type'"),
-        ({"curators": [{"name": "x", "type": "Church"}]}, r"type is 'Church'; give one of 'Government'"),
+        (
+            {"curators": [{"name": "x", "tpye": "Industry"}]},
+            "'tpye' is not known; did you mean 'type'",
+        ),
+        (
+            {"curators": [{"name": "x", "type": "Church"}]},
+            r"type is 'Church'; give one of 'Government'",
+        ),
         ({"region": False}, "region is 'False', which is no text; write it in quotes"),
-        ({"release_type": ["One release"]}, "release_type is .*give one of 'One release', 'Many releases'"),
+        (
+            {"release_type": ["One release"]},
+            "release_type is .*give one of 'One release', 'Many releases'",
+        ),
         ({"publication_date": "22.11.2026"}, "write a day as 2026-12-31"),
         ({"publication_date": "20261122"}, "write a day as 2026-12-31"),
         ({"publication_date": 2026}, "write a day as 2026-12-31"),
@@ -68,7 +80,11 @@ def test_anything_else_is_refused_in_a_line(said, problem):
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("a.yaml", "name: x\nname: y\n", "line 2: it is not valid YAML: the key 'name' stands twice"),
+        (
+            "a.yaml",
+            "name: x\nname: y\n",
+            "line 2: it is not valid YAML: the key 'name' stands twice",
+        ),
         ("a.yaml", "name: [x\n", "it is not valid YAML"),
         ("a.yaml", "a: &x [1]\nb: *x\n", "line 2: .*references"),
         ("a.yaml", "name: !!python/object/apply:os.system ['true']\n", "it is not valid YAML"),

@@ -18,7 +18,9 @@ SIZES = {"a": 2, "b": 3}
 
 
 def released(epsilon, delta=1e-9, rows=FRAME, **more):
-    return synthdp.synthesize(rows.drop(columns="person"), SIZES, epsilon=epsilon, delta=delta, **more)
+    return synthdp.synthesize(
+        rows.drop(columns="person"), SIZES, epsilon=epsilon, delta=delta, **more
+    )
 
 
 def said(**given):
@@ -58,12 +60,16 @@ def test_delta_is_held_against_the_noisy_number_of_records():
 
 
 def test_of_persons_there_are_at_least_as_many_as_rows_over_the_most_of_one():
-    """5,000 rows of at most 5 a person are 1,000 persons or more: a delta of 9e-5 is small enough for so many."""
+    """5,000 rows of at most 5 a person are 1,000 persons or more: a delta of 9e-5 is small enough
+    for so many.
+    """
     rows = pd.concat([FRAME] * 5, ignore_index=True)
     persons = {"unit": "person", "max_rows_per_unit": 5}
     schema = OpenSchema.from_dict(SIZES)
     found = [
-        synthdp.synthesize(rows, schema, epsilon=8.0, delta=delta, **persons).certificate["cautions"]
+        synthdp.synthesize(rows, schema, epsilon=8.0, delta=delta, **persons).certificate[
+            "cautions"
+        ]
         for delta in (9e-5, 1e-3)
     ]
     assert found[0] == []
@@ -77,7 +83,9 @@ def test_of_persons_there_are_at_least_as_many_as_rows_over_the_most_of_one():
 def test_a_total_is_clear_from_four_standard_deviations_on():
     def found(total, stddev):
         counts = np.array([total / 2, total / 2])
-        return clear_total([LinearMeasurement(("a",), counts, stddev), LinearMeasurement(("b",), counts, stddev)])
+        return clear_total(
+            [LinearMeasurement(("a",), counts, stddev), LinearMeasurement(("b",), counts, stddev)]
+        )
 
     noise = 10.0  # each sums up two cells, and there are two
     assert found(CLEAR_TOTAL * noise + 1e-6, 10.0) == pytest.approx(CLEAR_TOTAL * noise)

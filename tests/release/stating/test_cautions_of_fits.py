@@ -1,4 +1,6 @@
-"""A fit that is not what its engine's are says so where people look: a warning, the certificate, stderr."""
+"""A fit that is not what its engine's are says so where people look: a warning, the certificate,
+stderr.
+"""
 
 import json
 from pathlib import Path
@@ -49,14 +51,19 @@ def test_the_caution_is_kept_in_files_and_said_on_stderr(circle, tmp_path, monke
     assert outcome.code == 0
     assert outcome.notes[0].startswith(f"synthdp: caution: {TEXT}")
     assert json.loads(Path("out.csv.privacy.json").read_text())["cautions"][0].startswith(TEXT)
-    assert f"caution            {TEXT}" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
+    assert (
+        f"caution            {TEXT}" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
+    )
 
 
 def test_a_fit_made_when_it_is_needed_is_in_the_certificate_from_then_on(circle, monkeypatch):
     """Measurements rescued from a run that was stopped have no model yet."""
     made = synthdp.from_measurements(DOMAIN, circle)
     rescued = synthdp.Synthesis(
-        schema=made.schema, measurements=circle, model=None, certificate={**made.certificate, "cautions": ["old"]}
+        schema=made.schema,
+        measurements=circle,
+        model=None,
+        certificate={**made.certificate, "cautions": ["old"]},
     )
     monkeypatch.setattr("synthdp.release.synthesis.engine_named", lambda _: HASTY)
     assert rescued.certificate["cautions"] == ["old"]
@@ -70,7 +77,9 @@ def test_a_release_that_stops_early_says_so_on_stderr(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     rows = rng.integers(0, [3, 4, 5], (400, 3))
-    Path("people.csv").write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    Path("people.csv").write_text(
+        "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+    )
     Path("domain.json").write_text(json.dumps({"a": 3, "b": 4, "c": 5}))
     monkeypatch.setitem(registry.ENGINES, "graphical-model", "hasty:Hasty")
     tmp_path.joinpath("hasty.py").write_text(
@@ -81,7 +90,17 @@ def test_a_release_that_stops_early_says_so_on_stderr(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     budget = ("--epsilon", "1", "--delta", "1e-6", "--mechanism", "gaussian", "--workload", "2-way")
-    outcome = invoke("run", "people.csv", "-s", "domain.json", "-o", "out.csv", *budget, "--engine", "graphical-model")
+    outcome = invoke(
+        "run",
+        "people.csv",
+        "-s",
+        "domain.json",
+        "-o",
+        "out.csv",
+        *budget,
+        "--engine",
+        "graphical-model",
+    )
     assert outcome.code == 0
     assert [line for line in outcome.lines if line.startswith(f"synthdp: caution: {TEXT}")]
     assert json.loads(Path("out.csv.privacy.json").read_text())["engine"]["ended"] == "stopped"

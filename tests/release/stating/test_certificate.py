@@ -24,14 +24,19 @@ from synthdp.release.stating.words import RECORDS
 
 pytestmark = pytest.mark.fresh_noise
 
-MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
+MODULES = [
+    importlib.import_module(f"synthdp.privacy.{m.name}")
+    for m in pkgutil.iter_modules(synthdp.privacy.__path__)
+]
 
 ONE_RECORD = "people with more than one record: the guarantee is for one record"
 
 
 def gdp_certificate():
     domain = Domain(("a", "b"), (2, 2))
-    ledger = PrivacyLedger(epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP)
+    ledger = PrivacyLedger(
+        epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP
+    )
     table = PrivateTable(ArraySource(domain, [(0, 1)] * 5), ledger)
     score = MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)})
     table.scores([("a",), ("b",)], score=score, rho=ledger.budget / 3)
@@ -39,16 +44,22 @@ def gdp_certificate():
     return ledger, privacy_certificate(ledger=ledger, randomness=table.randomness, release={})
 
 
-def certificate(randomness=None, release=None, epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE):
+def certificate(
+    randomness=None, release=None, epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE
+):
     domain = Domain(("a", "b"), (2, 2))
     ledger = PrivacyLedger(epsilon=epsilon, delta=delta, adjacency=adjacency)
     table = PrivateTable(ArraySource(domain, [(0, 1)] * 5), ledger, randomness=randomness)
     table.measure(("a",), rho=ledger.budget / 3)
     table.select(
-        [("a",), ("b",)], score=MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)}), rho=ledger.budget / 9
+        [("a",), ("b",)],
+        score=MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)}),
+        rho=ledger.budget / 9,
     )
     table.measure(("a", "b"), rho=ledger.remaining / 2)
-    return ledger, privacy_certificate(ledger=ledger, randomness=table.randomness, release=release or {})
+    return ledger, privacy_certificate(
+        ledger=ledger, randomness=table.randomness, release=release or {}
+    )
 
 
 def test_it_states_the_guarantee():
@@ -74,12 +85,18 @@ def test_injected_randomness_is_not_private():
 def test_it_is_plain_json_and_adds_up(adjacency):
     ledger, statement = certificate(adjacency=adjacency)
     assert json.loads(json.dumps(statement, allow_nan=False)) == statement
-    assert sum(event["rho"] for event in statement["events"]) == pytest.approx(statement["accounting"]["rho_spent"])
+    assert sum(event["rho"] for event in statement["events"]) == pytest.approx(
+        statement["accounting"]["rho_spent"]
+    )
     parts = statement["accounting"]
     assert parts["rho_spent"] + parts["rho_left"] == pytest.approx(parts["rho_budget"])
     assert parts["rho_budget"] == float(ledger.budget)
     assert sum((event.rho for event in ledger.events), Fraction(0)) == ledger.spent
-    assert [event["event"] for event in statement["events"]] == ["marginal", "selection", "marginal"]
+    assert [event["event"] for event in statement["events"]] == [
+        "marginal",
+        "selection",
+        "marginal",
+    ]
     assert statement["adjacency"] == adjacency.value
     assert statement["unit_of_privacy"] == RECORDS[adjacency]
 
@@ -100,9 +117,13 @@ def test_it_names_the_theorem_and_the_noise_of_its_accounting():
     assert "exponential" not in json.dumps(gdp)
     assert "discrete" not in json.dumps(gdp)
     assert [event["event"] for event in gdp["events"]] == ["scores", "marginal"]
-    assert {event["mechanism"] for event in gdp["events"]} == {"Gaussian, rounded to the nearest integer"}
+    assert {event["mechanism"] for event in gdp["events"]} == {
+        "Gaussian, rounded to the nearest integer"
+    }
     assert gdp["accounting"]["rho_left"] == 0
-    assert gdp["accounting"]["rho_budget"] == float(ledger.budget) == pytest.approx(0.016557, abs=1e-6)
+    assert (
+        gdp["accounting"]["rho_budget"] == float(ledger.budget) == pytest.approx(0.016557, abs=1e-6)
+    )
     assert json.loads(json.dumps(gdp, allow_nan=False)) == gdp
 
 
@@ -135,13 +156,17 @@ def test_the_release_adds_facts_but_cannot_change_the_statement():
 def public_callables():
     for module in MODULES:
         for name, thing in vars(module).items():
-            ours = getattr(thing, "__module__", None) == module.__name__ and not getattr(thing, "_is_protocol", False)
+            ours = getattr(thing, "__module__", None) == module.__name__ and not getattr(
+                thing, "_is_protocol", False
+            )
             if name.startswith("_") or not ours or not callable(thing):
                 continue
             yield f"{module.__name__}.{name}", thing
             if inspect.isclass(thing):
                 for method, function in vars(thing).items():
-                    if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+                    if inspect.isfunction(function) and (
+                        method == "__init__" or not method.startswith("_")
+                    ):
                         yield f"{module.__name__}.{name}.{method}", function
 
 
@@ -159,7 +184,9 @@ def test_no_public_function_takes_a_seed_or_swallows_arguments():
             if parameter.name == "randomness":
                 assert "Randomness" in str(parameter.annotation), name
             if parameter.name in {"rho", "epsilon", "delta", "sigma_squared", "adjacency"}:
-                assert parameter.default is parameter.empty, f"{name} has a default for {parameter.name}"
+                assert parameter.default is parameter.empty, (
+                    f"{name} has a default for {parameter.name}"
+                )
             seen += 1
     assert seen > 40
 
@@ -167,7 +194,14 @@ def test_no_public_function_takes_a_seed_or_swallows_arguments():
 def test_no_module_of_the_kernel_uses_another_generator():
     for module in MODULES:
         source = inspect.getsource(module)
-        for forbidden in ("np.random", "numpy.random", "import random", "default_rng", "RandomState", "secrets"):
+        for forbidden in (
+            "np.random",
+            "numpy.random",
+            "import random",
+            "default_rng",
+            "RandomState",
+            "secrets",
+        ):
             assert forbidden not in source, f"{module.__name__} mentions {forbidden}"
 
 

@@ -23,7 +23,9 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.Fo
 
 def check(certificate):
     content = json.loads(json.dumps(certificate, allow_nan=False))
-    problems = [f"{error.json_path}: {error.message[:200]}" for error in VALIDATOR.iter_errors(content)]
+    problems = [
+        f"{error.json_path}: {error.message[:200]}" for error in VALIDATOR.iter_errors(content)
+    ]
     assert problems == []
     return content
 
@@ -46,19 +48,28 @@ def test_of_every_accounting_and_unit(accounting, adjacency):
     content = check(release_of(adjacency=adjacency, **settings).certificate)
     hidden = [entry for entry in content["unprotected"] if "number of records" in entry["quantity"]]
     assert len(hidden) == (adjacency == "replace-one")
-    assert check(release_of(unit="person", max_rows=2, **settings).certificate)["max_rows_per_unit"] == 2
+    assert (
+        check(release_of(unit="person", max_rows=2, **settings).certificate)["max_rows_per_unit"]
+        == 2
+    )
 
 
 def test_of_what_was_learnt_and_of_what_the_curator_says():
     content = check(release_of(KINDS, about=read_about(ABOUT)).certificate)
-    assert {event["event"] for event in content["events"]} >= {"partition selection", "tree", "marginal"}
+    assert {event["event"] for event in content["events"]} >= {
+        "partition selection",
+        "tree",
+        "marginal",
+    }
     assert content["about"]["sources"][0]["year"] == "2026"
     assert any("was not learnt" in entry["quantity"] for entry in content["unprotected"])
 
 
 def test_of_dtypes_that_are_public():
     frame = people()[["a", "b"]].astype("category")
-    certificate = synthdp.synthesize(frame, kinds="dtypes", epsilon=2.0, delta=1e-6, about={"name": "x"}).certificate
+    certificate = synthdp.synthesize(
+        frame, kinds="dtypes", epsilon=2.0, delta=1e-6, about={"name": "x"}
+    ).certificate
     content = check(certificate)
     assert content["about"] == {"name": "x"}
     assert any("dtypes" in entry["source"] for entry in content["unprotected"])
@@ -76,7 +87,9 @@ def test_of_a_run_that_was_stopped(declared):
 
         with suppress(KeyboardInterrupt):  # what noise says decides how many steps there are
             release_of(declared, mechanism="aim", rescue=kept.append, report=stop)
-    assert {type(found) for found in kept} >= ({Synthesis} if declared is DECLARED else {LearntDomain})
+    assert {type(found) for found in kept} >= (
+        {Synthesis} if declared is DECLARED else {LearntDomain}
+    )
     for found in kept:
         assert check(found.certificate)["complete"] is False
 
@@ -91,7 +104,9 @@ def test_of_a_release_that_was_saved_and_fitted_again(tmp_path):
 
 def test_of_measurements_of_another_system():
     counts = [LinearMeasurement(("a",), np.array([4.0, 6.0]), 2.0)]
-    counts.append(LinearMeasurement(("a", "b"), np.ones((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])))
+    counts.append(
+        LinearMeasurement(("a", "b"), np.ones((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    )
     content = check(synthdp.from_measurements(DECLARED, counts).certificate)
     assert content["meaning"] is None
     assert content["measurements"][1]["stddev"] == [1.0, 4.0]
@@ -133,4 +148,7 @@ def test_it_states_software_meaning_and_what_is_unprotected():
     assert list(content["versions"]) == ["synthdp", "python", "numpy", "scipy", "pandas"]
     assert content["versions"]["numpy"] == np.__version__
     assert [entry["units"] for entry in content["meaning"]] == [1, 2, 5]
-    assert {entry["source"] for entry in content["unprotected"]} >= {"declared in the schema", "settings of the run"}
+    assert {entry["source"] for entry in content["unprotected"]} >= {
+        "declared in the schema",
+        "settings of the run",
+    }

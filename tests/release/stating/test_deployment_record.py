@@ -15,7 +15,10 @@ from synthdp.release.stating.deployment_record import deployment_record, next_ti
 from synthdp.release.stating.yaml_files import yaml_text
 
 SAID = read_about(ABOUT)
-NEEDED = {key: SAID[key] for key in ["name", "curators", "description", "intended_use", "region", "publication_date"]}
+NEEDED = {
+    key: SAID[key]
+    for key in ["name", "curators", "description", "intended_use", "region", "publication_date"]
+}
 NEEDED |= {"registry_authors": SAID["registry_authors"]}
 
 
@@ -37,7 +40,9 @@ def test_all_that_is_said_gets_to_its_place():
     written = yaml_text(parts)
     for key in set(ABOUT) - {"curators", "sources", "registry_authors", "notes", "description"}:
         assert ABOUT[key] in written, key
-    assert "Notes: First line: a.\n  Second line." in parts["implementation"]["additional_information"]
+    assert (
+        "Notes: First line: a.\n  Second line." in parts["implementation"]["additional_information"]
+    )
     parameters = parts["privacy_loss"]["privacy_parameters"]
     assert (parameters["epsilon"], parameters["delta"]) == (2.0, 1e-6)
     for entry in certificate["unprotected"]:
@@ -46,7 +51,11 @@ def test_all_that_is_said_gets_to_its_place():
 
 def test_what_nobody_said_is_left_out():
     _, parts, _ = record(NEEDED)
-    assert parts["administrative"] == {"status": "Draft", "registry_authors": ["A. Clerk"], "tier": 1}
+    assert parts["administrative"] == {
+        "status": "Draft",
+        "registry_authors": ["A. Clerk"],
+        "tier": 1,
+    }
     assert "justification" not in parts["implementation"]
     assert "release_type" not in parts["deployment_model"]
     assert next_tier(NEEDED) == (1, ["release_type", "data_source_type"])
@@ -85,7 +94,9 @@ def test_the_unit_is_that_of_the_release():
 def test_what_the_registry_needs_must_be_said(key):
     certificate = release_of(mechanism="independent").certificate
     with pytest.raises(ParameterError, match=f"needs {key} as well"):
-        deployment_record(certificate, {name: value for name, value in NEEDED.items() if name != key})
+        deployment_record(
+            certificate, {name: value for name, value in NEEDED.items() if name != key}
+        )
 
 
 def test_curators_must_say_what_they_are():

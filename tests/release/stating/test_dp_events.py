@@ -22,7 +22,9 @@ def epsilon_of(accountant, certificate):
     return accountant.compose(event).get_epsilon(nextafter(certificate["delta"] - failure, 0))
 
 
-@pytest.mark.parametrize("settings", [{}, {"adjacency": "replace-one"}, {"unit": "person", "max_rows": 3}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"adjacency": "replace-one"}, {"unit": "person", "max_rows": 3}]
+)
 def test_privacy_loss_distributions_give_what_gaussian_dp_gives(settings):
     certificate = release_of(mechanism="auto", accounting="gdp", **settings).certificate
     assert len(certificate["events"]) > 3
@@ -32,7 +34,9 @@ def test_privacy_loss_distributions_give_what_gaussian_dp_gives(settings):
     assert epsilon_of(accountant, certificate) == pytest.approx(certificate["epsilon"], rel=2e-3)
 
 
-@pytest.mark.parametrize(("declared", "mechanism"), [(DECLARED, "aim"), (DECLARED, "mst"), (KINDS, "independent")])
+@pytest.mark.parametrize(
+    ("declared", "mechanism"), [(DECLARED, "aim"), (DECLARED, "mst"), (KINDS, "independent")]
+)
 def test_renyi_orders_give_what_zcdp_gives(declared, mechanism):
     certificate = release_of(declared, mechanism=mechanism, accounting="zcdp").certificate
     used = certificate["accounting"]["rho_spent"] / certificate["accounting"]["rho_budget"]
@@ -54,7 +58,10 @@ def test_as_json_it_needs_no_library(monkeypatch):
     assert tree["event"]["class_name"] == type(event).__name__
     for part, built in zip(tree["event"]["events"], event.events, strict=True):
         assert part == {"class_name": type(built).__name__} | vars_of(built, part)
-    assert {part["class_name"] for part in tree["event"]["events"]} == {"GaussianDpEvent", "ZCDpEvent"}
+    assert {part["class_name"] for part in tree["event"]["events"]} == {
+        "GaussianDpEvent",
+        "ZCDpEvent",
+    }
 
     def missing(name):
         raise ModuleNotFoundError(name)
@@ -70,6 +77,8 @@ def vars_of(built, part):
 
 
 def test_measurements_of_another_system_have_no_events():
-    certificate = synthdp.from_measurements(DECLARED, [LinearMeasurement(("a",), [4.0, 6.0], 2.0)]).certificate
+    certificate = synthdp.from_measurements(
+        DECLARED, [LinearMeasurement(("a",), [4.0, 6.0], 2.0)]
+    ).certificate
     with pytest.raises(ParameterError, match="another system's"):
         event_tree(certificate)

@@ -1,4 +1,6 @@
-"""What a guarantee means for one person and for groups, against attackers who are as good as they can be."""
+"""What a guarantee means for one person and for groups, against attackers who are as good as they
+can be.
+"""
 
 from itertools import pairwise
 from math import exp, inf, log
@@ -32,18 +34,25 @@ def of_rho(rho, accounting, **more):
 
 
 def against_counts(share, k, rho):
-    """The best attack on one rounded count of which k people are a part, cell by cell [Neyman-Pearson]."""
+    """The best attack on one rounded count of which k people are a part, cell by cell
+    [Neyman-Pearson].
+    """
     sigma = (2 * rho) ** -0.5
     cells = np.arange(-int(40 * sigma), int(40 * sigma) + k)
     absent = np.diff(norm.cdf(np.append(cells, cells[-1] + 1) - 0.5, scale=sigma))
     present = np.diff(norm.cdf(np.append(cells, cells[-1] + 1) - 0.5, loc=k, scale=sigma))
-    wrong, right = absent[::-1].cumsum(), present[::-1].cumsum()  # the larger the count, the likelier
+    wrong, right = (
+        absent[::-1].cumsum(),
+        present[::-1].cumsum(),
+    )  # the larger the count, the likelier
     return float(np.interp(share, np.append(0, wrong), np.append(0, right)))
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_the_best_attacker_on_one_noisy_count_is_as_good_as_is_said(epsilon, delta):
-    """With all of the budget on one count, the threshold that is wrong in 1 % of cases reaches the bound in GDP."""
+    """With all of the budget on one count, the threshold that is wrong in 1 % of cases reaches the
+    bound in GDP.
+    """
     rho = float(Accounting.GDP.rho(epsilon=epsilon, delta=delta))
     sigma = (2 * rho) ** -0.5
     reached = norm.sf(norm.isf(WRONG, scale=sigma), loc=1, scale=sigma)
@@ -95,16 +104,22 @@ def test_bounds_hold_at_the_ends():
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("rho", [0.001, 0.0166, 0.3])
 def test_groups_are_as_exposed_as_a_count_of_them(rho, group):
-    """In Gaussian DP no more and, where counts are fine, no less; in zCDP the attacker stays below the bound."""
+    """In Gaussian DP no more and, where counts are fine, no less; in zCDP the attacker stays below
+    the bound.
+    """
     for share in SHARES:
         reached = against_counts(share, group, rho)
         if rho < 0.1:
-            assert of_rho(rho, Accounting.GDP).true_positives(share, group=group) == pytest.approx(reached, rel=0.02)
+            assert of_rho(rho, Accounting.GDP).true_positives(share, group=group) == pytest.approx(
+                reached, rel=0.02
+            )
         assert of_rho(rho, Accounting.GDP).true_positives(share, group=group) > reached * (1 - 1e-6)
         assert of_rho(rho, Accounting.ZCDP).true_positives(share, group=group) > reached
     exact = 2 * norm.cdf(group * (2 * rho) ** 0.5 / 2) - 1
     assert of_rho(rho, Accounting.GDP).advantage(group=group) == pytest.approx(exact, rel=1e-9)
-    assert exact < of_rho(rho, Accounting.ZCDP).advantage(group=group) < min(1.0, 1.4 * exact + 1e-9)
+    assert (
+        exact < of_rho(rho, Accounting.ZCDP).advantage(group=group) < min(1.0, 1.4 * exact + 1e-9)
+    )
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -118,11 +133,14 @@ def test_groups_in_zcdp_are_at_most_as_exposed_as_by_the_square_of_their_size(gr
             for alpha in 1 + np.geomspace(1e-1, 1e3, 40):
                 a = mpmath.mpf(float(alpha))
                 exponent = (a - 1) * (a * group**2 * rho - float(epsilon))
-                deltas.append(mpmath.exp(exponent) / (a - 1) * (1 - 1 / a) ** a)  # [CKS20, Prop. 12]
+                deltas.append(
+                    mpmath.exp(exponent) / (a - 1) * (1 - 1 / a) ** a
+                )  # [CKS20, Prop. 12]
             pairs.append((float(epsilon), float(min(1, *deltas))))
     for share in (0.001, 0.01, 0.1):
         by_square = min(
-            min(exp(epsilon) * share + delta, 1 - exp(-epsilon) * (1 - delta - share)) for epsilon, delta in pairs
+            min(exp(epsilon) * share + delta, 1 - exp(-epsilon) * (1 - delta - share))
+            for epsilon, delta in pairs
         )
         assert found.true_positives(share, group=group) < by_square * 1.005
 
@@ -158,7 +176,9 @@ def test_a_certificate_states_it_for_one_and_for_groups():
         assert entry["advantage"] == found.advantage(group=entry["units"])
         assert [rate["false_positives"] for rate in entry["true_positives"]] == [0.01, 0.001]
         for rate in entry["true_positives"]:
-            assert rate["at_most"] == found.true_positives(rate["false_positives"], group=entry["units"])
+            assert rate["at_most"] == found.true_positives(
+                rate["false_positives"], group=entry["units"]
+            )
 
 
 def test_certificates_that_know_of_no_failures_are_read():

@@ -24,7 +24,9 @@ CIRCLE = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
 
 
 def measured(cliques, *, seed=0):
-    joint = 1000 * np.random.default_rng(seed).dirichlet(np.full(DOMAIN.size(), 0.2)).reshape(DOMAIN.shape)
+    joint = 1000 * np.random.default_rng(seed).dirichlet(np.full(DOMAIN.size(), 0.2)).reshape(
+        DOMAIN.shape
+    )
     found = []
     for stddev, clique in enumerate(cliques, start=1):
         lost = tuple(axis for axis, name in enumerate(DOMAIN.attributes) if name not in clique)
@@ -39,7 +41,10 @@ def by_hand(joint, first, second):
     pair = np.zeros((joint.shape[first], joint.shape[second]))
     for cell in np.ndindex(*joint.shape):
         pair[cell[first], cell[second]] += joint[cell] / joint.sum()
-    rows, columns = [pair[i].sum() for i in range(len(pair))], [pair[:, j].sum() for j in range(pair.shape[1])]
+    rows, columns = (
+        [pair[i].sum() for i in range(len(pair))],
+        [pair[:, j].sum() for j in range(pair.shape[1])],
+    )
     information = squared = 0.0
     for i, j in np.ndindex(*pair.shape):
         expected = rows[i] * columns[j]
@@ -49,26 +54,36 @@ def by_hand(joint, first, second):
     return information, sqrt(squared / (occurring - 1))
 
 
-@pytest.mark.parametrize("engine", ["graphical-model", "direct", "local-consistency", "gum", "relaxed-tabular"])
+@pytest.mark.parametrize(
+    "engine", ["graphical-model", "direct", "local-consistency", "gum", "relaxed-tabular"]
+)
 def test_edges_are_as_strong_as_the_joint_table_says(engine):
-    synthesis = synthdp.from_measurements(DOMAIN, measured([*CIRCLE, ("a", "b", "c"), ("e",)]), engine=engine)
+    synthesis = synthdp.from_measurements(
+        DOMAIN, measured([*CIRCLE, ("a", "b", "c"), ("e",)]), engine=engine
+    )
     graph = synthesis.graph()
     joint = synthesis.model.marginal(DOMAIN.attributes).values
     assert graph.graph["n_rows"] == synthesis.model.total
     assert set(graph.edges) >= {("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c")}
     for first, second, edge in graph.edges(data=True):
-        information, strength = by_hand(joint, *(DOMAIN.attributes.index(name) for name in (first, second)))
+        information, strength = by_hand(
+            joint, *(DOMAIN.attributes.index(name) for name in (first, second))
+        )
         if engine != "local-consistency":  # its tables are no distribution's
             assert edge["mutual_information"] == pytest.approx(information, abs=1e-9)
             assert edge["cramers_v"] == pytest.approx(strength, abs=1e-9)
         counts = synthesis.model.marginal((first, second)).values
-        assert (edge["mutual_information"], edge["cramers_v"]) == pytest.approx(by_hand(counts, 0, 1), abs=1e-9)
+        assert (edge["mutual_information"], edge["cramers_v"]) == pytest.approx(
+            by_hand(counts, 0, 1), abs=1e-9
+        )
 
 
 def test_edges_tell_what_was_measured_and_what_the_model_adds():
     cliques = [*CIRCLE, ("c", "b", "a"), ("e",), (), ("e",)]
     graph = synthdp.from_measurements(DOMAIN, measured(cliques), engine="graphical-model").graph()
-    assert dict(graph.nodes(data="n_levels")) == dict(zip(DOMAIN.attributes, DOMAIN.shape, strict=True))
+    assert dict(graph.nodes(data="n_levels")) == dict(
+        zip(DOMAIN.attributes, DOMAIN.shape, strict=True)
+    )
     assert [graph.nodes[name]["stddevs"] for name in ("a", "e")] == [[], [6.0, 8.0]]
     assert (graph.edges["b", "a"]["cliques"], graph.edges["a", "b"]["stddevs"]) == (
         [("a", "b"), ("c", "b", "a")],
@@ -76,7 +91,10 @@ def test_edges_tell_what_was_measured_and_what_the_model_adds():
     )
     assert graph.edges["a", "c"]["cliques"] == [("c", "b", "a")]
     assert nx.is_chordal(graph)  # a junction tree's cliques
-    assert set(map(frozenset, nx.connected_components(graph))) == {frozenset("abcd"), frozenset("e")}
+    assert set(map(frozenset, nx.connected_components(graph))) == {
+        frozenset("abcd"),
+        frozenset("e"),
+    }
     graph = synthdp.from_measurements(DOMAIN, measured(CIRCLE), engine="graphical-model").graph()
     (added,) = [pair for pair in graph.edges if not graph.edges[pair]["cliques"]]
     assert set(added) in ({"a", "c"}, {"b", "d"})
@@ -107,11 +125,15 @@ def test_merged_levels_and_models_without_tables_have_graphs():
 
 def test_the_sample_has_a_graph_that_saving_keeps(tmp_path):
     people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False, nrows=2000)
-    synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9, mechanism="mst")
+    synthesis = synthdp.synthesize(
+        people, DATA / "census.schema.json", epsilon=1, delta=1e-9, mechanism="mst"
+    )
     graph = synthesis.graph()
     synthesis.save(tmp_path / "census.synthdp")
     assert nx.utils.graphs_equal(synthdp.load(tmp_path / "census.synthdp").graph(), graph)
-    together = {frozenset(pair) for m in synthesis.measurements for pair in combinations(m.clique, 2)}
+    together = {
+        frozenset(pair) for m in synthesis.measurements for pair in combinations(m.clique, 2)
+    }
     assert together <= set(map(frozenset, graph.edges))
     assert {column for _, column in graph.nodes(data="column")} == set(people.columns)
     strongest = nx.maximum_spanning_tree(graph, weight="mutual_information")
@@ -119,7 +141,11 @@ def test_the_sample_has_a_graph_that_saving_keeps(tmp_path):
 
 
 @given(
-    arrays.arrays(np.float64, st.tuples(*[st.integers(1, 4)] * 2), elements=st.sampled_from([0.0, 0.5, 1.0, 7.0, 1e6]))
+    arrays.arrays(
+        np.float64,
+        st.tuples(*[st.integers(1, 4)] * 2),
+        elements=st.sampled_from([0.0, 0.5, 1.0, 7.0, 1e6]),
+    )
 )
 def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(counts):
     information, strength = dependence(counts)
@@ -130,7 +156,9 @@ def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(co
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
     assert dependence(np.outer(rows, columns)) == pytest.approx((0.0, 0.0), abs=1e-6)
     if counts.any():
-        assert dependence(np.diag(rows[rows > 0]))[1] == pytest.approx(1.0 if (rows > 0).sum() > 1 else 0.0)
+        assert dependence(np.diag(rows[rows > 0]))[1] == pytest.approx(
+            1.0 if (rows > 0).sum() > 1 else 0.0
+        )
 
 
 @pytest.mark.parametrize("heavy", ["networkx", "scipy"])

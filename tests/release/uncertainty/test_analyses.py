@@ -15,7 +15,9 @@ BINARY = (GENERATOR.random(500) < expit(X @ [0.2, 1.0, -0.5])).astype(float)
 
 def test_logistic_regression_is_the_maximum_of_the_likelihood():
     found = analyses.logistic_regression(X, BINARY)
-    best = minimize(lambda b: np.logaddexp(0, -(2 * BINARY - 1) * (X @ b)).sum(), np.zeros(3), tol=1e-10)
+    best = minimize(
+        lambda b: np.logaddexp(0, -(2 * BINARY - 1) * (X @ b)).sum(), np.zeros(3), tol=1e-10
+    )
     np.testing.assert_allclose(found.values, best.x, atol=1e-4)
 
 
@@ -27,7 +29,9 @@ def test_variances_are_those_that_many_samples_show(kind):
             outcome = X @ [1.0, 2.0, 0.0] + np.abs(X[:, 1]) * generator.standard_normal(500)
             found = analyses.linear_regression(X, outcome)
         else:
-            found = analyses.logistic_regression(X, (generator.random(500) < expit(X @ [0.2, 1.0, -0.5])).astype(float))
+            found = analyses.logistic_regression(
+                X, (generator.random(500) < expit(X @ [0.2, 1.0, -0.5])).astype(float)
+            )
         values.append(found.values)
         stated.append(found.variances)
     np.testing.assert_allclose(np.var(values, axis=0), np.mean(stated, axis=0), rtol=0.45)
@@ -47,7 +51,9 @@ def test_regressions_that_have_no_answer_say_nan(fit):
 
 
 def test_outcomes_that_are_told_for_certain_have_no_logistic_regression():
-    assert np.isnan(analyses.logistic_regression(X[:, :2], (X[:, 1] > 0).astype(float)).values).all()
+    assert np.isnan(
+        analyses.logistic_regression(X[:, :2], (X[:, 1] > 0).astype(float)).values
+    ).all()
 
 
 def test_means_quantiles_and_differences():
@@ -72,7 +78,9 @@ def test_the_variance_of_a_quantile_is_that_of_many_samples():
 
 
 def test_numbers_of_all_kinds_of_columns():
-    frame = pd.DataFrame({"n": [1, None], "flag": [True, None], "day": pd.to_datetime(["1970-01-03", None])})
+    frame = pd.DataFrame(
+        {"n": [1, None], "flag": [True, None], "day": pd.to_datetime(["1970-01-03", None])}
+    )
     frame = frame.astype({"n": "Int64", "flag": "boolean"})
     for name, value in {"n": 1.0, "flag": 1.0, "day": 2.0}.items():
         np.testing.assert_array_equal(analyses.numbers(frame[name]), [value, np.nan])

@@ -25,17 +25,24 @@ def measured(clique, stddev, groups=None, *, seed=0):
 
 
 def rows_of(clique, groups):
-    """For each cell of a marginal, merged or not, which cells of the domain it counts; one row a cell."""
+    """For each cell of a marginal, merged or not, which cells of the domain it counts; one row a
+    cell.
+    """
     codes = np.indices(DOMAIN.shape).reshape(len(DOMAIN), -1)
     axes = [codes[DOMAIN.index(name)] for name in clique]
-    axes = [groups[name][axis] if name in groups else axis for name, axis in zip(clique, axes, strict=True)]
+    axes = [
+        groups[name][axis] if name in groups else axis
+        for name, axis in zip(clique, axes, strict=True)
+    ]
     shape = [groups[name].max() + 1 if name in groups else DOMAIN[name] for name in clique]
     places = np.ravel_multi_index(axes, shape) if clique else np.zeros(DOMAIN.size(), int)
     return (places == np.arange(int(np.prod(shape)))[:, np.newaxis]).astype(float)
 
 
 def by_brute_force(measurements, clique):
-    """Estimates, variances, and which cells are open, by the pseudo-inverse over all cells of the domain."""
+    """Estimates, variances, and which cells are open, by the pseudo-inverse over all cells of the
+    domain.
+    """
     matrix = np.vstack([rows_of(m.clique, m.groups) for m in measurements])
     weights = 1 / np.concatenate([m.variance.ravel() for m in measurements])
     values = np.concatenate([m.values.ravel() for m in measurements])
@@ -43,12 +50,25 @@ def by_brute_force(measurements, clique):
     inverse = np.linalg.pinv(normal, rcond=1e-12)
     wanted = rows_of(clique, {})
     is_open = np.abs(wanted - wanted @ inverse @ normal).max(axis=1) > 1e-8
-    return wanted @ inverse @ (matrix.T @ (weights * values)), np.diag(wanted @ inverse @ wanted.T), is_open
+    return (
+        wanted @ inverse @ (matrix.T @ (weights * values)),
+        np.diag(wanted @ inverse @ wanted.T),
+        is_open,
+    )
 
 
-EVEN = [measured(("b", "a"), 3.0), measured(("a", "c"), 2.0), measured(("a",), 5.0), measured((), 4.0)]
+EVEN = [
+    measured(("b", "a"), 3.0),
+    measured(("a", "c"), 2.0),
+    measured(("a",), 5.0),
+    measured((), 4.0),
+]
 MIXED = [measured(("b", "a"), 3.0), measured(("a", "c"), 2.0, MERGED), measured(("a",), 5.0)]
-UNEVEN = [measured(("a", "b"), np.linspace(1, 3, 12).reshape(4, 3)), measured(("a",), 2.0), measured((), 1e-3)]
+UNEVEN = [
+    measured(("a", "b"), np.linspace(1, 3, 12).reshape(4, 3)),
+    measured(("a",), 2.0),
+    measured((), 1e-3),
+]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +119,9 @@ def test_marginals_too_large_to_be_solved_use_the_measurements_of_whole_levels(m
 def test_measurements_of_other_attributes_are_not_summed_for_each_marginal(monkeypatch):
     summed = []
     monkeypatch.setattr(
-        module, "summed_to", lambda table, clique: summed.append(table.clique) or summed_to(table, clique)
+        module,
+        "summed_to",
+        lambda table, clique: summed.append(table.clique) or summed_to(table, clique),
     )
     for clique in (("c",), ("b",), ("c",)):
         cell_estimates(DOMAIN, EVEN, clique)

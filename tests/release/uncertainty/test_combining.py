@@ -16,7 +16,9 @@ def analysed(values, variance=1.0):
 
 def test_rules_are_those_of_the_docs():
     centres, replicates = analysed([10.0] * N_CENTRES), analysed([9.0, 11.0, 13.0], 2.0)
-    (row,) = combined(["x"], centres, replicates, MEASURED, scale=1.5, level=0.9, of="population").itertuples()
+    (row,) = combined(
+        ["x"], centres, replicates, MEASURED, scale=1.5, level=0.9, of="population"
+    ).itertuples()
     between = (1 + 1 / 3) * 4.0
     variance = between + 1.5 * 2.0
     df = 2 * (variance / between) ** 2
@@ -24,7 +26,9 @@ def test_rules_are_those_of_the_docs():
     assert row.stderr == pytest.approx(variance**0.5)
     assert row.df == pytest.approx(df)
     assert row.high - row.estimate == pytest.approx(t.ppf(0.95, df) * variance**0.5)
-    (own,) = combined(["x"], centres, replicates, MEASURED, scale=1.5, level=0.9, of="table").itertuples()
+    (own,) = combined(
+        ["x"], centres, replicates, MEASURED, scale=1.5, level=0.9, of="table"
+    ).itertuples()
     assert own.stderr == pytest.approx(between**0.5)
     assert own.df == pytest.approx(2)
 
@@ -39,13 +43,16 @@ def test_without_measured_dependence_there_are_no_limits_but_a_spread():
 
 
 def test_replicates_that_agree_leave_the_sampling_variance():
-    found = combined(["x"], analysed([1.0]), analysed([1.0, 1.0]), MEASURED, scale=1, level=0.95, of="population")
+    found = combined(
+        ["x"], analysed([1.0]), analysed([1.0, 1.0]), MEASURED, scale=1, level=0.95, of="population"
+    )
     assert found["stderr"].item() == 1.0
     assert found["high"].item() == pytest.approx(1 + 1.96, abs=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("noise", "drawing", "of"), [(1.0, 0.3, "table"), (0.5, 0.0, "population"), (0.5, 1.0, "population")]
+    ("noise", "drawing", "of"),
+    [(1.0, 0.3, "table"), (0.5, 0.0, "population"), (0.5, 1.0, "population")],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(noise, drawing, of):
     """A fit is a biased, noisy look at a sample's mean; replicates look at the fit in the same way."""
@@ -60,8 +67,13 @@ def test_intervals_hold_the_truth_as_often_as_they_say(noise, drawing, of):
     truth = np.full(runs, 3.0)
     sample = truth if of == "table" else truth + sampling * generator.standard_normal(runs)
     fit = look(sample)
-    centres, replicates = [tables(fit) for _ in range(N_CENTRES)], [tables(look(fit)) for _ in range(m)]
+    centres, replicates = (
+        [tables(fit) for _ in range(N_CENTRES)],
+        [tables(look(fit)) for _ in range(m)],
+    )
     found = combined(range(runs), centres, replicates, MEASURED, scale=1, level=0.9, of=of)
     hits = ((found["low"] <= truth) & (truth <= found["high"])).sum()
-    low, high = binom.ppf([1e-10, 1 - 1e-10], runs, [0.89, 0.92])  # Rubin's degrees of freedom are an approximation
+    low, high = binom.ppf(
+        [1e-10, 1 - 1e-10], runs, [0.89, 0.92]
+    )  # Rubin's degrees of freedom are an approximation
     assert low <= hits <= high

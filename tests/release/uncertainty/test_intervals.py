@@ -13,7 +13,11 @@ from synthdp.release.uncertainty.cell_estimates import CellEstimates, cell_estim
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 2))
-RECORDS = np.random.default_rng(0).multinomial(600, np.random.default_rng(1).dirichlet(np.ones(24))).reshape(3, 4, 2)
+RECORDS = (
+    np.random.default_rng(0)
+    .multinomial(600, np.random.default_rng(1).dirichlet(np.ones(24)))
+    .reshape(3, 4, 2)
+)
 RUNS = 200
 
 
@@ -25,12 +29,19 @@ def counts(clique):
 def noisy(clique, stddev, generator, coarsening=None):
     values = counts(clique)
     values = coarsening.apply(clique, values) if coarsening else values
-    return LinearMeasurement(clique, values + stddev * generator.standard_normal(values.shape), stddev, coarsening)
+    return LinearMeasurement(
+        clique, values + stddev * generator.standard_normal(values.shape), stddev, coarsening
+    )
 
 
 def measurements(generator):
     merging = Coarsening({"b": np.array([0, 0, 1, 1])})
-    parts = [(("a", "b"), 6.0, None), (("a",), 4.0, None), (("c",), 5.0, None), (("b", "c"), 6.0, merging)]
+    parts = [
+        (("a", "b"), 6.0, None),
+        (("a",), 4.0, None),
+        (("c",), 5.0, None),
+        (("b", "c"), 6.0, merging),
+    ]
     return [noisy(*part[:2], generator, part[2]) for part in parts]
 
 
@@ -48,7 +59,9 @@ def test_measured_intervals_hold_the_true_counts_as_often_as_they_say(level):
     generator = np.random.default_rng(3)
     hits = np.zeros((3, 4))
     for _ in range(RUNS):
-        limits = noise_limits(cell_estimates(DOMAIN, measurements(generator)[:2], ("a", "b")), level)
+        limits = noise_limits(
+            cell_estimates(DOMAIN, measurements(generator)[:2], ("a", "b")), level
+        )
         hits += held(*limits, ("a", "b"))
     assert (counts(("a", "b")) > 12).any()
     where = counts(("a", "b")) > 12  # elsewhere limits are cut at 0, and hold more often
@@ -72,7 +85,9 @@ def test_limits_of_what_nobody_measured_hold_at_least_as_often_and_say_something
 
 def test_lower_limits_follow_from_parts_that_leave_no_room():
     together = np.array([[90.0, 5.0], [5.0, 0.0]])
-    parts = [LinearMeasurement((name,), together.sum(axis=1 - i), 0.1) for i, name in enumerate("ab")]
+    parts = [
+        LinearMeasurement((name,), together.sum(axis=1 - i), 0.1) for i, name in enumerate("ab")
+    ]
     limits = widest_limits(Domain(("a", "b"), (2, 2)), parts, ("a", "b"), 0.95)
     assert limits.low[0, 0] == pytest.approx(90, abs=1.5)
     assert limits.low[0, 0] < 90 < limits.high[0, 0]
@@ -112,7 +127,9 @@ def test_measured_marginals_need_no_model(synthesis):
 def test_intervals_are_there_after_saving(tmp_path, synthesis):
     synthesis.save(tmp_path / "a.synthdp")
     loaded = synthdp.load(tmp_path / "a.synthdp")
-    pd.testing.assert_frame_equal(loaded.marginal("b", interval=0.5), synthesis.marginal("b", interval=0.5))
+    pd.testing.assert_frame_equal(
+        loaded.marginal("b", interval=0.5), synthesis.marginal("b", interval=0.5)
+    )
 
 
 @pytest.mark.parametrize("interval", [0, 1, -0.5, 95, "0.9", True, float("nan")])

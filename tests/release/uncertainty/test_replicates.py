@@ -72,10 +72,19 @@ def test_refits_spread_as_the_noise_does():
 
 
 def test_parts_hold_what_all_measurements_say_of_their_columns():
-    part = Part.of(Schema.from_dict(dict(zip(DOMAIN.attributes, DOMAIN.shape, strict=True))), ALL, ["a", "c"])
-    assert {measurement.clique for measurement in part.measurements} == {("a",), ("c",), ("a", "c"), ()}
+    part = Part.of(
+        Schema.from_dict(dict(zip(DOMAIN.attributes, DOMAIN.shape, strict=True))), ALL, ["a", "c"]
+    )
+    assert {measurement.clique for measurement in part.measurements} == {
+        ("a",),
+        ("c",),
+        ("a", "c"),
+        (),
+    }
     (column,) = [m for m in part.measurements if m.clique == ("a",)]
-    assert column.stddev == pytest.approx(np.sqrt(1 / (1 / (3 * 64) + 1 / (2 * 64))))  # from (a, b) and merged (a, d)
+    assert column.stddev == pytest.approx(
+        np.sqrt(1 / (1 / (3 * 64) + 1 / (2 * 64)))
+    )  # from (a, b) and merged (a, d)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +119,11 @@ def test_dependences_that_nobody_measured_have_no_interval(replicates):
 
 def test_bins_of_several_values_are_cautioned_of():
     limits = {"minimum": 0, "maximum": 9, "required": True}
-    schema = {"fields": [{"name": "age", "type": "integer", "constraints": limits, "synthdp": {"bins": 2}}]}
+    schema = {
+        "fields": [
+            {"name": "age", "type": "integer", "constraints": limits, "synthdp": {"bins": 2}}
+        ]
+    }
     counted = LinearMeasurement(("age",), np.array([400.0, 600.0]), 5.0)
     replicates = synthdp.from_measurements(schema, [counted]).replicates(5, seed=0)
     with pytest.warns(CautionWarning, match="age: values are drawn inside its bins"):
@@ -127,10 +140,16 @@ def test_results_are_near_what_the_counts_say(replicates):
     assert replicates.quantile("d", 0.5)["estimate"].item() in (1.0, 2.0)
     pair = CELLS.sum(axis=(2, 3))
     means = pair @ np.arange(3) / pair.sum(axis=1)
-    assert replicates.difference("b", "a", 1, 0)["estimate"].item() == pytest.approx(means[1] - means[0], abs=0.1)
-    own = replicates.combine(lambda t: (t[["a", "b"]].mean(), t[["a", "b"]].var() / len(t)), ["a", "b"])
+    assert replicates.difference("b", "a", 1, 0)["estimate"].item() == pytest.approx(
+        means[1] - means[0], abs=0.1
+    )
+    own = replicates.combine(
+        lambda t: (t[["a", "b"]].mean(), t[["a", "b"]].var() / len(t)), ["a", "b"]
+    )
     assert own.index.tolist() == ["a", "b"]
-    assert own.loc["b", "estimate"] == pytest.approx(replicates.mean("b")["estimate"].item(), abs=0.01)
+    assert own.loc["b", "estimate"] == pytest.approx(
+        replicates.mean("b")["estimate"].item(), abs=0.01
+    )
 
 
 def test_noise_makes_intervals_wider_than_the_table_s_own(replicates):
@@ -188,6 +207,8 @@ def test_wrong_arguments_are_refused_in_a_line(synthesis, ask, words):
 
 
 def test_a_release_whose_rows_noise_hides_has_no_replicates():
-    hidden = synthdp.from_measurements(Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 1.0]), 50.0)])
+    hidden = synthdp.from_measurements(
+        Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 1.0]), 50.0)]
+    )
     with pytest.raises(ParameterError, match="replicates: noise hides how many records"):
         hidden.replicates(3)

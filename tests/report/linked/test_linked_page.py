@@ -1,4 +1,6 @@
-"""The page on linked tables: not private first, every section, the numbers of the frames, and names that are text."""
+"""The page on linked tables: not private first, every section, the numbers of the frames, and names
+that are text.
+"""
 
 import pytest
 from helpers.families import description, package, random_tables
@@ -13,14 +15,20 @@ pytest.importorskip("jinja2")
 
 SECTIONS = ["summary", "guarantee", "columns", "numbers", "own-pairs", "pairs-across-tables", "siblings", "transitions",
             "links"]  # fmt: skip
-STATED = {"guarantee": "(1, 1e-6)-differential privacy", "unit_of_privacy": "one row of homes", "cautions": ["mind"]}
+STATED = {
+    "guarantee": "(1, 1e-6)-differential privacy",
+    "unit_of_privacy": "one row of homes",
+    "cautions": ["mind"],
+}
 
 
 @pytest.fixture(scope="module")
 def found():
     made = random_tables(60, seed=1)
     lost = made["pets"].assign(owner=["nobody"] * 3 + made["pets"]["owner"].tolist()[3:])
-    return synthdp.evaluate_tables(random_tables(80), {**made, "pets": lost}, package(), certificate=STATED)
+    return synthdp.evaluate_tables(
+        random_tables(80), {**made, "pets": lost}, package(), certificate=STATED
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,12 @@ def test_every_section_is_there_with_pictures_that_have_words(text):
     page = Page(text)
     assert [each["id"] for each in page.all("section") if "id" in each] == SECTIONS
     charts = [each for each in page.all("svg") if "aria-hidden" not in each]
-    maps = {"own-pairs": 0, "across": 2, "siblings": 2, "transitions": 1}  # tables of more than one pair
+    maps = {
+        "own-pairs": 0,
+        "across": 2,
+        "siblings": 2,
+        "transitions": 1,
+    }  # tables of more than one pair
     columns, numbers, worst = 6, 3, 3 * 5
     assert len(charts) == columns + numbers + worst + sum(maps.values())
     assert all(each["role"] == "img" and each["aria-label"] for each in charts)
@@ -79,5 +92,10 @@ def test_a_root_alone_has_a_page():
     content = {"resources": [description()["resources"][0]]}
     homes = {"homes": random_tables(20)["homes"]}
     page = Page(synthdp.evaluate_tables(homes, homes, content).to_html())
-    assert [each["id"] for each in page.all("section") if "id" in each] == ["summary", "guarantee", "columns", "links"]
+    assert [each["id"] for each in page.all("section") if "id" in each] == [
+        "summary",
+        "guarantee",
+        "columns",
+        "links",
+    ]
     assert "No certificate was given" in page.text

@@ -1,4 +1,6 @@
-"""Linked tables held against true ones: nothing where they are the same, and broken links where there are some."""
+"""Linked tables held against true ones: nothing where they are the same, and broken links where
+there are some.
+"""
 
 import json
 
@@ -30,7 +32,9 @@ def test_children_that_are_dealt_anew_differ_in_what_hangs_together_only(tables)
     people = tables["people"]
     order = rng.permutation(len(people))
     mixed = people.assign(sex=people["sex"].to_numpy()[order], job=people["job"].to_numpy()[order])
-    means = synthdp.evaluate_tables(tables, {**tables, "people": mixed}, package()).summary()["mean"]
+    means = synthdp.evaluate_tables(tables, {**tables, "people": mixed}, package()).summary()[
+        "mean"
+    ]
     assert means["own pairs"] < 0.05
     assert means["pairs across tables"] > 0.05
     assert means["siblings"] > 0.05
@@ -39,8 +43,14 @@ def test_children_that_are_dealt_anew_differ_in_what_hangs_together_only(tables)
 def test_broken_links_are_counted(tables):
     lost = tables["pets"].assign(owner=["nobody"] * 3 + tables["pets"]["owner"].tolist()[3:])
     twice = tables["homes"].assign(home=[1, *tables["homes"]["home"].tolist()[1:]])
-    assert synthdp.evaluate_tables(tables, {**tables, "pets": lost}, package()).broken_links["pets"] == 3
-    assert synthdp.evaluate_tables(tables, {**tables, "homes": twice}, package()).broken_links["homes"] == 1
+    assert (
+        synthdp.evaluate_tables(tables, {**tables, "pets": lost}, package()).broken_links["pets"]
+        == 3
+    )
+    assert (
+        synthdp.evaluate_tables(tables, {**tables, "homes": twice}, package()).broken_links["homes"]
+        == 1
+    )
 
 
 def test_errors_stand_beside_those_of_families_drawn_at_random(tables):
@@ -84,7 +94,9 @@ def test_tables_are_read_from_packages(tables, tmp_path):
 
 def test_nothing_is_compared_with_nothing(tables):
     with pytest.raises(ParameterError, match="synthetic tables: 'homes' has no rows"):
-        synthdp.evaluate_tables(tables, {name: table.iloc[:0] for name, table in tables.items()}, package())
+        synthdp.evaluate_tables(
+            tables, {name: table.iloc[:0] for name, table in tables.items()}, package()
+        )
     with pytest.raises(ParameterError, match="package is missing"):
         synthdp.evaluate_tables(tables, tables)
     with pytest.raises(ParameterError, match="no guarantee"):
@@ -107,17 +119,28 @@ def test_columns_of_public_tables_are_columns_above(tables):
     )
     for name, rows in (
         ("kinds", [{"kind": "cat", "legs": 4}, {"kind": "dog", "legs": 2}]),
-        ("times", [{"when": "1", "early": "yes"}, {"when": "2", "early": "yes"}, {"when": "3", "early": "no"}]),
+        (
+            "times",
+            [
+                {"when": "1", "early": "yes"},
+                {"when": "2", "early": "yes"},
+                {"when": "3", "early": "no"},
+            ],
+        ),
     ):
         fields = {"fields": [{"name": key} for key in rows[0]]}
-        content["resources"].append({"name": name, "schema": fields, "data": rows, "synthdp": {"public": True}})
+        content["resources"].append(
+            {"name": name, "schema": fields, "data": rows, "synthdp": {"public": True}}
+        )
     found = synthdp.evaluate_tables(tables, random_tables(50, seed=1), content)
     across = found.distances[found.distances["kind"] == "pairs across tables"]["columns"].tolist()
     assert [pair for pair in across if "times" in pair[0]] == [("times.early", "visits.why")]
     assert not any("kinds" in pair[0] for pair in across)  # it only renames
     cells = found.drill("pairs across tables", "visits", ("times.early", "visits.why"))
     early = tables["visits"].merge(tables["people"], on=["home", "number"])["when"].isin(["1", "2"])
-    assert cells.groupby("times.early")["real share"].sum()["yes"] == pytest.approx(early.mean(), abs=0.1)
+    assert cells.groupby("times.early")["real share"].sum()["yes"] == pytest.approx(
+        early.mean(), abs=0.1
+    )
 
 
 def test_pairs_of_siblings_are_all_of_them_or_many_at_random(tables, monkeypatch):

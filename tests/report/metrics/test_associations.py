@@ -20,7 +20,9 @@ def test_cramers_v_is_scipys():
     for shape in ((2, 2), (3, 5)):
         counts = rng.integers(1, 30, shape)
         wider = np.pad(counts, ((0, 1), (1, 0)))  # levels that nobody has change nothing
-        assert cramers_v(wider) == pytest.approx(association(counts, method="cramer", correction=False))
+        assert cramers_v(wider) == pytest.approx(
+            association(counts, method="cramer", correction=False)
+        )
     assert np.isnan(cramers_v(np.array([[3, 4]])))
 
 
@@ -40,7 +42,9 @@ def test_correlation_ratio_by_definition():
 def test_rank_correlations_are_scipys():
     frame = people(300)[["age"]].assign(other=np.random.default_rng(0).integers(0, 5, 300))
     ranks = frame.rank().to_numpy()
-    assert rank_correlations(ranks)[0, 1] == pytest.approx(spearmanr(frame["age"], frame["other"]).statistic)
+    assert rank_correlations(ranks)[0, 1] == pytest.approx(
+        spearmanr(frame["age"], frame["other"]).statistic
+    )
 
 
 def test_rank_correlations_leave_out_rows_with_a_gap():

@@ -11,7 +11,10 @@ samples = st.lists(st.integers(-3, 3), min_size=1, max_size=20)
 
 @given(samples, samples)
 def test_agrees_with_its_definition(left, right):
-    gaps = [abs(np.mean([x <= t for x in left]) - np.mean([x <= t for x in right])) for t in range(-3, 4)]
+    gaps = [
+        abs(np.mean([x <= t for x in left]) - np.mean([x <= t for x in right]))
+        for t in range(-3, 4)
+    ]
     assert kolmogorov_smirnov(left, right) == pytest.approx(max(gaps), abs=1e-12)
 
 

@@ -17,7 +17,9 @@ def test_total_variation_is_the_largest_difference_of_probabilities_of_an_event(
         if right.sum() == 0:
             continue
         events = (list(event) for k in range(7) for event in combinations(range(6), k))
-        assert total_variation(left, right) == pytest.approx(max(abs(p[e].sum() - q[e].sum()) for e in events))
+        assert total_variation(left, right) == pytest.approx(
+            max(abs(p[e].sum() - q[e].sum()) for e in events)
+        )
 
 
 def test_total_variation_of_empty_tables():

@@ -33,7 +33,10 @@ def test_distances_are_those_of_counts_by_pandas():
     frame = all_errors(real, synthetic).frame
     assert frame["k"].value_counts().to_dict() == {1: 5, 2: 10, 3: 10}
     for row in frame.to_dict("records"):
-        shares = [codes_of(table).value_counts(list(row["columns"]), normalize=True) for table in (real, synthetic)]
+        shares = [
+            codes_of(table).value_counts(list(row["columns"]), normalize=True)
+            for table in (real, synthetic)
+        ]
         assert row["tvd"] == pytest.approx(shares[0].sub(shares[1], fill_value=0).abs().sum() / 2)
     for _, of_size in frame.groupby("k"):
         assert of_size["tvd"].is_monotonic_decreasing

@@ -36,7 +36,9 @@ def test_sampling_error_is_the_mean_over_samples():
     samples = rng.multinomial(40, counts / 100, size=4000)
     distances = [total_variation(counts, sample) for sample in samples]
     error = np.std(distances) / np.sqrt(len(distances))
-    assert SamplingError.of(100, 40).of_marginal(counts) == pytest.approx(np.mean(distances), abs=7 * error)
+    assert SamplingError.of(100, 40).of_marginal(counts) == pytest.approx(
+        np.mean(distances), abs=7 * error
+    )
 
 
 def test_subsample_share_finds_the_share_that_was_drawn():
@@ -45,7 +47,9 @@ def test_subsample_share_finds_the_share_that_was_drawn():
     counts = np.bincount(rows)
     multiplicity = np.bincount(counts, minlength=5001)
     errors = [
-        total_variation(counts, np.bincount(rng.choice(rows, 1000, replace=False), minlength=len(counts)))
+        total_variation(
+            counts, np.bincount(rng.choice(rows, 1000, replace=False), minlength=len(counts))
+        )
         for _ in range(200)
     ]
     assert subsample_share(float(np.mean(errors)), multiplicity, 1) == pytest.approx(0.2, rel=0.05)
@@ -66,7 +70,9 @@ def test_noise_error_is_that_of_noise_and_adds_up_over_cells():
 
 def test_noise_of_repeats_is_averaged():
     once, twice = ([Measured({"a": 4}, 9.0)] * times for times in (1, 2))
-    assert noise_error(("a",), twice, 100) == pytest.approx(noise_error(("a",), once, 100) / np.sqrt(2))
+    assert noise_error(("a",), twice, 100) == pytest.approx(
+        noise_error(("a",), once, 100) / np.sqrt(2)
+    )
 
 
 def test_measured_of_events_and_of_measurements():

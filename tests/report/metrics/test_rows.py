@@ -21,7 +21,9 @@ def test_distances_of_numbers_are_scipys_on_the_values_themselves():
     found = compared_columns(read(REAL), read(OTHER), read(REAL), {}).set_index("column")
     left, right = REAL["pay"].dropna(), OTHER["pay"].dropna()
     assert found.loc["pay", "ks"] == pytest.approx(ks_2samp(left, right).statistic)
-    assert found.loc["pay", "wasserstein"] == pytest.approx(wasserstein_distance(left, right) / left.std(ddof=0))
+    assert found.loc["pay", "wasserstein"] == pytest.approx(
+        wasserstein_distance(left, right) / left.std(ddof=0)
+    )
     assert found.loc["born", "ks"] > 0
     assert found.loc["pay", "ks_sampling"] == 0
     assert np.isnan(found.loc["town", "ks"])
@@ -71,15 +73,23 @@ def test_rules_are_broken_by_values_and_levels():
 
 
 def test_equations_hold_to_the_last_digits():
-    fields = [{"name": name, "type": "number", "constraints": {"minimum": 0, "maximum": 9}} for name in "abc"]
+    fields = [
+        {"name": name, "type": "number", "constraints": {"minimum": 0, "maximum": 9}}
+        for name in "abc"
+    ]
     schema = {"fields": fields, "synthdp": {"constraints": [{"check": "c = a + b"}]}}
     frame = pd.DataFrame({"a": [0.1, 0.1], "b": [0.2, 0.2], "c": [0.3, 0.31]})
     assert broken_rules(read(frame, schema), read(frame, schema))["broken_real"].tolist() == [1]
 
 
-@pytest.mark.parametrize(("check", "broken"), [("a < b", 2), ("a <= b", 1), ("a > b", 2), ("a = b", 2)])
+@pytest.mark.parametrize(
+    ("check", "broken"), [("a < b", 2), ("a <= b", 1), ("a > b", 2), ("a = b", 2)]
+)
 def test_signs_mean_what_they_say_and_gaps_break_nothing(check, broken):
-    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 9}} for name in "ab"]
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
+        for name in "ab"
+    ]
     table = read(
         pd.DataFrame({"a": [1, 2, 3, None], "b": [2, 2, 1, 5]}),
         {"fields": fields, "synthdp": {"constraints": [{"check": check}]}},
@@ -92,19 +102,28 @@ def test_matches_are_rows_of_the_same_codes():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 50, (40, 12))
     real = pd.DataFrame(np.concatenate([rows, rows[:5]]), columns=list(sizes))
-    synthetic = pd.DataFrame(np.concatenate([rows[3:8], rng.integers(0, 50, (5, 12))]), columns=list(sizes))
+    synthetic = pd.DataFrame(
+        np.concatenate([rows[3:8], rng.integers(0, 50, (5, 12))]), columns=list(sizes)
+    )
     found = exact_matches(read(real, sizes), read(synthetic, sizes)).set_index("real_row")
     assert found["rows"].to_dict() == {"any": 5, "unique": 3}
-    assert found["expected_share"].to_dict() == pytest.approx({"any": 1 - 35 / 45, "unique": 2 * 5 / 45})
+    assert found["expected_share"].to_dict() == pytest.approx(
+        {"any": 1 - 35 / 45, "unique": 2 * 5 / 45}
+    )
 
 
 def test_expected_matches_are_those_of_a_new_sample():
-    found = exact_matches(*(read(people(3000, seed).drop(columns=["born", "pay"]), SHORT) for seed in (0, 1)))
+    found = exact_matches(
+        *(read(people(3000, seed).drop(columns=["born", "pay"]), SHORT) for seed in (0, 1))
+    )
     for row in found.to_dict("records"):
         assert row["rows"] == pytest.approx(row["expected"], abs=6 * np.sqrt(row["expected"]))
 
 
-SHORT = {"fields": [field for field in SCHEMA["fields"] if field["name"] not in ("born", "pay")], "missingValues": [""]}
+SHORT = {
+    "fields": [field for field in SCHEMA["fields"] if field["name"] not in ("born", "pay")],
+    "missingValues": [""],
+}
 
 
 def test_queries_are_answered_by_values():
@@ -118,12 +137,21 @@ def test_queries_are_answered_by_values():
     found = answered(parse_queries(queries, real.schema), real, other).set_index("query")
     for frame, column in ((REAL, "real"), (OTHER, "synthetic")):
         town = (frame["town"] == "A") | frame["town"].isna()
-        expected = [town & frame["age"].between(33, 47), frame["job"] == "x", frame["born"] <= "2001-06-15"]
+        expected = [
+            town & frame["age"].between(33, 47),
+            frame["job"] == "x",
+            frame["born"] <= "2001-06-15",
+        ]
         expected.append(frame["age"].isin([40, 41]))
         texts = [query.text for query in parse_queries(queries, real.schema)]
         assert found.loc[texts, column].tolist() == pytest.approx([met.mean() for met in expected])
-    shares = [frame[frame["job"] == "x"]["town"].value_counts(normalize=True, dropna=False) for frame in (REAL, OTHER)]
-    assert found.loc["towns of x", "error"] == pytest.approx(shares[0].sub(shares[1], fill_value=0).abs().sum() / 2)
+    shares = [
+        frame[frame["job"] == "x"]["town"].value_counts(normalize=True, dropna=False)
+        for frame in (REAL, OTHER)
+    ]
+    assert found.loc["towns of x", "error"] == pytest.approx(
+        shares[0].sub(shares[1], fill_value=0).abs().sum() / 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The page of an evaluation: not private first, every section, the numbers of the frames, and nothing runs in it."""
+"""The page of an evaluation: not private first, every section, the numbers of the frames, and
+nothing runs in it.
+"""
 
 import re
 from dataclasses import replace
@@ -30,7 +32,12 @@ PREDICTION = pd.DataFrame(
     columns=["table", "target", "model", "score", "real", "synthetic", "baseline"],
 )
 ROC = pd.DataFrame(
-    [[name, "job", "linear", on, x, x**0.5] for name in "ab" for on in ("real", "synthetic") for x in (0.0, 0.5, 1.0)],
+    [
+        [name, "job", "linear", on, x, x**0.5]
+        for name in "ab"
+        for on in ("real", "synthetic")
+        for x in (0.0, 0.5, 1.0)
+    ],
     columns=["table", "target", "model", "trained_on", "fpr", "tpr"],
 )
 """Two tables' models, made up: scikit-learn takes longer than all the rest."""
@@ -43,7 +50,9 @@ def found():
     stated = {"a": {"events": [marginal], "epsilon": 1.0}, "b": {"events": [], "epsilon": 2.0}}
     tables = {name: people(n_rows, n_rows)[list(REAL)] for name, n_rows in (("a", 200), ("b", 250))}
     queries = [{"columns": ["town", "job"]}]
-    measured = evaluate(REAL, tables, SMALL, targets=[], by="town", queries=queries, certificate=stated)
+    measured = evaluate(
+        REAL, tables, SMALL, targets=[], by="town", queries=queries, certificate=stated
+    )
     return replace(measured, prediction=PREDICTION, roc=ROC)
 
 
@@ -67,7 +76,15 @@ def test_every_section_is_there_with_pictures_that_have_words(text):
     assert [each["id"] for each in page.all("section") if "id" in each] == SECTIONS
     assert [each["href"] for each in page.all("a")] == [f"#{name}" for name in SECTIONS]
     charts = [each for each in page.all("svg") if "aria-hidden" not in each]
-    expected = {"epsilon": 1, "columns": 3, "errors": 3 + 2, "worst pair": 3, "associations": 5, "roc": 1, "groups": 1}
+    expected = {
+        "epsilon": 1,
+        "columns": 3,
+        "errors": 3 + 2,
+        "worst pair": 3,
+        "associations": 5,
+        "roc": 1,
+        "groups": 1,
+    }
     assert len(charts) == sum(expected.values())
     assert all(each["role"] == "img" and each["aria-label"] for each in charts)
     assert len(page.all("title")) == len(page.all("desc")) + 1 == len(charts) + 1
@@ -93,7 +110,9 @@ def test_its_tables_hold_the_numbers_of_the_frames(found, text):
 
 def test_whatever_names_and_levels_hold_is_text():
     real = pd.DataFrame({INJECTED: [INJECTED, "$b$", "\u202e\x01"] * 20, "$x$": np.arange(60)})
-    text = evaluate(real, {INJECTED: real.sample(50, random_state=0)}, targets=[], by=INJECTED).to_html()
+    text = evaluate(
+        real, {INJECTED: real.sample(50, random_state=0)}, targets=[], by=INJECTED
+    ).to_html()
     page = Page(text)
     assert len(page.all("script")) == 1
     assert page.all("img") == page.all("iframe") == []

@@ -25,11 +25,23 @@ SMALL = {"fields": SCHEMA["fields"][:3], "missingValues": [""]}
 @pytest.fixture(scope="module")
 def view():
     """Three tables, the last two released with one epsilon; the second has no dependences."""
-    shuffled = {name: REAL[name].sample(frac=1, random_state=seed).to_numpy() for seed, name in enumerate(REAL)}
-    tables = {"a": people(150, 1)[list(REAL)], "b": pd.DataFrame(shuffled), "c": people(100, 2)[list(REAL)]}
-    stated = {name: {"events": [], "epsilon": epsilon} for name, epsilon in (("a", 1.0), ("b", 2.0), ("c", 2.0))}
+    shuffled = {
+        name: REAL[name].sample(frac=1, random_state=seed).to_numpy()
+        for seed, name in enumerate(REAL)
+    }
+    tables = {
+        "a": people(150, 1)[list(REAL)],
+        "b": pd.DataFrame(shuffled),
+        "c": people(100, 2)[list(REAL)],
+    }
+    stated = {
+        name: {"events": [], "epsilon": epsilon}
+        for name, epsilon in (("a", 1.0), ("b", 2.0), ("c", 2.0))
+    }
     found = evaluate(REAL, tables, SMALL, targets=[], certificate=stated)
-    sections = {name: value for name, value in vars(found).items() if isinstance(value, pd.DataFrame)}
+    sections = {
+        name: value for name, value in vars(found).items() if isinstance(value, pd.DataFrame)
+    }
     return View(sections, found.facts, found.tables)
 
 
@@ -42,7 +54,11 @@ def test_maps_of_all_tables_are_there_and_have_one_scale(view, monkeypatch):
     monkeypatch.setattr(views, "N_OPEN", 2)
     section = association_section(view)
     maps, gaps = section.pictures[:3], section.pictures[3:]
-    assert [each.title for each in maps] == ["Associations: real", "Associations: a", "Associations: b"]
+    assert [each.title for each in maps] == [
+        "Associations: real",
+        "Associations: a",
+        "Associations: b",
+    ]
     assert [each.title for each in section.more] == ["Associations: c", "Difference: c less real"]
     assert [each.begins_row for each in gaps] == [True, False]
     for alike in ([*maps, section.more[0]], [*gaps, section.more[1]]):
@@ -61,14 +77,18 @@ def test_noise_that_is_cut_off_is_told_and_errors_of_all_tables_have_one_scale(v
     monkeypatch.setattr(views, "N_OPEN", 1)
     frame = view.sections["marginals"]
     noise = np.where(frame["k"] == 3, 1.0, 0.1)
-    section = marginal_section(replace(view, sections=view.sections | {"marginals": frame.assign(noise=noise)}))
+    section = marginal_section(
+        replace(view, sections=view.sections | {"marginals": frame.assign(noise=noise)})
+    )
     assert [len(section.pictures), len(section.more)] == [3, 6]
     drawn = [section.pictures[2], section.more[2], section.more[5]]
     assert all(each.note.endswith("Of 1 it is 1 or more.") for each in drawn)
     assert all("(at 1: or more)" in each.svg for each in drawn)
     assert len({tuple(scale(each)) for each in drawn}) == 1
     assert "1 or more" not in section.pictures[1].note
-    assert [any("noise" in line for line in each.words) for each in (section, marginal_section(view))] == [True, False]
+    assert [
+        any("noise" in line for line in each.words) for each in (section, marginal_section(view))
+    ] == [True, False]
 
 
 def test_the_line_over_epsilon_joins_the_best_tables(view, monkeypatch):

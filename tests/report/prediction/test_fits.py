@@ -25,7 +25,9 @@ def test_least_squares_is_numpys_with_the_usual_errors():
     expected, residuals, *_ = np.linalg.lstsq(matrix, outcome, rcond=None)
     assert fit.coefficients == pytest.approx(expected, abs=1e-6)
     variance = residuals[0] / (300 - matrix.shape[1])
-    assert fit.errors == pytest.approx(np.sqrt(np.diag(variance * np.linalg.inv(matrix.T @ matrix))), rel=1e-6)
+    assert fit.errors == pytest.approx(
+        np.sqrt(np.diag(variance * np.linalg.inv(matrix.T @ matrix))), rel=1e-6
+    )
 
 
 def test_logistic_regression_is_scikit_learns():

@@ -1,4 +1,6 @@
-"""Train on synthetic, test on real: scores against scikit-learn on the same rows, and where nothing is learnt."""
+"""Train on synthetic, test on real: scores against scikit-learn on the same rows, and where nothing
+is learnt.
+"""
 
 import sys
 
@@ -26,14 +28,20 @@ def test_scores_and_curves_of_two_classes():
     split = Split.of(real, synthetic, target, np.random.default_rng(0))
     assert [table.n_rows for table in (split.real, split.test, split.synthetic)] == [400, 200, 400]
     design = Design.of(split.real, ["town", "age", "pay", "born"])
-    model = LogisticRegression(max_iter=200).fit(design.matrix(split.synthetic)[:, 1:], split.synthetic["job"])
-    expected = roc_auc_score(split.test["job"], model.predict_proba(design.matrix(split.test)[:, 1:])[:, 1])
+    model = LogisticRegression(max_iter=200).fit(
+        design.matrix(split.synthetic)[:, 1:], split.synthetic["job"]
+    )
+    expected = roc_auc_score(
+        split.test["job"], model.predict_proba(design.matrix(split.test)[:, 1:])[:, 1]
+    )
     linear = scores.set_index("model").loc["linear"]
     assert linear["synthetic"] == pytest.approx(expected, abs=1e-9)
     assert scores["score"].tolist() == ["AUC", "AUC"]
     assert (scores["real"] > 0.65).all()
     curve = curves[(curves["model"] == "linear") & (curves["trained_on"] == "synthetic")]
-    assert (curve["tpr"].rolling(2).mean() * curve["fpr"].diff()).sum() == pytest.approx(expected, abs=0.02)
+    assert (curve["tpr"].rolling(2).mean() * curve["fpr"].diff()).sum() == pytest.approx(
+        expected, abs=0.02
+    )
 
 
 def test_shuffled_rows_teach_nothing():

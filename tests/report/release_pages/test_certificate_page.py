@@ -28,17 +28,24 @@ def test_it_says_the_guarantee_what_it_means_and_what_the_curator_says():
     certificate = release_of(about=read_about(ABOUT)).certificate
     page = page_of(certificate)
     assert "(2, 1e-06)-differential privacy" in page.text
-    assert "at most 7.39 times as often or as seldom, but for a chance of 1 in 1,000,000" in page.text
+    assert (
+        "at most 7.39 times as often or as seldom, but for a chance of 1 in 1,000,000" in page.text
+    )
     rows = {row[0]: row[1:] for row in page.rows if row}
     for entry, name in zip(
-        certificate["meaning"], ("one record", "2 records together", "5 records together"), strict=True
+        certificate["meaning"],
+        ("one record", "2 records together", "5 records together"),
+        strict=True,
     ):
         shown = [float(cell.removesuffix(" %")) / 100 for cell in rows[name]]
         stated = [*(rate["at_most"] for rate in entry["true_positives"]), entry["advantage"]]
         assert all(exact <= seen <= exact * 1.01 for exact, seen in zip(stated, shown, strict=True))
     for key in set(ABOUT) - {"curators", "sources", "registry_authors", "description", "notes"}:
         assert ABOUT[key] in page.text, key
-    for line in [*certificate["not_covered"], *(entry["quantity"] for entry in certificate["unprotected"])]:
+    for line in [
+        *certificate["not_covered"],
+        *(entry["quantity"] for entry in certificate["unprotected"]),
+    ]:
         assert line in page.text
     assert f"numpy {np.__version__}" in page.text
     assert sum(row[0] == "marginal" for row in page.rows) == sum(
@@ -49,10 +56,19 @@ def test_it_says_the_guarantee_what_it_means_and_what_the_curator_says():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"declared": KINDS}, ["delta for thresholds", "derived: bins", "which values of a column occur often"]),
+        (
+            {"declared": KINDS},
+            ["delta for thresholds", "derived: bins", "which values of a column occur often"],
+        ),
         ({"accounting": "gdp", "mechanism": "independent"}, ["mu", "Gaussian DP"]),
-        ({"unit": "person", "max_rows": 2}, ["all records of any one person", "5 persons together"]),
-        ({"adjacency": "replace-one"}, ["had any one record been different", "the number of records"]),
+        (
+            {"unit": "person", "max_rows": 2},
+            ["all records of any one person", "5 persons together"],
+        ),
+        (
+            {"adjacency": "replace-one"},
+            ["had any one record been different", "the number of records"],
+        ),
         ({"mechanism": "aim"}, ["the choice of one of many combinations", "random choices"]),
     ],
 )
@@ -94,11 +110,18 @@ def test_certificates_of_earlier_versions_have_a_page(path):
 
 def test_whatever_names_hold_is_text():
     """Column names and the curator's words are public, and may hold anything."""
-    field = {"name": INJECTED, "type": "string", "constraints": {"enum": ["n", "y"], "required": True}}
+    field = {
+        "name": INJECTED,
+        "type": "string",
+        "constraints": {"enum": ["n", "y"], "required": True},
+    }
     counts = [LinearMeasurement((INJECTED,), np.array([4.0, 6.0]), 2.0)]
     certificate = synthdp.from_measurements({"fields": [field]}, counts).certificate
     said = dict.fromkeys(("name", "region", "notes", "contact"), INJECTED)
-    said |= {"curators": [{"name": INJECTED}], "sources": [{"title": INJECTED, "url": "javascript:alert(1)"}]}
+    said |= {
+        "curators": [{"name": INJECTED}],
+        "sources": [{"title": INJECTED, "url": "javascript:alert(1)"}],
+    }
     page = page_of(certificate | {"about": said, "cautions": [INJECTED], "guarantee": INJECTED})
     assert {tag for tag, _ in page.tags} & {"script", "img", "a", "link", "iframe"} == set()
     assert page.text.count(INJECTED) >= 9
@@ -110,7 +133,9 @@ def test_it_needs_nothing_else():
     assert re.findall(r"https?://|<script|@import|url\(", text) == []
     page = Page(text)
     assert ("html", {"lang": "en"}) in page.tags
-    assert [tag for tag, _ in page.tags].count("table") == [tag for tag, _ in page.tags].count("caption")
+    assert [tag for tag, _ in page.tags].count("table") == [tag for tag, _ in page.tags].count(
+        "caption"
+    )
     assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
 
 
@@ -119,7 +144,9 @@ def test_long_lists_end_and_say_where_the_rest_is():
     certificate["events"] *= MAX_ROWS // len(certificate["events"]) + 2
     page = page_of(certificate)
     assert sum(row[0] == "marginal" for row in page.rows) == MAX_ROWS
-    assert f"{len(certificate['events']) - MAX_ROWS} more are in the certificate itself" in page.text
+    assert (
+        f"{len(certificate['events']) - MAX_ROWS} more are in the certificate itself" in page.text
+    )
 
 
 def test_without_jinja_it_says_what_to_install(monkeypatch):
@@ -136,4 +163,6 @@ def test_without_jinja_it_says_what_to_install(monkeypatch):
 def test_entries_that_somebody_wrote_otherwise_are_left_out(entries):
     certificate = release_of().certificate
     kept = certificate["unprotected"]
-    assert certificate_page(certificate | {"unprotected": [*entries, *kept]}) == certificate_page(certificate)
+    assert certificate_page(certificate | {"unprotected": [*entries, *kept]}) == certificate_page(
+        certificate
+    )

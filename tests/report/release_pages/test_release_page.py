@@ -72,8 +72,12 @@ def test_shares_have_intervals_by_the_noise(page, synthesis):
 
 
 def test_levels_that_were_merged_are_compared_as_merged():
-    fields = [{"name": "a", "type": "string", "constraints": {"enum": list("xyz"), "required": True}}]
-    merged = LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0, Coarsening({"a": np.array([0, 1, 1])}))
+    fields = [
+        {"name": "a", "type": "string", "constraints": {"enum": list("xyz"), "required": True}}
+    ]
+    merged = LinearMeasurement(
+        ("a",), np.array([60.0, 40.0]), 1.0, Coarsening({"a": np.array([0, 1, 1])})
+    )
     rows = Page(release_page(released([merged], fields))).rows
     (row,) = [row for row in rows if row[:3] == ["a", "2", "yes"]]
     assert row[3] == "1"

@@ -1,4 +1,6 @@
-"""Charts: what is drawn is to scale, the same every time, and harms neither the page nor matplotlib."""
+"""Charts: what is drawn is to scale, the same every time, and harms neither the page nor
+matplotlib.
+"""
 
 import re
 
@@ -39,7 +41,9 @@ def test_bars_are_as_long_as_their_shares():
 
 
 def test_steps_are_as_high_as_their_shares_and_the_line_is_the_other_table():
-    svg = steps_of_shares(WORDS, list("abcd"), [0.1, 0.2, 0.4, 0.3], [[0.4, 0.3, 0.2, 0.1]], limits=None)
+    svg = steps_of_shares(
+        WORDS, list("abcd"), [0.1, 0.2, 0.4, 0.3], [[0.4, 0.3, 0.2, 0.1]], limits=None
+    )
     (surface,) = paths(svg, figures.GREY)
     heights = surface[:, 1].max() - surface[1:-1:2, 1]
     assert heights[:4] / heights[0] == pytest.approx([1, 2, 4, 3], rel=0.03)
@@ -54,7 +58,12 @@ def every_chart(labels):
     places = {name: (np.cos(i), np.sin(i)) for i, name in enumerate(labels)}
     yield rows_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
     yield steps_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
-    yield curves(WORDS, [Curve(x=[0.1, 1], y=[0.1, 1], place=0)], labels=(labels[0], labels[1]), logarithmic="xy")
+    yield curves(
+        WORDS,
+        [Curve(x=[0.1, 1], y=[0.1, 1], place=0)],
+        labels=(labels[0], labels[1]),
+        logarithmic="xy",
+    )
     yield histograms(WORDS, [[0.1, 0.3], []], [0.2, float("nan")], label=labels[0], end=0.3)
     yield paired_marks(WORDS, labels, {0: shares}, shares, label=labels[0])
     yield heat_map(WORDS, np.eye(len(labels)), (labels, labels), limits=(-1.0, 1.0))
@@ -67,8 +76,15 @@ def test_charts_are_whole_say_what_they_show_and_hold_no_markup_of_others():
         assert page.all("svg")[0]["role"] == "img"
         assert page.words[:2] == [WORDS.title, WORDS.description]
         assert {tag for tag, _ in page.tags} & {"script", "style", "metadata"} == set()
-        links = [value for _, attributes in page.tags for key, value in attributes.items() if key.endswith("href")]
-        assert [link for link in links if not link.startswith(("#", "data:image/png;base64,"))] == []
+        links = [
+            value
+            for _, attributes in page.tags
+            for key, value in attributes.items()
+            if key.endswith("href")
+        ]
+        assert [
+            link for link in links if not link.startswith(("#", "data:image/png;base64,"))
+        ] == []
         assert re.search(r"[\x00-\x08]|mathdefault", svg) is None
 
 
@@ -77,8 +93,13 @@ def test_labels_are_texts_not_formulas():
 
 
 def test_the_same_numbers_are_the_same_chart_and_names_differ_on_a_page():
-    draw = {title: heat_map(Words(title, ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1)) for title in "xy"}
-    assert draw["x"] == heat_map(Words("x", ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1))
+    draw = {
+        title: heat_map(Words(title, ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1))
+        for title in "xy"
+    }
+    assert draw["x"] == heat_map(
+        Words("x", ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1)
+    )
     names = [set(Page(svg).names) for svg in draw.values()]
     assert names[0]
     assert names[0] & names[1] == set()
@@ -105,7 +126,9 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
 def test_many_levels_are_drawn_together_and_none_is_lost():
     levels = [f"level {i}" for i in range(MAX_ROWS + 5)]
     shares = np.arange(1.0, len(levels) + 1)
-    picture = Shares(column="town", levels=levels, tables={"real": shares / shares.sum()}, is_ordered=False).picture("")
+    picture = Shares(
+        column="town", levels=levels, tables={"real": shares / shares.sum()}, is_ordered=False
+    ).picture("")
     assert f"5 others: {15 / 210:.2g}" in picture.svg
     bars = [np.ptp(each[:, 0]) for each in paths(picture.svg, figures.GREY) if len(each)]
     assert np.divide(bars, bars[0]) == pytest.approx([*shares[5:] / shares[5], 0], rel=0.02)

@@ -1,4 +1,6 @@
-"""Pages in a real browser: no errors, all is drawn, tables sort by the keyboard, and nothing is fetched."""
+"""Pages in a real browser: no errors, all is drawn, tables sort by the keyboard, and nothing is
+fetched.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +38,9 @@ def browser(tmp_path_factory):
 def pages(tmp_path_factory):
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("pages")
-    stated = {name: {"events": [], "epsilon": epsilon} for name, epsilon in (("a", 1.0), ("b", 2.0))}
+    stated = {
+        name: {"events": [], "epsilon": epsilon} for name, epsilon in (("a", 1.0), ("b", 2.0))
+    }
     tables = {"a": people(200, 1), "b": people(200, 2)}
     found = evaluate(people(300), tables, SCHEMA, targets="job", by="town", certificate=stated)
     with pytest.MonkeyPatch.context() as patched:  # fewer pictures of a kind are as good a test
@@ -61,13 +65,19 @@ def test_a_page_is_whole_and_fetches_nothing(browser, pages, name, width):
     marks = "[...document.querySelectorAll('.chart')].map((each) => each.querySelectorAll('path, use, image').length)"
     assert browser.run(f"Math.min(...{marks})") >= 2
     urls = {event["request"]["url"] for event in browser.told("Network.requestWillBeSent")}
-    assert {url for url in urls if not url.startswith("data:image/png")} == {path.resolve().as_uri()}
-    assert browser.told("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled") == []
+    assert {url for url in urls if not url.startswith("data:image/png")} == {
+        path.resolve().as_uri()
+    }
+    assert (
+        browser.told("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled") == []
+    )
 
 
 def test_tables_sort_by_the_keyboard(browser, pages):
     browser.open(pages / "evaluation.html")
-    column = "[...document.querySelectorAll('#summary tbody tr')].map((row) => row.cells[1].textContent)"
+    column = (
+        "[...document.querySelectorAll('#summary tbody tr')].map((row) => row.cells[1].textContent)"
+    )
     before = [float(text) for text in browser.run(column)]
     wanted = "document.activeElement.closest('#summary th')?.cellIndex"
     for _ in range(60):
@@ -76,7 +86,10 @@ def test_tables_sort_by_the_keyboard(browser, pages):
             break
     assert browser.run(wanted) == 1
     state = "document.activeElement.closest('th').getAttribute('aria-sort')"
-    for key, code, said, is_falling in (("Enter", 13, "descending", True), (" ", 32, "ascending", False)):
+    for key, code, said, is_falling in (
+        ("Enter", 13, "descending", True),
+        (" ", 32, "ascending", False),
+    ):
         browser.press(key, code)
         assert browser.run(state) == said
         assert [float(text) for text in browser.run(column)] == sorted(before, reverse=is_falling)
@@ -107,5 +120,7 @@ def test_axe_finds_nothing_serious(browser, pages, name):
     browser.run(f"{script}; 0")
     assert browser.run(SERIOUS) == []
     browser.run("document.querySelector('.chart').removeAttribute('aria-label')")
-    browser.run("document.querySelectorAll('.chart title, .chart desc').forEach((each) => each.remove())")
+    browser.run(
+        "document.querySelectorAll('.chart title, .chart desc').forEach((each) => each.remove())"
+    )
     assert [each.split(":")[0] for each in browser.run(SERIOUS)] == ["svg-img-alt"]

@@ -14,7 +14,9 @@ from synthdp.report.rendering.section import Section
 
 pytest.importorskip("jinja2")
 
-FRAME = pd.DataFrame({"what": ["<b>", "a", "b"], "much": [0.5, float("nan"), 12345.6], "is": [True, False, True]})
+FRAME = pd.DataFrame(
+    {"what": ["<b>", "a", "b"], "much": [0.5, float("nan"), 12345.6], "is": [True, False, True]}
+)
 
 
 def test_a_listing_has_the_columns_that_are_named_and_says_what_is_left_out():

@@ -29,7 +29,9 @@ LAST = dt.datetime.fromisoformat("9999-12-31T23:59:59")
 @st.composite
 def shapes(draw, inside, low, high):
     """A shape that begins at ``low``."""
-    starts = sorted({low, *(value for value in draw(st.lists(inside, max_size=8)) if low < value <= high)})
+    starts = sorted(
+        {low, *(value for value in draw(st.lists(inside, max_size=8)) if low < value <= high)}
+    )
     weights = draw(st.lists(WEIGHTS, min_size=len(starts), max_size=len(starts)))
     return Shape(starts=tuple(starts), weights=tuple(weights))
 
@@ -40,7 +42,9 @@ def shaped_integers(draw):
     high = min(low + draw(st.sampled_from([0, 1, 2, 63, 64, 1000, 2**40])), 2**53)
     bins = draw(st.none() | st.integers(min(2, high - low + 1), min(high - low + 1, 99)))
     shape = draw(shapes(st.integers(low, high) | st.integers(low, min(low + 9, high)), low, high))
-    return IntegerColumn(name="x", required=draw(FLAGS), minimum=low, maximum=high, bins=bins, shape=shape)
+    return IntegerColumn(
+        name="x", required=draw(FLAGS), minimum=low, maximum=high, bins=bins, shape=shape
+    )
 
 
 @st.composite
@@ -50,29 +54,45 @@ def shaped_numbers(draw):
     high = low + draw(st.floats(1e-3, 1e6)) * scale
     shape = draw(shapes(st.floats(low, high), low, high))
     bins = None if low == high else draw(st.none() | st.integers(2, 70))
-    return NumberColumn(name="x", required=draw(FLAGS), minimum=low, maximum=high, bins=bins, shape=shape)
+    return NumberColumn(
+        name="x", required=draw(FLAGS), minimum=low, maximum=high, bins=bins, shape=shape
+    )
 
 
 @st.composite
 def shaped_decimals(draw):
     decimals = draw(st.integers(-3, 6))
-    points = sorted(draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True)))
+    points = sorted(
+        draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True))
+    )
     edges = tuple(point / 10.0**decimals for point in points)
-    shape = draw(shapes(st.sampled_from(edges) | st.floats(edges[0], edges[-1]), edges[0], edges[-1]))
+    shape = draw(
+        shapes(st.sampled_from(edges) | st.floats(edges[0], edges[-1]), edges[0], edges[-1])
+    )
     return NumberColumn(name="x", required=draw(FLAGS), edges=edges, decimals=decimals, shape=shape)
 
 
 @st.composite
 def shaped_dates(draw):
     kind = draw(st.sampled_from(["date", "datetime"]))
-    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (kind == "datetime")
+    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (
+        kind == "datetime"
+    )
     time = {"microsecond": 0} | ({"hour": 0, "minute": 0, "second": 0} if kind == "date" else {})
     moments = st.datetimes(FIRST, LAST).map(lambda moment: moment.replace(**time))
     low, high = sorted(draw(st.tuples(moments, moments)))
-    shape = draw(shapes(st.datetimes(low, high).map(lambda moment: moment.replace(**time)), low, high))
+    shape = draw(
+        shapes(st.datetimes(low, high).map(lambda moment: moment.replace(**time)), low, high)
+    )
     resolution = draw(st.sampled_from(units))
     return DateColumn(
-        name="x", required=draw(FLAGS), minimum=low, maximum=high, type=kind, resolution=resolution, shape=shape
+        name="x",
+        required=draw(FLAGS),
+        minimum=low,
+        maximum=high,
+        type=kind,
+        resolution=resolution,
+        shape=shape,
     )
 
 
@@ -80,11 +100,15 @@ def shaped_dates(draw):
 def dates_with_edges(draw):
     days = sorted(draw(st.lists(st.integers(-(10**5), 10**5), min_size=3, max_size=9, unique=True)))
     edges = tuple(dt.datetime.fromisoformat("1970-01-01") + dt.timedelta(days=day) for day in days)
-    kind, resolution = draw(st.sampled_from([("date", "day"), ("datetime", "hour"), ("datetime", "second")]))
+    kind, resolution = draw(
+        st.sampled_from([("date", "day"), ("datetime", "hour"), ("datetime", "second")])
+    )
     return DateColumn(name="x", required=draw(FLAGS), edges=edges, type=kind, resolution=resolution)
 
 
-SHAPED = st.one_of(shaped_integers(), shaped_numbers(), shaped_decimals(), shaped_dates(), dates_with_edges())
+SHAPED = st.one_of(
+    shaped_integers(), shaped_numbers(), shaped_decimals(), shaped_dates(), dates_with_edges()
+)
 
 
 @settings(deadline=None, max_examples=examples(150))
@@ -97,16 +121,26 @@ def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     assert encode(typed, schema).columns[0].tolist() == codes.tolist()
     assert encode(text, schema).columns[0].tolist() == codes.tolist()
     read_back = column.read_numbers(text["x"])
-    np.testing.assert_array_equal(read_back, column.read_numbers(typed["x"]))  # the same values, not only the same bins
+    np.testing.assert_array_equal(
+        read_back, column.read_numbers(typed["x"])
+    )  # the same values, not only the same bins
     again = Schema.from_dict(schema.to_dict())
     assert again == schema
     assert again.fingerprint == schema.fingerprint
 
 
 @settings(deadline=None, max_examples=examples(75))
-@given(SHAPED, st.lists(st.none() | st.text(max_size=3) | st.integers() | st.floats() | st.dates(), max_size=9))
+@given(
+    SHAPED,
+    st.lists(
+        st.none() | st.text(max_size=3) | st.integers() | st.floats() | st.dates(), max_size=9
+    ),
+)
 def test_encoding_is_reading_and_then_coding(column, values):
-    for series in (pd.Series(values, dtype=object), pd.Series(list(map(str, values)), dtype=object)):
+    for series in (
+        pd.Series(values, dtype=object),
+        pd.Series(list(map(str, values)), dtype=object),
+    ):
         numbers = column.read_numbers(series)
         assert numbers.dtype == np.float64
         codes = column.codes_of_numbers(numbers)
@@ -135,7 +169,9 @@ def test_without_a_shape_draws_are_what_they_were():
 
 
 def expected_shares(starts, weights, points, first, last):
-    """Brute force: the probability of each grid point ``first .. last``, a whole bin of ``points``, by definition."""
+    """Brute force: the probability of each grid point ``first .. last``, a whole bin of ``points``,
+    by definition.
+    """
     ends = [*starts[1:], None]
     share = {}
     for begin, end, weight in zip(starts, ends, weights, strict=True):
@@ -170,13 +206,23 @@ def test_values_are_drawn_as_the_definition_says(column, points, bins):
         assert set(values.index) <= {point for point, share in wanted.items() if share}
         for point, share in wanted.items():
             # 7 standard deviations: below 1e-11 a point
-            assert abs(values.get(point, 0) - n * share) <= 7 * math.sqrt(n * share * (1 - share)) + 1e-6
+            assert (
+                abs(values.get(point, 0) - n * share)
+                <= 7 * math.sqrt(n * share * (1 - share)) + 1e-6
+            )
 
 
 def test_a_piece_begins_with_the_first_date_that_can_be_written():
-    shape = Shape(starts=(dt.date(2020, 1, 5), dt.date(2020, 2, 1), dt.date(2020, 3, 2)), weights=(0, 1, 0))
+    shape = Shape(
+        starts=(dt.date(2020, 1, 5), dt.date(2020, 2, 1), dt.date(2020, 3, 2)), weights=(0, 1, 0)
+    )
     column = DateColumn(
-        name="x", minimum=dt.date(2020, 1, 5), maximum=dt.date(2021, 12, 31), resolution="month", bins=2, shape=shape
+        name="x",
+        minimum=dt.date(2020, 1, 5),
+        maximum=dt.date(2021, 12, 31),
+        resolution="month",
+        bins=2,
+        shape=shape,
     )
     drawn = set(column.decode_text(np.zeros(500, np.uint8), np.random.default_rng(0)))
     assert drawn == {"2020-02-01", "2020-03-01"}
@@ -184,7 +230,9 @@ def test_a_piece_begins_with_the_first_date_that_can_be_written():
 
 def test_spikes_survive():
     starts, weights = (0, 40, 41), (1.0, 8.0, 1.0)
-    column = IntegerColumn(name="x", minimum=0, maximum=99, bins=2, shape=Shape(starts=starts, weights=weights))
+    column = IntegerColumn(
+        name="x", minimum=0, maximum=99, bins=2, shape=Shape(starts=starts, weights=weights)
+    )
     values = column.decode(np.zeros(10_000, np.uint8), np.random.default_rng(0))
     # in the bin 0 .. 49: 1 below 40, 8 at 40, and 9 of the 59 points above
     assert abs((values == 40).mean() - 8 / (1 + 8 + 9 / 59)) < 7 * math.sqrt(0.1 / 10_000)
@@ -212,7 +260,9 @@ def test_a_draw_next_to_one_stays_in_its_group():
             return np.full(n, np.nextafter(1.0, 0))
 
     groups = np.repeat(np.arange(100_000), 2)
-    runs = Runs.of(groups, np.arange(len(groups)), np.ones(len(groups), np.int64), np.tile([1.0, 0.0], 100_000))
+    runs = Runs.of(
+        groups, np.arange(len(groups)), np.ones(len(groups), np.int64), np.tile([1.0, 0.0], 100_000)
+    )
     assert runs.draw(np.arange(100_000), Highest()).tolist() == list(range(0, 200_000, 2))
 
 
@@ -262,7 +312,9 @@ def test_contradictions_are_refused_in_one_line(case):
     kind, own, expected = BAD[case]
     constraints = DATES if kind == "date" else {"minimum": 0, "maximum": 100}
     with pytest.raises(SchemaError, match=expected) as caught:
-        Schema.from_dict({"fields": [{"name": "pay", "type": kind, "constraints": constraints, "synthdp": own}]})
+        Schema.from_dict(
+            {"fields": [{"name": "pay", "type": kind, "constraints": constraints, "synthdp": own}]}
+        )
     assert "'pay'" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -270,7 +322,13 @@ def test_contradictions_are_refused_in_one_line(case):
 def test_shapes_are_for_bins_only():
     own = {"shape": {"starts": [0], "weights": [1]}}
     with pytest.raises(SchemaError, match="not known for this kind"):
-        Schema.from_dict({"fields": [{"name": "x", "type": "string", "constraints": {"enum": ["a"]}, "synthdp": own}]})
+        Schema.from_dict(
+            {
+                "fields": [
+                    {"name": "x", "type": "string", "constraints": {"enum": ["a"]}, "synthdp": own}
+                ]
+            }
+        )
 
 
 def test_edges_of_dates():
@@ -278,10 +336,15 @@ def test_edges_of_dates():
     field = {"name": "x", "type": "date", "format": "%d.%m.%Y", "synthdp": own}
     schema = Schema.from_dict({"fields": [field]})
     column = schema["x"]
-    values = pd.Series(["14.01.2020", "29.02.2020", "01.03.2020", "30.11.2020", "01.12.2020", "31.12.2020", "?"])
+    values = pd.Series(
+        ["14.01.2020", "29.02.2020", "01.03.2020", "30.11.2020", "01.12.2020", "31.12.2020", "?"]
+    )
     assert column.encode(values).tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert schema.to_dict()["fields"][0]["synthdp"] == own
-    assert schema.to_dict()["fields"][0]["constraints"] == {"minimum": "15.01.2020", "maximum": "20.12.2020"}
+    assert schema.to_dict()["fields"][0]["constraints"] == {
+        "minimum": "15.01.2020",
+        "maximum": "20.12.2020",
+    }
     drawn = set(decode([np.zeros(200, np.uint8)], schema, np.random.default_rng(0), text=True)["x"])
     assert drawn == {"15.01.2020", "01.02.2020"}
     assert [str(label) for label in column.labels[:2]] == [

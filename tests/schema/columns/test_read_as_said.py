@@ -22,9 +22,9 @@ BOUNDS = {
 
 def column_of(kind, **properties):
     constraints = BOUNDS.get(kind, {}) | properties.pop("constraints", {})
-    return Schema.from_dict({"fields": [{"name": "x", "type": kind, "constraints": constraints} | properties]}).columns[
-        0
-    ]
+    return Schema.from_dict(
+        {"fields": [{"name": "x", "type": kind, "constraints": constraints} | properties]}
+    ).columns[0]
 
 
 def is_read(column, *values):
@@ -33,7 +33,9 @@ def is_read(column, *values):
 
 def written(column, *values):
     """What comes out for a column whose bins are single values."""
-    return column.decode_text(column.encode(pd.Series(values, dtype=object)), np.random.default_rng(0)).tolist()
+    return column.decode_text(
+        column.encode(pd.Series(values, dtype=object)), np.random.default_rng(0)
+    ).tolist()
 
 
 UNREAD = {
@@ -80,7 +82,11 @@ def test_fractions_in_typed_columns_are_no_whole_numbers(dtype):
 
 
 def test_times_of_day_in_typed_columns_are_no_dates():
-    values = pd.Series(np.array(["2020-01-05", "2020-01-05T00:00:01", "1969-12-31T23:59:59.5"], dtype="datetime64[ms]"))
+    values = pd.Series(
+        np.array(
+            ["2020-01-05", "2020-01-05T00:00:01", "1969-12-31T23:59:59.5"], dtype="datetime64[ms]"
+        )
+    )
     assert (~np.isnan(column_of("date").read_numbers(values))).tolist() == [True, False, False]
 
 
@@ -88,7 +94,9 @@ EDGES = [0, 7, 8, 4109, 4110, 12345, 12346]
 
 
 def test_zeros_in_front_come_out_where_their_width_is_declared():
-    column = column_of("integer", constraints={"maximum": 12346}, synthdp={"width": 5, "edges": EDGES})
+    column = column_of(
+        "integer", constraints={"maximum": 12346}, synthdp={"width": 5, "edges": EDGES}
+    )
     assert is_read(column, "04109", "4109", "0004109", "00000004109") == [True, True, False, False]
     assert written(column, "04109", "00007") == ["04109", "00007"]
     assert Schema.from_dict({"fields": [column.field()]}).columns[0] == column
@@ -101,14 +109,18 @@ def test_zeros_in_front_of_negative_numbers():
 
 def test_a_width_is_a_number_of_digits():
     for width in (0, -1, 16, True, "5", 2.5):
-        with pytest.raises(SchemaError, match=r"synthdp.width is .*; give the number of digits, from 1 to 15"):
+        with pytest.raises(
+            SchemaError, match=r"synthdp.width is .*; give the number of digits, from 1 to 15"
+        ):
             column_of("integer", synthdp={"width": width})
     with pytest.raises(SchemaError, match=r"'synthdp.width' is not known for this kind of column"):
         column_of("number", synthdp={"width": 5})
 
 
 def test_learnt_columns_keep_their_width():
-    open_column = OpenSchema.from_kinds({"zip": {"type": "integer", "synthdp": {"width": 5}}}).columns[0]
+    open_column = OpenSchema.from_kinds(
+        {"zip": {"type": "integer", "synthdp": {"width": 5}}}
+    ).columns[0]
     assert open_column.closed(minimum=0, maximum=50, bins=51).field()["synthdp"]["width"] == 5
 
 
@@ -161,11 +173,16 @@ def test_formats_of_people_are_understood_and_saved_as_those_of_strftime(pattern
 def test_formats_without_zeros_are_answered_with_those_that_have_them(pattern, nearest):
     assert (as_strftime(pattern), nearest_strftime(pattern)) == (None, nearest)
     for make in (lambda: column_of("date", format=pattern), lambda: open_date(pattern)):
-        with pytest.raises(SchemaError, match=f"write '{nearest}', which reads dates with and without zeros in front"):
+        with pytest.raises(
+            SchemaError,
+            match=f"write '{nearest}', which reads dates with and without zeros in front",
+        ):
             make()
 
 
-@pytest.mark.parametrize("pattern", ["any", "some day", "date", "iso8601", "ISO", "%", "T", "'", "", "dd mm", "é"])
+@pytest.mark.parametrize(
+    "pattern", ["any", "some day", "date", "iso8601", "ISO", "%", "T", "'", "", "dd mm", "é"]
+)
 def test_other_formats_are_refused(pattern):
     with pytest.raises(SchemaError):
         column_of("date", format=pattern)

@@ -1,4 +1,6 @@
-"""Truth values in ordinary spellings: what is read without being told, and what a declaration leaves of it."""
+"""Truth values in ordinary spellings: what is read without being told, and what a declaration
+leaves of it.
+"""
 
 from decimal import Decimal
 
@@ -59,7 +61,9 @@ NEITHER = [
 
 
 def column_of(**properties):
-    return Schema.from_dict({"fields": [{"name": "smoker", "type": "boolean"} | properties]})["smoker"]
+    return Schema.from_dict({"fields": [{"name": "smoker", "type": "boolean"} | properties]})[
+        "smoker"
+    ]
 
 
 def codes_of(values, **properties):
@@ -76,7 +80,9 @@ def test_all_else_is_missing(value):
     assert codes_of([value]) == [MISSING]
 
 
-@pytest.mark.parametrize("dtype", ["bool", "boolean", "int64", "Int8", "UInt8", "float64", "Float32", "category"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "boolean", "int64", "Int8", "UInt8", "float64", "Float32", "category"]
+)
 def test_typed_columns_are_read(dtype):
     values = pd.Series([1, 0, 1]).astype(dtype)
     assert column_of().encode(values).tolist() == [TRUE, FALSE, TRUE]
@@ -91,23 +97,47 @@ def test_gaps_in_typed_columns_stay_gaps(dtype):
 def test_what_is_written_does_not_depend_on_what_was_read():
     column = column_of()
     written = {
-        tuple(column.decode_text(column.encode(pd.Series(pair, dtype=object)), np.random.default_rng(0)).tolist())
+        tuple(
+            column.decode_text(
+                column.encode(pd.Series(pair, dtype=object)), np.random.default_rng(0)
+            ).tolist()
+        )
         for pair in PAIRS
     }
     assert written == {("true", "false")}
 
 
 DECLARED = {
-    "both": ({"trueValues": ["ja"], "falseValues": ["nein"]}, {"ja": TRUE, "nein": FALSE}, ("ja", "nein")),
-    "as they are spelt": ({"trueValues": ["Y"], "falseValues": ["N"]}, {"Y": TRUE, "N": FALSE}, ("Y", "N")),
-    "numbers": ({"trueValues": ["1"], "falseValues": ["0"]}, {"1": TRUE, "0": FALSE, 1: TRUE, 0.0: FALSE}, ("1", "0")),
-    "codes": ({"trueValues": ["1"], "falseValues": ["2"]}, {"1": TRUE, "2": FALSE, 2: FALSE}, ("1", "2")),
+    "both": (
+        {"trueValues": ["ja"], "falseValues": ["nein"]},
+        {"ja": TRUE, "nein": FALSE},
+        ("ja", "nein"),
+    ),
+    "as they are spelt": (
+        {"trueValues": ["Y"], "falseValues": ["N"]},
+        {"Y": TRUE, "N": FALSE},
+        ("Y", "N"),
+    ),
+    "numbers": (
+        {"trueValues": ["1"], "falseValues": ["0"]},
+        {"1": TRUE, "0": FALSE, 1: TRUE, 0.0: FALSE},
+        ("1", "0"),
+    ),
+    "codes": (
+        {"trueValues": ["1"], "falseValues": ["2"]},
+        {"1": TRUE, "2": FALSE, 2: FALSE},
+        ("1", "2"),
+    ),
     "only true": (
         {"trueValues": ["ja"]},
         {"ja": TRUE, "no": FALSE, "No": FALSE, "F": FALSE, 0: FALSE},
         ("ja", "false"),
     ),
-    "only false": ({"falseValues": ["nein", "n"]}, {"nein": FALSE, "n": FALSE, "Yes": TRUE}, ("true", "nein")),
+    "only false": (
+        {"falseValues": ["nein", "n"]},
+        {"nein": FALSE, "n": FALSE, "Yes": TRUE},
+        ("true", "nein"),
+    ),
     "true is 0": ({"trueValues": ["0"]}, {"0": TRUE, 0: TRUE, "no": FALSE}, ("0", "false")),
     "missing is n": (
         {"missingValues": ["", "N"]},
@@ -132,7 +162,9 @@ def test_what_is_declared_counts_and_is_written(case):
     texts = column.decode_text(codes, np.random.default_rng(0))
     assert tuple(texts.tolist()) == written
     assert column.encode(pd.Series(texts)).tolist() == codes.tolist()
-    again = Schema.from_dict({"fields": [column.field()], "missingValues": list(column.missing_values)})["smoker"]
+    again = Schema.from_dict(
+        {"fields": [column.field()], "missingValues": list(column.missing_values)}
+    )["smoker"]
     assert again == column
 
 
@@ -143,8 +175,16 @@ def test_nothing_else_counts_where_both_are_declared():
 
 
 @pytest.mark.parametrize(
-    "properties", [{"trueValues": ["false"]}, {"falseValues": ["true"]}, {"missingValues": ["", "FALSE", "false"]}]
+    "properties",
+    [
+        {"trueValues": ["false"]},
+        {"falseValues": ["true"]},
+        {"missingValues": ["", "FALSE", "false"]},
+    ],
 )
 def test_what_would_be_written_cannot_mean_something_else(properties):
-    with pytest.raises(SchemaError, match=r"'smoker'.*is declared to mean something else; declare (true|false)Values"):
+    with pytest.raises(
+        SchemaError,
+        match=r"'smoker'.*is declared to mean something else; declare (true|false)Values",
+    ):
         column_of(**properties)

@@ -1,4 +1,6 @@
-"""What cannot be read goes to a place of its own, and never to a level; one place a value, whatever the others are."""
+"""What cannot be read goes to a place of its own, and never to a level; one place a value, whatever
+the others are.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,9 +17,17 @@ FIELDS = {
     "levels": {"type": "number", "constraints": {"enum": [0.5, 1.5]}},
     "truth": {"type": "boolean"},
     "own truth": {"type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"]},
-    "whole": {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 10}},
+    "whole": {
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 99},
+        "synthdp": {"bins": 10},
+    },
     "year": {"type": "year", "constraints": {"minimum": 1990, "maximum": 1999}},
-    "number": {"type": "number", "constraints": {"minimum": 0, "maximum": 1}, "synthdp": {"bins": 4}},
+    "number": {
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 1},
+        "synthdp": {"bins": 4},
+    },
     "german": {"type": "number", "decimalChar": ",", "constraints": {"minimum": 0, "maximum": 1}},
     "date": {
         "type": "date",
@@ -29,14 +39,30 @@ FIELDS = {
         "format": "%d.%m.%Y",
         "constraints": {"minimum": "01.01.2000", "maximum": "31.12.2001"},
     },
-    "moment": {"type": "datetime", "constraints": {"minimum": "2000-01-01", "maximum": "2001-12-31"}},
+    "moment": {
+        "type": "datetime",
+        "constraints": {"minimum": "2000-01-01", "maximum": "2001-12-31"},
+    },
 }
 READ = {
     "texts": ["dead", " alive"], "whole levels": ["1", 7], "levels": ["0.5", 1.5], "truth": ["yes", 0],
     "own truth": ["ja", "nein "], "whole": ["5", 1e9], "year": ["1993", 1], "number": ["0.3", -4], "german": ["0,3", 1],
     "date": ["2000-05-06", "1900-01-01"], "our date": ["06.05.2000"], "moment": ["2000-05-06T07:08", "3000-01-01"],
 }  # fmt: skip
-JUNK = ["unknown", "ALIVE!", "-", "1;2", "dead alive", "zzz", object(), [1], {"a": 1}, b"dead", 1j, ("x",)]
+JUNK = [
+    "unknown",
+    "ALIVE!",
+    "-",
+    "1;2",
+    "dead alive",
+    "zzz",
+    object(),
+    [1],
+    {"a": 1},
+    b"dead",
+    1j,
+    ("x",),
+]
 MISSING = ["", "  ", None, np.nan, pd.NA, pd.NaT, "n/a", " n/a"]
 
 
@@ -69,7 +95,12 @@ def test_junk_goes_to_the_place_and_what_is_missing_to_its_own_level(kind, requi
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@given(values=st.lists(st.sampled_from([*JUNK, *MISSING, "dead", "1", "0.5", "ja", "2000-05-06", 7, 0.3]), max_size=12))
+@given(
+    values=st.lists(
+        st.sampled_from([*JUNK, *MISSING, "dead", "1", "0.5", "ja", "2000-05-06", 7, 0.3]),
+        max_size=12,
+    )
+)
 def test_a_value_has_the_same_code_in_any_company(kind, values):
     for column in schema_of(kind, required=False).with_unread_places().columns:
         assert encoded(column, values) == [encoded(column, [value])[0] for value in values]
@@ -88,7 +119,11 @@ def test_a_text_that_is_no_value_of_the_column_is_never_a_level(kind, text):
 
 @pytest.mark.parametrize("required", [True, False])
 def test_other_stands_for_what_is_unread_and_needs_no_place(required):
-    (column,) = schema_of("texts", required=required, synthdp={"other": "else"}).with_unread_places().columns
+    (column,) = (
+        schema_of("texts", required=required, synthdp={"other": "else"})
+        .with_unread_places()
+        .columns
+    )
     assert not column.has_unread_place
     assert encoded(column, ["dead", "ALIVE", [1]]) == [0, 2, 2]
     assert encoded(column, [None, "n/a"]) == [2 if required else 3] * 2

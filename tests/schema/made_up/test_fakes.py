@@ -15,7 +15,9 @@ MAIL = r"[a-z]+(\.[a-z]+)?\d*@example\.(com|net|org)"
 
 
 def fakes(fake, n_rows=200, *, seed=0, locale="de_DE", name="x"):
-    return FakeColumn(name=name, fake=fake, locale=locale).values(pd.DataFrame(index=range(n_rows)), seed)
+    return FakeColumn(name=name, fake=fake, locale=locale).values(
+        pd.DataFrame(index=range(n_rows)), seed
+    )
 
 
 @pytest.mark.parametrize("fake", FAKES)
@@ -32,7 +34,10 @@ def test_fakes_are_texts_that_repeat_with_the_seed_only(fake):
 
 @pytest.mark.parametrize("locale", ["de_DE", "ja_JP"])
 def test_what_is_about_a_person_agrees(locale):
-    columns = [fakes(fake, locale=locale, name=fake) for fake in ("name", "first_name", "last_name", "email")]
+    columns = [
+        fakes(fake, locale=locale, name=fake)
+        for fake in ("name", "first_name", "last_name", "email")
+    ]
     for name, first, last, mail in zip(*columns, strict=True):
         assert name == (f"{last} {first}" if locale == "ja_JP" else f"{first} {last}")
         assert re.fullmatch(MAIL, mail)
@@ -57,8 +62,16 @@ def test_many_rows_share_some_addresses():
 
 def test_names_of_both_sexes_go_together():
     people = People.drawn(300, locale="cs_CZ", seed=0)
-    women = {first for first, last in zip(people.first_names, people.last_names, strict=True) if last.endswith("ová")}
-    men = {first for first, last in zip(people.first_names, people.last_names, strict=True) if last.endswith("ek")}
+    women = {
+        first
+        for first, last in zip(people.first_names, people.last_names, strict=True)
+        if last.endswith("ová")
+    }
+    men = {
+        first
+        for first, last in zip(people.first_names, people.last_names, strict=True)
+        if last.endswith("ek")
+    }
     assert women
     assert men
     assert women.isdisjoint(men)
@@ -70,9 +83,13 @@ def test_chance_elsewhere_stays_as_it_was():
     assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
 
 
-@pytest.mark.parametrize("locale", ["de", "de-DE", "german", "", "de_DE\n", None, ["de_DE"], "../de"])
+@pytest.mark.parametrize(
+    "locale", ["de", "de-DE", "german", "", "de_DE\n", None, ["de_DE"], "../de"]
+)
 def test_a_locale_is_language_and_country(locale):
-    with pytest.raises(SchemaError, match=r"column 'x': synthdp.locale is .*; write language and country"):
+    with pytest.raises(
+        SchemaError, match=r"column 'x': synthdp.locale is .*; write language and country"
+    ):
         FakeColumn(name="x", fake="name", locale=locale)
 
 

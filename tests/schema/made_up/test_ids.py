@@ -1,4 +1,6 @@
-"""Ids by sequence, pattern and UUID: unique, repeatable, and no format string does anything but write a number."""
+"""Ids by sequence, pattern and UUID: unique, repeatable, and no format string does anything but
+write a number.
+"""
 
 from itertools import pairwise
 from uuid import UUID
@@ -83,7 +85,12 @@ def test_a_pattern_is_one_number_and_nothing_else(pattern):
 AROUND = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0{}"), max_size=3)
 
 
-@given(AROUND, AROUND, st.sampled_from(["", ":d", ":03d", ":x", ":04X", ":o"]), st.sets(st.integers(0, 10**6)))
+@given(
+    AROUND,
+    AROUND,
+    st.sampled_from(["", ":d", ":03d", ":x", ":04X", ":o"]),
+    st.sets(st.integers(0, 10**6)),
+)
 def test_different_numbers_are_different_texts(before, after, spec, numbers):
     pattern = Pattern.parse(f"{before}{{{spec}}}{after}", column="id")
     assert len(set(pattern.written(numbers))) == len(numbers)
@@ -92,13 +99,15 @@ def test_different_numbers_are_different_texts(before, after, spec, numbers):
 
 def test_uuids_are_version_4_and_repeat_with_their_seed_only():
     found = uuids(2000, np.random.default_rng(0))
-    assert {(UUID(text).version, UUID(text).variant, str(UUID(text)) == text) for text in found} == {
-        (4, "specified in RFC 4122", True)
-    }
+    assert {
+        (UUID(text).version, UUID(text).variant, str(UUID(text)) == text) for text in found
+    } == {(4, "specified in RFC 4122", True)}
     assert len(set(found)) == 2000
     assert found == uuids(2000, np.random.default_rng(0))
     assert set(found).isdisjoint(uuids(2000, np.random.default_rng(1)))
-    one, other = (IdColumn(name=name, type="string", pattern="uuid").values(EMPTY, 0) for name in ("a", "b"))
+    one, other = (
+        IdColumn(name=name, type="string", pattern="uuid").values(EMPTY, 0) for name in ("a", "b")
+    )
     assert set(one).isdisjoint(other)
 
 
@@ -118,7 +127,9 @@ def test_ids_are_numbered_within_other_columns():
 def test_many_ids_do_not_repeat():
     table = pd.DataFrame({"house": np.arange(10**5) % 1000})
     for pattern in ("P{:03d}", "{:x}"):
-        assert len(set(IdColumn(name="id", type="string", pattern=pattern).values(table, 0))) == 10**5
+        assert (
+            len(set(IdColumn(name="id", type="string", pattern=pattern).values(table, 0))) == 10**5
+        )
     numbers = IdColumn(name="id", per=("house",)).values(table, 0)
     assert all(before + 1 == after for before, after in pairwise(numbers[::1000]))
 
@@ -130,8 +141,14 @@ WRONG = {
     "too large": ({"start": 10**15 + 1}, "synthdp.start is 1000000000000001"),
     "no whole number": ({"start": 1.5}, "synthdp.start is 1.5"),
     "true": ({"start": True}, "synthdp.start is True"),
-    "a first UUID": ({"type": "string", "pattern": "uuid", "start": 2}, "synthdp.start is for ids that are numbers"),
-    "UUIDs within": ({"type": "string", "pattern": "uuid", "per": ("a",)}, "synthdp.per is for ids that are numbers"),
+    "a first UUID": (
+        {"type": "string", "pattern": "uuid", "start": 2},
+        "synthdp.start is for ids that are numbers",
+    ),
+    "UUIDs within": (
+        {"type": "string", "pattern": "uuid", "per": ("a",)},
+        "synthdp.per is for ids that are numbers",
+    ),
     "within itself": ({"per": ("id",)}, "synthdp.per names the column itself"),
 }
 

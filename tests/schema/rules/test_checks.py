@@ -14,9 +14,11 @@ NUMBERS = {"a": 20, "b": 20, "c": 20, "amount due": 50}
 
 
 def field(name, kind="integer", low=0, high=9, **own):
-    return {"name": name, "type": kind, "constraints": {"minimum": low, "maximum": high, "required": True}} | (
-        {"synthdp": own} if own else {}
-    )
+    return {
+        "name": name,
+        "type": kind,
+        "constraints": {"minimum": low, "maximum": high, "required": True},
+    } | ({"synthdp": own} if own else {})
 
 
 FIELDS = [
@@ -33,7 +35,9 @@ FIELDS = [
 
 
 def schema(*checks, fields=FIELDS):
-    return Schema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}})
+    return Schema.from_dict(
+        {"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}}
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,13 @@ def schema(*checks, fields=FIELDS):
         ("a > b", {"a": -1, "b": 1}, 0, "<", None),
         ("c = a + b", {"c": 1, "a": -1, "b": -1}, 0, "=", "c"),
         ("a - 2 * b == c", {"a": 1, "b": -2, "c": -1}, 0, "=", "c"),
-        ("`amount due` = -.5*a + b*3 - 1.25", {"amount due": 1, "a": 0.5, "b": -3}, 1.25, "=", "amount due"),
+        (
+            "`amount due` = -.5*a + b*3 - 1.25",
+            {"amount due": 1, "a": 0.5, "b": -3},
+            1.25,
+            "=",
+            "amount due",
+        ),
         ("a + b = b + c", {"a": 1, "c": -1}, 0, "=", None),
         ("a <= 5", {"a": 1}, -5, "<=", None),
         ("größe <= a", {"größe": 1, "a": -1}, 0, "<=", None),
@@ -91,7 +101,10 @@ def test_several_signs_state_several_relations():
         ("start + end <= born", "dates cannot be added"),
         ("start <= 2 * end", "dates cannot be added"),
         ("start <= 5", "dates cannot be added"),
-        ("far <= a", "no values within the bounds keep to it, 'far' from 100 to 200, 'a' from 0 to 9;"),
+        (
+            "far <= a",
+            "no values within the bounds keep to it, 'far' from 100 to 200, 'a' from 0 to 9;",
+        ),
         ("start <= born", "no values within the bounds"),
         ("a > 9", "no values within the bounds"),
         ("a = price + 1", "make it a number, or its parts integers"),
@@ -113,7 +126,10 @@ def test_checks_that_make_no_sense_are_refused_in_one_line(check, message):
     [
         (["a < b", "b < a"], ["a < b", "b < a"]),
         (["a <= b", "b < a"], ["a <= b", "b < a"]),
-        (["a <= b", "c <= d", "b <= c - 1", "d <= b", "a <= 5"], ["b <= c - 1", "c <= d", "d <= b"]),
+        (
+            ["a <= b", "c <= d", "b <= c - 1", "d <= b", "a <= 5"],
+            ["b <= c - 1", "c <= d", "d <= b"],
+        ),
         (["a = b + 1", "a <= b"], ["a <= b", "a = b + 1"]),
         (["2 * a <= 2 * b - 2", "b <= a"], ["2 * a <= 2 * b - 2", "b <= a"]),
         (["a >= b + 6", "b >= c + 6"], ["a >= b + 6", "b >= c + 6"]),
@@ -127,7 +143,9 @@ def test_checks_that_contradict_each_other_are_named(checks, named):
         assert (repr(check) in str(raised.value)) == (check in named)
 
 
-@pytest.mark.parametrize("checks", [["a <= b", "b <= a"], ["a <= b + 5", "b <= a + 5"], ["a = b", "b = c", "c = a"]])
+@pytest.mark.parametrize(
+    "checks", [["a <= b", "b <= a"], ["a <= b + 5", "b <= a + 5"], ["a = b", "b = c", "c = a"]]
+)
 def test_circles_that_leave_something_are_no_contradiction(checks):
     assert schema(*checks).checks is not None
 
@@ -135,7 +153,10 @@ def test_circles_that_leave_something_are_no_contradiction(checks):
 def brute_force(check, public):
     """Which bins hold values that keep to a comparison of two columns."""
     left, sign, right = check.split()
-    values = {name: [np.flatnonzero(codes_of(public, name) == code) for code in range(20)] for name in (left, right)}
+    values = {
+        name: [np.flatnonzero(codes_of(public, name) == code) for code in range(20)]
+        for name in (left, right)
+    }
     compare = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, "=": np.equal}[sign]
     pairs = itertools.product(*(filter(len, values[name]) for name in (left, right)))
     return [bool(compare.outer(one, other).any()) for one, other in pairs]
@@ -151,8 +172,14 @@ def codes_of(public, name):
 def test_engines_are_told_which_bins_hold_values_that_keep_to_a_check(check):
     public = schema(check, fields=[field("a", bins=4), field("b", edges=[0, 1, 6, 9])])
     (constraint,) = public.constraints
-    assert constraint.clique == ("a", "b") if check != "a >= b" else set(constraint.clique) == {"a", "b"}
-    allowed = np.transpose(constraint.allowed, [constraint.clique.index(name) for name in ("a", "b")])
+    assert (
+        constraint.clique == ("a", "b")
+        if check != "a >= b"
+        else set(constraint.clique) == {"a", "b"}
+    )
+    allowed = np.transpose(
+        constraint.allowed, [constraint.clique.index(name) for name in ("a", "b")]
+    )
     assert allowed.ravel().tolist() == brute_force(check, public)
 
 
@@ -176,21 +203,31 @@ def test_engines_are_told_of_sums_that_are_small():
 
 def test_engines_are_told_of_no_circles():
     told = {
-        constraint.clique for constraint in schema("a <= b", "a <= c", "b <= d", "c <= d", "b <= a + 5").constraints
+        constraint.clique
+        for constraint in schema("a <= b", "a <= c", "b <= d", "c <= d", "b <= a + 5").constraints
     }
     assert told == {("a", "b"), ("a", "c"), ("b", "d"), ("b", "a")}
 
 
 def test_a_total_gets_the_decimals_that_its_parts_need():
     price, weight = field("price", "number", decimals=2), field("weight", "number", decimals=1)
-    total, most = field("total", "number", 0, 99, decimals=0), field("most", "number", 0, 999, decimals=1)
-    public = schema("most = total + 1", "total = 0.5 * price + weight", fields=[price, weight, total, most])
+    total, most = (
+        field("total", "number", 0, 99, decimals=0),
+        field("most", "number", 0, 999, decimals=1),
+    )
+    public = schema(
+        "most = total + 1", "total = 0.5 * price + weight", fields=[price, weight, total, most]
+    )
     assert [public[name].decimals for name in ("price", "weight", "total", "most")] == [2, 1, 3, 3]
     assert Schema.from_dict(public.to_dict()).fingerprint == public.fingerprint
 
 
 def test_parts_of_a_total_have_no_more_decimals_than_it_can_hold():
-    fields = [field("a", "number", 0, 9, decimals=14), field("b", "integer"), field("c", "number", 0, 5e6, decimals=1)]
+    fields = [
+        field("a", "number", 0, 9, decimals=14),
+        field("b", "integer"),
+        field("c", "number", 0, 5e6, decimals=1),
+    ]
     public = schema("c = a + b", fields=fields)
     assert (public["a"].decimals, public["c"].decimals) == (8, 8)
 
@@ -201,24 +238,41 @@ def test_checks_survive_saving_and_reordering(tmp_path):
     loaded = Schema.load(tmp_path / "schema.json")
     assert loaded.fingerprint == original.fingerprint != schema().fingerprint
     turned = loaded.reordered(tuple(reversed(loaded.names)))
-    assert [relation.text for relation in turned.checks.relations] == ["a <= `loan value`", "start <= end"]
+    assert [relation.text for relation in turned.checks.relations] == [
+        "a <= `loan value`",
+        "start <= end",
+    ]
 
 
 def test_a_check_may_name_what_is_to_be_learnt_other_rules_may_not():
-    learnt = [{"name": name, "type": "date", "synthdp": {"derive": True}} for name in ("start", "end")]
+    learnt = [
+        {"name": name, "type": "date", "synthdp": {"derive": True}} for name in ("start", "end")
+    ]
     fields = [*learnt, field("a"), field("b")]
     rules = [{"check": "start <= end"}, {"check": "a <= b"}]
     public = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
     assert [constraint.clique for constraint in public.constraints] == [("a", "b")]
     assert OpenSchema.from_dict(public.to_dict()).to_dict() == public.to_dict()
     bounds = {"start": ("2001-01-01", "2004-12-31"), "end": ("2002-01-01", "2005-12-31")}
-    found = {c.name: c.closed(minimum=bounds[c.name][0], maximum=bounds[c.name][1]) for c in public.open_columns}
-    assert {constraint.clique for constraint in public.closed(found).constraints} == {("start", "end"), ("a", "b")}
+    found = {
+        c.name: c.closed(minimum=bounds[c.name][0], maximum=bounds[c.name][1])
+        for c in public.open_columns
+    }
+    assert {constraint.clique for constraint in public.closed(found).constraints} == {
+        ("start", "end"),
+        ("a", "b"),
+    }
     with pytest.raises(SchemaError, match="'start' is a date and 'a' a number"):
-        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": "start <= a"}]}})
+        OpenSchema.from_dict(
+            {"fields": fields, "synthdp": {"constraints": [{"check": "start <= a"}]}}
+        )
     with pytest.raises(SchemaError, match="whose domain is derived"):
-        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [{"forbid": {"start": [None]}}]}})
+        OpenSchema.from_dict(
+            {"fields": fields, "synthdp": {"constraints": [{"forbid": {"start": [None]}}]}}
+        )
     with pytest.raises(SchemaError, match="which is ignored"):
-        OpenSchema.from_dict({"fields": fields, "synthdp": {"ignore": ["d"], "constraints": [{"check": "a <= d"}]}})
+        OpenSchema.from_dict(
+            {"fields": fields, "synthdp": {"ignore": ["d"], "constraints": [{"check": "a <= d"}]}}
+        )
     with pytest.raises(SchemaError, match="a rule names 'a', which is left out"):
         public.without("a")

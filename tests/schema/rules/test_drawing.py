@@ -58,7 +58,7 @@ def holds(smaller, larger, *, strict=False):
     return bool((missing | compared.fillna(False)).all())
 
 
-# --- any comparisons --------------------------------------------------------------------------------------
+# --- any comparisons ------------------------------------------------------------------------------
 
 
 @st.composite
@@ -74,7 +74,10 @@ def number_fields(draw, name):
         low, high, bins = 10 * low, 10 * high, min(bins, max(2, (high - low) // 2))
     field = number(name, low, high, required=required, bins=bins, decimals=decimals)
     if draw(st.booleans()):
-        field["synthdp"]["shape"] = {"starts": [low, (low + high) / 2], "weights": draw(st.permutations([0, 3]))}
+        field["synthdp"]["shape"] = {
+            "starts": [low, (low + high) / 2],
+            "weights": draw(st.permutations([0, 3])),
+        }
     return field
 
 
@@ -83,14 +86,19 @@ def date_fields(draw, name):
     first = date(2000, 1, 1).toordinal() + draw(st.integers(0, 400))
     last = first + draw(st.integers(400, 2000))
     low, high = (date.fromordinal(moment).isoformat() for moment in (first, last))
-    required, resolution = draw(st.booleans()), draw(st.sampled_from(["day", "week", "month", "quarter", "year"]))
+    required, resolution = (
+        draw(st.booleans()),
+        draw(st.sampled_from(["day", "week", "month", "quarter", "year"])),
+    )
     own = {"parts": ["weekday"]} if resolution == "day" and draw(st.booleans()) else {}
     kind = "date"
     if draw(st.booleans()):
         kind, resolution = "datetime", draw(st.sampled_from(["second", "hour", "day"]))
         own = {}
     bins = draw(st.integers(2, {"year": 2, "quarter": 4}.get(resolution, 9)))
-    return day(name, low, high, required=required, kind=kind, resolution=resolution, bins=bins, **own)
+    return day(
+        name, low, high, required=required, kind=kind, resolution=resolution, bins=bins, **own
+    )
 
 
 @settings(deadline=None, max_examples=25)
@@ -100,8 +108,12 @@ def test_any_comparisons_hold_in_every_row(data):
     fields = data.draw(st.sampled_from([number_fields, date_fields]))
     ranks = data.draw(st.permutations(range(len(names))))
     pairs = st.tuples(st.integers(0, len(names) - 1), st.integers(0, len(names) - 1), st.booleans())
-    chosen = data.draw(st.lists(pairs.filter(lambda pair: pair[0] < pair[1]), min_size=1, max_size=7))
-    sides = [(names[ranks.index(low)], names[ranks.index(high)], strict) for low, high, strict in chosen]
+    chosen = data.draw(
+        st.lists(pairs.filter(lambda pair: pair[0] < pair[1]), min_size=1, max_size=7)
+    )
+    sides = [
+        (names[ranks.index(low)], names[ranks.index(high)], strict) for low, high, strict in chosen
+    ]
     checks = [f"{low} {'<' if strict else '<='} {high}" for low, high, strict in sides]
     try:
         schema = schema_of([data.draw(fields(name)) for name in names], *checks)
@@ -120,11 +132,19 @@ def test_any_comparisons_hold_in_every_row(data):
 def test_any_sum_is_exact_and_inside_bounds(data):
     names = "abc"[: data.draw(st.integers(1, 3))]
     fields = [data.draw(number_fields(name)) for name in names]
-    factors = data.draw(st.lists(st.sampled_from(["", "2 * ", "-", "0.5*"]), min_size=len(names), max_size=len(names)))
+    factors = data.draw(
+        st.lists(
+            st.sampled_from(["", "2 * ", "-", "0.5*"]), min_size=len(names), max_size=len(names)
+        )
+    )
     added = data.draw(st.sampled_from(["", " + 7", " - 0.25"]))
     ends = [field["constraints"][key] for field in fields for key in ("minimum", "maximum")]
     spread = 2 * sum(map(abs, ends)) + 10
-    fields.append(number("total", -data.draw(st.integers(0, spread)), data.draw(st.integers(1, spread)), bins=6))
+    fields.append(
+        number(
+            "total", -data.draw(st.integers(0, spread)), data.draw(st.integers(1, spread)), bins=6
+        )
+    )
     expression = " + ".join(f"{factor}{name}" for factor, name in zip(factors, names, strict=True))
     expression = expression.replace("+ -", "- ") + added
     more = data.draw(st.sampled_from([[], [f"{names[0]} <= total"], [f"{names[-1]} >= 5"]]))
@@ -139,30 +159,40 @@ def test_any_sum_is_exact_and_inside_bounds(data):
     for row in range(len(known)):
         parts = zip(factors, names, strict=True)
         total = sum(
-            values[name][row] * Fraction({"": "1", "-": "-1"}.get(factor, factor.strip(" *"))) for factor, name in parts
+            values[name][row] * Fraction({"": "1", "-": "-1"}.get(factor, factor.strip(" *")))
+            for factor, name in parts
         )
         assert values["total"][row] == total + Fraction(added.replace(" ", "") or "0")
     assert schema["total"].knows(texts["total"]).all()
 
 
-# --- how they are drawn -----------------------------------------------------------------------------------
+# --- how they are drawn ---------------------------------------------------------------------------
 
 
 def test_values_of_one_bin_are_uniform_given_the_check():
     schema = schema_of([number("a", bins=2, decimals=6), number("b", bins=2, decimals=6)], "a <= b")
     codes = [np.zeros(40_000, int)] * 2
     table = decode(codes, schema, np.random.default_rng(1)) / 50
-    assert kstest(table["a"], lambda x: 1 - (1 - x) ** 2).statistic < 0.0225  # 1e-9 by Dvoretzky, Kiefer, Wolfowitz
+    assert (
+        kstest(table["a"], lambda x: 1 - (1 - x) ** 2).statistic < 0.0225
+    )  # 1e-9 by Dvoretzky, Kiefer, Wolfowitz
     assert kstest(table["b"], lambda x: x**2).statistic < 0.0225
     assert kstest(table["a"], lambda x: x).statistic > 0.1
 
 
 def test_codes_that_keep_to_the_checks_stay():
-    fields = [integer("a", 0, 999), integer("b", 0, 999), integer("total", 0, 1998), integer("c", 0, 999)]
+    fields = [
+        integer("a", 0, 999),
+        integer("b", 0, 999),
+        integer("total", 0, 1998),
+        integer("c", 0, 999),
+    ]
     schema = schema_of(fields, "total = a + b", "c >= a")
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 1000, (2, 5000))
-    real = pd.DataFrame({"a": a, "b": b, "total": a + b, "c": np.minimum(a + rng.integers(0, 500, 5000), 999)})
+    real = pd.DataFrame(
+        {"a": a, "b": b, "total": a + b, "c": np.minimum(a + rng.integers(0, 500, 5000), 999)}
+    )
     codes = encode(real, schema).columns
     table = decode(codes, schema, rng)
     assert (table["total"] == table["a"] + table["b"]).all()
@@ -193,7 +223,9 @@ def test_a_missing_side_is_compared_with_nothing(check):
 
 
 def test_dates_agree_with_their_parts_and_with_checks():
-    schema = schema_of([day("a", bins=20, parts=["weekday"]), day("b", bins=20, parts=["weekday"])], "a < b")
+    schema = schema_of(
+        [day("a", bins=20, parts=["weekday"]), day("b", bins=20, parts=["weekday"])], "a < b"
+    )
     rng = np.random.default_rng(0)
     a = np.datetime64("2000-01-01") + rng.integers(0, 3000, 3000)
     real = pd.DataFrame({"a": a, "b": a + rng.integers(1, 300, 3000)})
@@ -202,7 +234,9 @@ def test_dates_agree_with_their_parts_and_with_checks():
     assert (table["a"] < table["b"]).all()
     again = encode(table, schema)
     for before, after in zip(codes.columns, again.columns, strict=True):
-        assert (before == after).mean() > 0.99  # in a bin that both share, few pairs of weekdays may be left
+        assert (
+            before == after
+        ).mean() > 0.99  # in a bin that both share, few pairs of weekdays may be left
 
 
 def test_a_moved_value_breaks_no_other_rule():
@@ -211,7 +245,9 @@ def test_a_moved_value_breaks_no_other_rule():
     forbidden = [{"forbid": {"s": ["x"], "c": {"minimum": 8}}}, {"forbid": {"s": ["y"], "a": [0]}}]
     schema = schema_of(fields, "a <= b", "b <= c", "a + b <= c", more=forbidden)
     codes = np.stack(any_codes(schema, 4000), axis=1)
-    allowed = ~((codes[:, 3] == 0) & (codes[:, 2] >= 8)) & ~((codes[:, 3] == 1) & (codes[:, 0] == 0))
+    allowed = ~((codes[:, 3] == 0) & (codes[:, 2] >= 8)) & ~(
+        (codes[:, 3] == 1) & (codes[:, 0] == 0)
+    )
     table = decode(codes[allowed], schema, np.random.default_rng(0))
     assert len(table) == allowed.sum()
     assert (table["a"] + table["b"] <= table["c"]).all()
@@ -220,7 +256,10 @@ def test_a_moved_value_breaks_no_other_rule():
 
 
 def test_a_column_of_one_value_off_its_decimals_is_compared_as_it_is():
-    fields = [number("a", 0.25, 0.25, decimals=0, required=False), number("b", 0, 1, decimals=2, bins=2)]
+    fields = [
+        number("a", 0.25, 0.25, decimals=0, required=False),
+        number("b", 0, 1, decimals=2, bins=2),
+    ]
     table = drawn(schema_of(fields, "a < b"))
     assert set(table["a"].dropna()) == {0.25}
     assert holds(table["a"], table["b"], strict=True)
@@ -237,7 +276,11 @@ def test_a_given_value_between_those_of_a_column_is_compared_as_it_is(check, pos
 
 def test_sums_beyond_64_bits_are_exact():
     limit = 2**53
-    fields = [integer("a", -limit, limit), number("b", 0, 9, decimals=14, bins=4), number("c", 0, 9, decimals=3)]
+    fields = [
+        integer("a", -limit, limit),
+        number("b", 0, 9, decimals=14, bins=4),
+        number("c", 0, 9, decimals=3),
+    ]
     for larger in "bc":
         table = drawn(schema_of(fields, f"a <= {larger}"))
         assert (table["a"] <= table[larger]).all()
@@ -250,21 +293,27 @@ def test_the_same_seed_gives_the_same_values_typed_and_as_text():
     assert texts["b"].tolist() == ["" if pd.isna(value) else str(value) for value in one["b"]]
 
 
-# --- what drawing does not find is searched for -----------------------------------------------------------
+# --- what drawing does not find is searched for ---------------------------------------------------
 
 
 def test_rows_that_hardly_anything_keeps_to_are_found():
     """Only 0 and 0 do; narrowing intervals comes near to that by halves only."""
     schema = schema_of([integer("a", 0, 10**6), integer("b", 0, 10**6)], "a = 10 * b", "b = a")
     assert (drawn(schema) == 0).all(axis=None)
-    schema = schema_of([integer(name, 0, 10**6) for name in "abc"], "3 * a = 5 * b", "7 * b = 3 * c + 6")
+    schema = schema_of(
+        [integer(name, 0, 10**6) for name in "abc"], "3 * a = 5 * b", "7 * b = 3 * c + 6"
+    )
     table = drawn(schema)
     assert (3 * table["a"] == 5 * table["b"]).all()
     assert (7 * table["b"] == 3 * table["c"] + 6).all()
 
 
 def test_given_values_of_drawn_rows_can_always_be_completed():
-    fields = [integer("a", 0, 10**6), integer("b", 0, 10**6, required=False), integer("c", 0, 10**6)]
+    fields = [
+        integer("a", 0, 10**6),
+        integer("b", 0, 10**6, required=False),
+        integer("c", 0, 10**6),
+    ]
     schema = schema_of(fields, "3 * a = 5 * b", "7 * b = 3 * c + 6")
     whole = drawn(schema, n_rows=60)
     for name in "abc":
@@ -289,7 +338,9 @@ def test_an_optional_value_gives_way_to_a_given_one():
 def test_a_given_value_that_only_the_search_shows_to_break_a_check_is_refused_in_one_line():
     schema = schema_of([integer(name, 0, 99) for name in "abcd"], "a + b = 2 * c + d", "a = b")
     codes = [np.zeros(2, int)] * 4
-    with pytest.raises(SchemaError, match=r"record 1 .* breaks the check 'a .*' and 'a = b'; correct") as raised:
+    with pytest.raises(
+        SchemaError, match=r"record 1 .* breaks the check 'a .*' and 'a = b'; correct"
+    ) as raised:
         decode(codes, schema, np.random.default_rng(0), given={"d": np.array([4.0, 7.0])})
     assert "\n" not in str(raised.value)
 

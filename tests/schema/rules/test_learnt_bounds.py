@@ -20,7 +20,9 @@ def closed(fields, checks, **found):
         {"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}}
     )
     by_name = {column.name: column for column in public.open_columns}
-    return public.closed({name: by_name[name].closed(**settings) for name, settings in found.items()})
+    return public.closed(
+        {name: by_name[name].closed(**settings) for name, settings in found.items()}
+    )
 
 
 def bounds(schema, *names):
@@ -28,14 +30,22 @@ def bounds(schema, *names):
 
 
 def test_bounds_that_leave_values_stay():
-    found = {"a": {"minimum": 10, "maximum": 90, "edges": [10, 20, 90]}, "b": {"minimum": 0, "maximum": 15}}
+    found = {
+        "a": {"minimum": 10, "maximum": 90, "edges": [10, 20, 90]},
+        "b": {"minimum": 0, "maximum": 15},
+    }
     schema = closed([opened("a"), opened("b")], ["a <= b"], **found)
     assert bounds(schema, "a", "b") == [(10, 90), (0, 15)]
 
 
 def test_bounds_that_leave_none_are_widened_and_others_are_not():
     found = {
-        "a": {"minimum": 50, "maximum": 90, "edges": [50, 60, 90], "shape": {"starts": [50, 70], "weights": [1, 2]}},
+        "a": {
+            "minimum": 50,
+            "maximum": 90,
+            "edges": [50, 60, 90],
+            "shape": {"starts": [50, 70], "weights": [1, 2]},
+        },
         "b": {"minimum": 0, "maximum": 15},
         "c": {"minimum": 7, "maximum": 7},
         "d": {"minimum": 3, "maximum": 3},
@@ -61,12 +71,18 @@ def test_declared_bounds_stay_where_bins_are_learnt():
 @pytest.mark.parametrize(
     ("checks", "message"),
     [
-        (["a > 200", "a < 100"], "the check 'a > 200' and the check 'a < 100' contradict each other"),
+        (
+            ["a > 200", "a < 100"],
+            "the check 'a > 200' and the check 'a < 100' contradict each other",
+        ),
         (
             ["a <= b", "b <= c"],
             "no values within the bounds keep to them, 'a' from 50 to 500, 'c' from 0 to 9;",
         ),
-        (["day <= end", "end <= born"], "'day' from 2010-01-01 to 2010-12-31, 'born' from 1950-01-01 to 1950-12-31"),
+        (
+            ["day <= end", "end <= born"],
+            "'day' from 2010-01-01 to 2010-12-31, 'born' from 1950-01-01 to 1950-12-31",
+        ),
     ],
 )
 def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, message):
@@ -75,7 +91,9 @@ def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, 
         limits = {"minimum": f"{year}-01-01", "maximum": f"{year}-12-31"}
         fields.append({"name": name, "type": "date", "constraints": limits})
     with pytest.raises(SchemaError, match=message) as raised:
-        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}})
+        OpenSchema.from_dict(
+            {"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}}
+        )
     assert "\n" not in str(raised.value)
 
 
@@ -118,7 +136,11 @@ def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, 
                 "b": {"minimum": "0001-01-08", "maximum": "0001-02-01"},
             },
         ),
-        ([opened("a"), opened("b")], ["a + 1000 <= b"], {name: {"minimum": 0, "maximum": 9} for name in "ab"}),
+        (
+            [opened("a"), opened("b")],
+            ["a + 1000 <= b"],
+            {name: {"minimum": 0, "maximum": 9} for name in "ab"},
+        ),
     ],
 )
 def test_nothing_that_bounds_can_be_ends_a_run(fields, checks, found):
@@ -130,10 +152,26 @@ def test_nothing_that_bounds_can_be_ends_a_run(fields, checks, found):
     ("fields", "checks", "message"),
     [
         (map(opened, "abc"), ["b < c + a", "b = c", "c >= a + b"], "contradict each other"),
-        ([opened("a"), declared("b", 1, 99), opened("c")], ["a = 2 * b", "a <= b"], "keep to them, 'b' from 1 to 99;"),
-        ([opened("b"), declared("a", 0, 1), declared("c", 0, 1)], ["a < b < c"], "'a' from 0 to 1, 'c' from 0 to 1;"),
-        ([opened("b", "number"), declared("a", 0, 5)], ["2 * b = 2 * a + 11", "b <= a"], "'2 \\* b = 2 \\* a"),
-        ([opened("a", constraints={"maximum": 10}), opened("b")], ["a >= b + 2", "b >= 9"], "'b >= 9'"),
+        (
+            [opened("a"), declared("b", 1, 99), opened("c")],
+            ["a = 2 * b", "a <= b"],
+            "keep to them, 'b' from 1 to 99;",
+        ),
+        (
+            [opened("b"), declared("a", 0, 1), declared("c", 0, 1)],
+            ["a < b < c"],
+            "'a' from 0 to 1, 'c' from 0 to 1;",
+        ),
+        (
+            [opened("b", "number"), declared("a", 0, 5)],
+            ["2 * b = 2 * a + 11", "b <= a"],
+            "'2 \\* b = 2 \\* a",
+        ),
+        (
+            [opened("a", constraints={"maximum": 10}), opened("b")],
+            ["a >= b + 2", "b >= 9"],
+            "'b >= 9'",
+        ),
     ],
 )
 def test_what_nothing_learnt_could_keep_to_is_refused_before_it_is_learnt(fields, checks, message):
@@ -153,7 +191,12 @@ def test_widened_bounds_keep_to_a_declared_limit():
 
 def test_bins_that_decimals_of_a_total_would_leave_empty_are_merged():
     learnt = {"derive": True, "decimals": 1}
-    part = {"name": "c", "type": "number", "constraints": {"minimum": 100, "maximum": 105}, "synthdp": {"bins": 64}}
+    part = {
+        "name": "c",
+        "type": "number",
+        "constraints": {"minimum": 100, "maximum": 105},
+        "synthdp": {"bins": 64},
+    }
     fields = [opened(name, "number", synthdp=learnt) for name in "ab"] + [part]
     found = {name: {"minimum": -1e14, "maximum": 1e14} for name in "ab"}
     schema = closed(fields, ["a = 2 * c", "b = 10 * c"], **found)
@@ -171,7 +214,11 @@ def test_where_bounds_cannot_be_widened_columns_become_examples():
 
 
 def test_other_rules_count_before_anything_is_learnt():
-    grown = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    grown = {
+        "name": "age",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 99, "required": True},
+    }
     grown["synthdp"] = {"edges": [0, 18, 99]}
     fields = [opened("years"), grown, declared("n", 0, 9)]
     forbidden = [{"forbid": {"age": {"minimum": 18}}}]
@@ -186,7 +233,9 @@ def test_other_rules_count_before_anything_is_learnt():
 
 
 def test_decimals_that_no_float_has_are_an_error_of_the_schema():
-    """So that a run whose bounds came out astronomic goes on with others, and what it paid for is not lost."""
+    """So that a run whose bounds came out astronomic goes on with others, and what it paid for is
+    not lost.
+    """
     column = NumberColumn(name="income", minimum=0.0, maximum=1e150)
     with pytest.raises(SchemaError, match=r"decimals is -400; use at most -135"):
         column.with_decimals(-400)

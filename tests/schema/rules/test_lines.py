@@ -23,7 +23,11 @@ COLUMNS = [
 @pytest.mark.parametrize("spans", [None, [(0, 2), (4, 5)]], ids=["whole", "kept"])
 def test_places_are_rounded_to_those_that_are_drawn(column, spans):
     first = int(column.drawn_starts[0])
-    narrow = column if spans is None else column.narrowed([(first + low, first + high) for low, high in spans])
+    narrow = (
+        column
+        if spans is None
+        else column.narrowed([(first + low, first + high) for low, high in spans])
+    )
     line = Line(narrow)
     points = np.arange(first, column.drawn_starts[-1])
     if spans is not None:
@@ -48,10 +52,15 @@ def test_numbers_between_places_have_a_place_on_either_side():
 
 def test_what_is_drawn_between_two_places_follows_the_shape():
     shape = Shape(starts=(0, 4, 6, 8), weights=(4.0, 0.0, 6.0, 2.0))
-    column = IntegerColumn(name="x", minimum=0, maximum=9, bins=2, shape=shape).narrowed([(1, 7), (8, 10)])
+    column = IntegerColumn(name="x", minimum=0, maximum=9, bins=2, shape=shape).narrowed(
+        [(1, 7), (8, 10)]
+    )
     line, n = Line(column), 40_000
     drawn = line.draw(np.full(n, 6), np.full(n, 9), np.random.default_rng(0))
     shares = np.bincount(drawn, minlength=10)[6:] / n
     assert shares[1] == 0  # 7 is not kept
     assert np.abs(shares - [3 / 5, 0, 1 / 5, 1 / 5]).max() < 0.017  # seven standard deviations
-    assert set(line.draw(np.full(99, 4), np.full(99, 5), np.random.default_rng(0))) == {4, 5}  # weighs nothing: evenly
+    assert set(line.draw(np.full(99, 4), np.full(99, 5), np.random.default_rng(0))) == {
+        4,
+        5,
+    }  # weighs nothing: evenly

@@ -10,12 +10,28 @@ from synthdp.data.records.codec import encode
 from synthdp.schema.schema import Schema
 
 FIELDS = [
-    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    {
+        "name": "age",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 99, "required": True},
+    }
     | {"synthdp": {"edges": [0, 15, 18, 65, 99]}},
-    {"name": "marital", "type": "string", "constraints": {"enum": ["single", "married", "widowed"]}},
+    {
+        "name": "marital",
+        "type": "string",
+        "constraints": {"enum": ["single", "married", "widowed"]},
+    },
     {"name": "town", "type": "string", "constraints": {"enum": ["t1", "t2", "t3"]}},
-    {"name": "region", "type": "string", "constraints": {"enum": ["north", "south"], "required": True}},
-    {"name": "born", "type": "date", "constraints": {"minimum": "1920-01-01", "maximum": "2020-12-31"}}
+    {
+        "name": "region",
+        "type": "string",
+        "constraints": {"enum": ["north", "south"], "required": True},
+    },
+    {
+        "name": "born",
+        "type": "date",
+        "constraints": {"minimum": "1920-01-01", "maximum": "2020-12-31"},
+    }
     | {"synthdp": {"resolution": "year", "bins": 101}},
     {"name": "member", "type": "boolean", "constraints": {"required": True}},
 ]
@@ -34,7 +50,12 @@ def test_forbid_forbids_what_meets_all_conditions():
 
 
 def test_allow_allows_what_meets_the_conditions_of_any_entry():
-    rule = {"allow": [{"age": {"maximum": 17}, "member": [False]}, {"member": [True, False], "age": {"minimum": 18}}]}
+    rule = {
+        "allow": [
+            {"age": {"maximum": 17}, "member": [False]},
+            {"member": [True, False], "age": {"minimum": 18}},
+        ]
+    }
     (constraint,) = schema(rule).constraints
     columns = schema().reordered([field["name"] for field in FIELDS])
     true, false = (int(columns["member"].encode(pd.Series([flag]))[0]) for flag in (True, False))
@@ -48,7 +69,9 @@ def test_determines_lets_missing_be_anything():
 
 
 def test_null_is_missing_and_dates_have_ranges():
-    (constraint,) = schema({"forbid": {"born": {"minimum": "2006-01-01"}, "marital": [None, "married"]}}).constraints
+    (constraint,) = schema(
+        {"forbid": {"born": {"minimum": "2006-01-01"}, "marital": [None, "married"]}}
+    ).constraints
     forbidden = ~constraint.allowed
     born = schema()["born"].encode(pd.Series(["2005-12-31", "2006-01-01", ""]))
     assert forbidden[born].tolist() == [[False] * 4, [False, True, False, True], [False] * 4]
@@ -101,7 +124,9 @@ def people(n_rows=3000):
     return pd.DataFrame(
         {
             "age": age,
-            "marital": np.where(age < 18, "single", generator.choice(["single", "married", "widowed"], n_rows)),
+            "marital": np.where(
+                age < 18, "single", generator.choice(["single", "married", "widowed"], n_rows)
+            ),
             "town": town,
             "region": np.where(town == "t3", "south", "north"),
             "born": (2020 - age).astype(str),
@@ -112,7 +137,9 @@ def people(n_rows=3000):
 
 @pytest.mark.parametrize("mechanism", ["mst", "independent"])
 @pytest.mark.parametrize("epsilon", [0.05, 5])
-@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # of noise alone, now and then
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.FitWarning"
+)  # of noise alone, now and then
 def test_no_synthetic_row_breaks_a_rule(mechanism, epsilon):
     public = schema(CHILD, TOWN)
     run = synthdp.synthesize(people(), public, epsilon=epsilon, delta=1e-6, mechanism=mechanism)
@@ -121,8 +148,12 @@ def test_no_synthetic_row_breaks_a_rule(mechanism, epsilon):
     known = table[table["town"].notna()]
     assert (known["region"] == np.where(known["town"] == "t3", "south", "north")).all()
     codes = encode(table, run.schema).columns
-    assert all(constraint.holds(run.schema.domain, codes).all() for constraint in run.schema.constraints)
-    assert run.marginal(["age", "marital"]).to_numpy().reshape(4, 4)[0, 1:3].sum() == pytest.approx(0, abs=1e-9)
+    assert all(
+        constraint.holds(run.schema.domain, codes).all() for constraint in run.schema.constraints
+    )
+    assert run.marginal(["age", "marital"]).to_numpy().reshape(4, 4)[0, 1:3].sum() == pytest.approx(
+        0, abs=1e-9
+    )
 
 
 def test_rules_that_contradict_each_other_are_refused_before_anything_is_paid():

@@ -27,7 +27,8 @@ def sums(draw, names):
     """An inequality or equation between some columns."""
     factors = [draw(st.integers(-3, 3)) for _ in names]
     terms = " ".join(
-        f"{'-' if factor < 0 else '+'} {abs(factor)} * {name}" for factor, name in zip(factors, names, strict=True)
+        f"{'-' if factor < 0 else '+'} {abs(factor)} * {name}"
+        for factor, name in zip(factors, names, strict=True)
     )
     return f"0 {draw(st.sampled_from(['<=', '<', '=']))} {draw(st.integers(-6, 6)) + 6} - 6 {terms}"
 
@@ -41,14 +42,19 @@ def systems(draw):
         high = low + draw(st.integers(0, 4))
         columns[name] = IntegerColumn(name=name, minimum=low, maximum=high, required=True)
     texts = draw(
-        st.lists(sums(names).filter(lambda text: any(f" {k} * " in text for k in (1, 2, 3))), min_size=1, max_size=4)
+        st.lists(
+            sums(names).filter(lambda text: any(f" {k} * " in text for k in (1, 2, 3))),
+            min_size=1,
+            max_size=4,
+        )
     )
     return System(columns, tuple(relation for text in texts for relation in relations_of(text)))
 
 
 def keeps(relations, row):
     totals = (
-        (relation, sum(factor * row[name] for name, factor in relation.factors.items())) for relation in relations
+        (relation, sum(factor * row[name] for name, factor in relation.factors.items()))
+        for relation in relations
     )
     return all(COMPARE[relation.sign](total + relation.constant, 0) for relation, total in totals)
 
@@ -75,10 +81,16 @@ def test_a_row_is_found_if_and_only_if_there_is_one(system):
 @given(st.data())
 def test_other_rules_are_kept_as_well(data):
     fields = [
-        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 3, "required": True}}
+        {
+            "name": name,
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 3, "required": True},
+        }
         for name in "abc"
     ]
-    fields.append({"name": "s", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}})
+    fields.append(
+        {"name": "s", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}}
+    )
     levels = st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True)
     texts = st.lists(st.sampled_from("xy"), min_size=1, max_size=1)
     entry = st.sampled_from(["ab", "sa", "sb", "bc"])
@@ -113,8 +125,12 @@ def test_other_rules_are_kept_as_well(data):
     ],
 )
 def test_whole_numbers_matter(checks, is_possible):
-    columns = {name: IntegerColumn(name=name, minimum=0, maximum=1, required=True) for name in "abc"}
-    system = System(columns, tuple(relation for check in checks for relation in relations_of(check)))
+    columns = {
+        name: IntegerColumn(name=name, minimum=0, maximum=1, required=True) for name in "abc"
+    }
+    system = System(
+        columns, tuple(relation for check in checks for relation in relations_of(check))
+    )
     assert system.is_possible == is_possible
 
 
@@ -140,18 +156,28 @@ def test_points_are_exact(data):
     if found is not None:
         assert again == [value * large for value in found]
         assert all(sum(f * found[i] for i, f in factors.items()) <= most for factors, most in rows)
-        assert all(low <= value <= high for low, value, high in zip(lows, found, highs, strict=True))
+        assert all(
+            low <= value <= high for low, value, high in zip(lows, found, highs, strict=True)
+        )
     else:
         grids = [
-            [low + Fraction(k, 2) for k in range(2 * (high - low) + 1)] for low, high in zip(lows, highs, strict=True)
+            [low + Fraction(k, 2) for k in range(2 * (high - low) + 1)]
+            for low, high in zip(lows, highs, strict=True)
         ]
         points = itertools.product(*grids)
-        assert not any(all(sum(f * p[i] for i, f in factors.items()) <= most for factors, most in rows) for p in points)
+        assert not any(
+            all(sum(f * p[i] for i, f in factors.items()) <= most for factors, most in rows)
+            for p in points
+        )
 
 
 def test_dates_of_any_resolution_meet_where_they_begin_together():
     fields = [
-        {"name": name, "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": last, "required": True}}
+        {
+            "name": name,
+            "type": "date",
+            "constraints": {"minimum": "2000-01-01", "maximum": last, "required": True},
+        }
         | {"synthdp": {"resolution": resolution, "bins": 2}}
         for name, resolution, last in (("a", "week", "2004-12-31"), ("b", "year", "2009-12-31"))
     ]
@@ -161,7 +187,11 @@ def test_dates_of_any_resolution_meet_where_they_begin_together():
     ):  # 1 January is a Monday in 2001, then in 2007
         fields[0]["constraints"]["maximum"] = last
         rules = [{"check": "a = b"}, {"check": "a > c"}]
-        third = {"name": "c", "type": "date", "constraints": {"minimum": "2001-06-01", "maximum": "2002-01-01"}}
+        third = {
+            "name": "c",
+            "type": "date",
+            "constraints": {"minimum": "2001-06-01", "maximum": "2002-01-01"},
+        }
         public = {"fields": [*fields, third], "synthdp": {"constraints": rules}}
         if is_possible:
             assert Schema.from_dict(public).checks.is_possible
@@ -172,18 +202,34 @@ def test_dates_of_any_resolution_meet_where_they_begin_together():
 
 def test_large_numbers_are_held_against_each_other_exactly():
     limit = 2**53
-    columns = {name: IntegerColumn(name=name, minimum=-limit, maximum=limit, required=True) for name in "ab"}
-    for checks, is_possible in ((["a = b", "a < b + 1"], True), (["a = 3 * b", f"a > {limit - 2}"], False)):
-        system = System(columns, tuple(relation for check in checks for relation in relations_of(check)))
+    columns = {
+        name: IntegerColumn(name=name, minimum=-limit, maximum=limit, required=True)
+        for name in "ab"
+    }
+    for checks, is_possible in (
+        (["a = b", "a < b + 1"], True),
+        (["a = 3 * b", f"a > {limit - 2}"], False),
+    ):
+        system = System(
+            columns, tuple(relation for check in checks for relation in relations_of(check))
+        )
         assert system.is_possible == is_possible, checks
 
 
 def test_rules_that_share_a_column_without_checks_count_together():
     bounds = {"minimum": 0, "maximum": 3, "required": True}
     fields = [{"name": name, "type": "integer", "constraints": bounds} for name in "ab"]
-    fields.append({"name": "s", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}})
-    rules = [{"forbid": {"s": ["x"], "a": [0, 1]}}, {"forbid": {"s": ["y"], "a": [0]}}, {"check": "a < b"}]
-    assert Schema.from_dict({"fields": fields, "synthdp": {"constraints": rules}}).checks.is_possible
+    fields.append(
+        {"name": "s", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}}
+    )
+    rules = [
+        {"forbid": {"s": ["x"], "a": [0, 1]}},
+        {"forbid": {"s": ["y"], "a": [0]}},
+        {"check": "a < b"},
+    ]
+    assert Schema.from_dict(
+        {"fields": fields, "synthdp": {"constraints": rules}}
+    ).checks.is_possible
     rules[1] = {"forbid": {"s": ["y"], "a": [0, 1]}}
     rules[2] = {"check": "a < b - 1"}
     with pytest.raises(SchemaError, match="no row that keeps to the other rules keeps to it"):
@@ -212,7 +258,14 @@ def test_a_search_without_end_is_cut_off_and_said(monkeypatch):
     for _ in range(6):
         chosen = rng.permutation(names)[:8].tolist()
         terms = [f"{rng.integers(2, 10**6)} * {name}" for name in chosen]
-        texts.append(f"{' + '.join(terms[:4])} == {' + '.join(terms[4:])} + {rng.integers(1, 10**6)}")
-    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9}} for name in names]
+        texts.append(
+            f"{' + '.join(terms[:4])} == {' + '.join(terms[4:])} + {rng.integers(1, 10**6)}"
+        )
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9}}
+        for name in names
+    ]
     with pytest.raises(SchemaError, match="no row that keeps to them was found in a long search"):
-        Schema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": text} for text in texts]}})
+        Schema.from_dict(
+            {"fields": fields, "synthdp": {"constraints": [{"check": text} for text in texts]}}
+        )

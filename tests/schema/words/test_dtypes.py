@@ -68,7 +68,9 @@ def test_a_dtype_says_a_kind(dtype, expected):
     OpenSchema.from_kinds(kinds_of({"it": dtype}))
 
 
-@pytest.mark.parametrize("periods", ["Y", "Q", "M", "W", "D", "Y-MAR", "Q-JAN", "Q-MAR", "W-WED", "h"])
+@pytest.mark.parametrize(
+    "periods", ["Y", "Q", "M", "W", "D", "Y-MAR", "Q-JAN", "Q-MAR", "W-WED", "h"]
+)
 def test_periods_begin_with_a_unit_of_the_resolution_that_they_say(periods):
     """Otherwise the start of a period would be drawn as another one."""
     resolution = kinds_of({"it": pd.PeriodDtype(periods)})["it"]["synthdp"]["resolution"]
@@ -76,12 +78,18 @@ def test_periods_begin_with_a_unit_of_the_resolution_that_they_say(periods):
     assert start_of(unit_of(starts, resolution), resolution).tolist() == starts.tolist()
 
 
-NO_KIND = [np.dtype("complex128"), *map(pd.ArrowDtype, (pa.list_(pa.int8()), pa.binary(), pa.time64("us")))]
+NO_KIND = [
+    np.dtype("complex128"),
+    *map(pd.ArrowDtype, (pa.list_(pa.int8()), pa.binary(), pa.time64("us"))),
+]
 
 
 @pytest.mark.parametrize("dtype", NO_KIND, ids=str)
 def test_a_dtype_that_says_no_kind_is_refused_with_the_way_out(dtype):
-    with pytest.raises(SchemaError, match=r"column 'it': its dtype .* says no kind; convert the column, drop it, or"):
+    with pytest.raises(
+        SchemaError,
+        match=r"column 'it': its dtype .* says no kind; convert the column, drop it, or",
+    ):
         kinds_of({"it": dtype})
 
 
@@ -93,10 +101,24 @@ def test_types_and_dtypes_are_kinds_and_say_no_more_than_an_object_does():
         "more": {"type": pd.PeriodDtype("Q"), "title": "When", "synthdp": {"max_bins": 9}},
         "less": {"type": pd.PeriodDtype("Q"), "synthdp": {"resolution": "year"}},
     }  # fmt: skip
-    types = ["integer", "number", "boolean", "categorical", "date", "datetime", "number", "number", *3 * ["integer"]]
+    types = [
+        "integer",
+        "number",
+        "boolean",
+        "categorical",
+        "date",
+        "datetime",
+        "number",
+        "number",
+        *3 * ["integer"],
+    ]
     expected = {name: {"type": kind} for name, kind in zip(kinds, types, strict=False)}
     expected |= {"name": "year", "unknown": None}
-    expected["more"] = {"type": "date", "title": "When", "synthdp": {"resolution": "quarter", "max_bins": 9}}
+    expected["more"] = {
+        "type": "date",
+        "title": "When",
+        "synthdp": {"resolution": "quarter", "max_bins": 9},
+    }
     expected["less"] = {"type": "date", "synthdp": {"resolution": "year"}}
     assert plain_kinds(kinds) == expected
     assert list(dtypes_in(kinds)) == ["numpy", "arrow", "pandas", "more", "less"]
@@ -104,8 +126,18 @@ def test_types_and_dtypes_are_kinds_and_say_no_more_than_an_object_does():
 
 def test_dtypes_of_polars_are_those_of_its_tables():
     pl = pytest.importorskip("polars")
-    kinds = {"a": pl.Int8, "b": pl.Enum(["lo", "hi"]), "c": pl.Datetime("us", "UTC"), "d": pl.Decimal(9, 3)}
-    assert [kind["type"] for kind in plain_kinds(kinds).values()] == ["integer", "categorical", "datetime", "number"]
+    kinds = {
+        "a": pl.Int8,
+        "b": pl.Enum(["lo", "hi"]),
+        "c": pl.Datetime("us", "UTC"),
+        "d": pl.Decimal(9, 3),
+    }
+    assert [kind["type"] for kind in plain_kinds(kinds).values()] == [
+        "integer",
+        "categorical",
+        "datetime",
+        "number",
+    ]
     assert dtypes_in(kinds)["b"] == pd.CategoricalDtype(["lo", "hi"], ordered=True)
     assert dtypes_in(kinds)["a"] == pd.ArrowDtype(pa.int8())
 
@@ -114,7 +146,9 @@ def test_all_dtypes_of_a_table_are_kinds():
     frame = pd.DataFrame({"a": [1], "b": ["x"]})
     arrow = pa.schema([("a", pa.int64()), ("b", pa.string())])
     for kinds in (frame.dtypes, dict(frame.dtypes), arrow, {**frame.dtypes, "b": str}):
-        assert OpenSchema.from_kinds(kinds) == OpenSchema.from_kinds({"a": "integer", "b": "categorical"})
+        assert OpenSchema.from_kinds(kinds) == OpenSchema.from_kinds(
+            {"a": "integer", "b": "categorical"}
+        )
 
 
 def test_categories_are_never_taken_for_levels():

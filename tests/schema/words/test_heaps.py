@@ -26,7 +26,9 @@ def class_of(point, steps):
 @settings(deadline=None, max_examples=examples(100))
 @given(st.sampled_from(CHAINS), st.integers(-300, 300), st.integers(1, 400))
 def test_points_of_each_class_are_counted(steps, first, length):
-    counted = counts_of_classes(np.array(steps), np.array([first]), np.array([first + length]))[:, 0]
+    counted = counts_of_classes(np.array(steps), np.array([first]), np.array([first + length]))[
+        :, 0
+    ]
     classes = [class_of(point, steps) for point in range(first, first + length)]
     assert counted.tolist() == np.bincount(classes, minlength=len(steps) + 1).tolist()
 
@@ -40,7 +42,11 @@ def test_the_step_of_a_point_is_the_largest_that_divides_it():
 @pytest.mark.parametrize("steps", CHAINS)
 def test_points_are_drawn_as_their_classes_weigh(steps):
     heaps = Heaps(np.array(steps), 1.0 + 3 * np.arange(len(steps) + 1))
-    firsts, stops, mass = np.array([-97, 0, 1, 60]), np.array([0, 1, 60, 61]), np.array([3.0, 0.5, 4.0, 1.0])
+    firsts, stops, mass = (
+        np.array([-97, 0, 1, 60]),
+        np.array([0, 1, 60, 61]),
+        np.array([3.0, 0.5, 4.0, 1.0]),
+    )
     runs = HeapedRuns.of(heaps, np.zeros(4, int), firsts, stops - firsts, mass)
     drawn = runs.draw(np.zeros(N_DRAWS, int), np.random.default_rng(1))
     expected = np.zeros(61 + 97)
@@ -69,7 +75,9 @@ def test_declared_shares_come_out_where_there_is_room_and_every_value_stays_in_i
     assert np.array_equal(heaped.encode(values), codes)
     points = np.rint(values / unit).astype(int)
     assert abs((points % 1000 == 0).mean() - 0.2) < 0.02  # 7 standard deviations
-    assert abs((points % 100 == 0).mean() - 0.7525) < 0.02  # some of the rest are multiples by chance
+    assert (
+        abs((points % 100 == 0).mean() - 0.7525) < 0.02
+    )  # some of the rest are multiples by chance
     texts = heaped.decode_text(codes, np.random.default_rng(3))
     assert pd.Series(texts).astype(float).tolist() == values.tolist()
 
@@ -78,7 +86,9 @@ def test_a_bin_without_round_values_is_even_and_spikes_stay():
     shape = {"starts": [0, 1, 7, 8], "weights": [0, 0, 50, 50]}
     heaped = column({"edges": [0, 12, 19, 100], "shape": shape, "heaping": {"10": 1.0}}, high=100)
     first = heaped.decode(np.zeros(4000, int), np.random.default_rng(4))
-    assert abs((first == 7).mean() - 50 / (50 + 50 * 1 / 10)) < 0.05  # almost all of the last piece lies on tens
+    assert (
+        abs((first == 7).mean() - 50 / (50 + 50 * 1 / 10)) < 0.05
+    )  # almost all of the last piece lies on tens
     second = heaped.decode(np.ones(4000, int), np.random.default_rng(4))
     assert set(second) == set(range(12, 19))
 
@@ -87,18 +97,26 @@ def test_slices_hold_what_is_round_as_often_as_it_is():
     heaped = column({"bins": 2, "heaping": {"1000": 0.5}}, high=9_999)
     kept = heaped.narrowed([heaped.points_between(2000, 2000)])
     weight, rest = 0.5 / (1 / 1000), 0.5 / (1 - 1 / 1000)
-    assert kept.kept_shares == pytest.approx([weight / (4 * weight + 4996 * rest), 0])  # 0 is one of the rest
+    assert kept.kept_shares == pytest.approx(
+        [weight / (4 * weight + 4996 * rest), 0]
+    )  # 0 is one of the rest
     assert set(kept.decode(np.zeros(9, int), np.random.default_rng(5))) == {2000}
 
 
 def test_checks_hold_and_round_values_stay_round():
-    fields = [column({"bins": 4, "heaping": {"100": 0.8}}).field() | {"name": name} for name in ("low", "high")]
+    fields = [
+        column({"bins": 4, "heaping": {"100": 0.8}}).field() | {"name": name}
+        for name in ("low", "high")
+    ]
     rules = {"constraints": [{"check": "low <= high"}]}
     schema = Schema.from_dict({"fields": fields, "synthdp": rules})
     codes = [np.full(4000, 1), np.full(4000, 1)]
     table = decode(codes, schema, np.random.default_rng(6))
     assert (table["low"] <= table["high"]).all()
-    assert all(np.array_equal(code, coded) for code, coded in zip(codes, encode(table, schema).columns, strict=True))
+    assert all(
+        np.array_equal(code, coded)
+        for code, coded in zip(codes, encode(table, schema).columns, strict=True)
+    )
     assert ((table % 100 == 0).mean() > 0.75).all()
 
 
@@ -134,6 +152,10 @@ def test_numbers_without_decimals_get_as_many_as_the_steps_need():
 
 
 def test_dates_are_not_heaped():
-    dates = {"name": "x", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
+    dates = {
+        "name": "x",
+        "type": "date",
+        "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+    }
     with pytest.raises(SchemaError, match="heaping' is not known"):
         Schema.from_dict({"fields": [dates | {"synthdp": {"heaping": {"7": 0.5}}}]})

@@ -30,7 +30,9 @@ class EngineTable(Sensitive):
 
     __slots__ = ("_frame", "_max_rows", "_schema", "_unit", "_values")
 
-    def __init__(self, frame: EngineFrame, schema: OpenSchema, *, unit: str | None, max_rows: int) -> None:
+    def __init__(
+        self, frame: EngineFrame, schema: OpenSchema, *, unit: str | None, max_rows: int
+    ) -> None:
         self._frame = frame
         self._schema = schema
         self._unit = unit
@@ -38,14 +40,17 @@ class EngineTable(Sensitive):
         self._values: EngineValues | None = None
 
     @classmethod
-    def of(cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> Self:
+    def of(
+        cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1
+    ) -> Self:
         """A table whose columns an engine can read as the schema says; no row is looked at.
 
         Raises
         ------
         SchemaError
-            If its columns are not the schema's, or the type of one does not say what the schema wants; or levels of
-            texts, or moments of a time zone, are to be learnt where it is not known how the engine takes them.
+            If its columns are not the schema's, or the type of one does not say what the schema
+            wants; or levels of texts, or moments of a time zone, are to be learnt where it is not
+            known how the engine takes them.
         ParameterError, SourceError
             As `persons.bounded`.
         """
@@ -55,16 +60,23 @@ class EngineTable(Sensitive):
             held = frame.columns[learnt.name]
             if held.family == "text":
                 problem = "an engine that may compare texts by a collation takes several for one when it counts them"
-                raise SchemaError(f"column {learnt.name!r}: {problem}; declare its levels, or read the table as a file")
+                raise SchemaError(
+                    f"column {learnt.name!r}: {problem}; declare its levels, or read the table as a file"
+                )
             if held.has_zone and form_of(learnt, held) == "unit":
                 problem = "an engine whose sessions have a time zone may take moments for those of other days"
                 way_out = "declare its bounds and bins, or give a view where it has no time zone"
                 raise SchemaError(f"column {learnt.name!r}: {problem}; {way_out}")
-        closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
+        closed = [
+            column.template if isinstance(column, OpenColumn) else column
+            for column in schema.columns
+        ]
         for column in with_parts(closed):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read
         if unit is not None:
-            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=schema.missing_values)
+            frame = bounded(
+                frame, unit, schema.names, max_rows=max_rows, missing_values=schema.missing_values
+            )
         return cls(frame, schema, unit=unit, max_rows=max_rows if unit is not None else 1)
 
     @property
@@ -78,21 +90,29 @@ class EngineTable(Sensitive):
         return self._max_rows
 
     def prepared(self) -> Self:
-        """This table, all of whose columns the engine has read once: what it cannot read fails before anything is paid.
+        """This table, all of whose columns the engine has read once: what it cannot read fails
+        before anything is paid.
 
-        Where all columns are closed their codes are worked out first anyway, if the engine keeps them.
+        Where all columns are closed their codes are worked out first anyway, if the engine keeps
+        them.
 
         Raises
         ------
         SourceError
-            If the engine fails; which it may at a value that it does not take for one of the column's type.
+            If the engine fails; which it may at a value that it does not take for one of the
+            column's type.
         """
         is_lazy = self._frame.engine in (*BEHIND_IBIS, "pyspark")
         if not self._schema.is_open and not is_lazy:
             return self
-        columns = with_parts(column for column in self._schema.columns if isinstance(column, Column))
+        columns = with_parts(
+            column for column in self._schema.columns if isinstance(column, Column)
+        )
         held = self._frame.columns
-        read = {f"code_{i}": code_of(column, held[column.source]).max() for i, column in enumerate(columns)}
+        read = {
+            f"code_{i}": code_of(column, held[column.source]).max()
+            for i, column in enumerate(columns)
+        }
         if read:
             self._frame.collected(lambda: self._frame.rows.select(**read), "reading rows")
         self._values = self.source
@@ -101,9 +121,16 @@ class EngineTable(Sensitive):
 
     @property
     def source(self) -> EngineValues:
-        """Exact counts of the open columns, for the kernel; whoever asks first gets what was `prepared`."""
-        values, self._values = self._values, None  # which keeps tables in the engine as long as it is there
-        return values or EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
+        """Exact counts of the open columns, for the kernel; whoever asks first gets what was
+        `prepared`.
+        """
+        values, self._values = (
+            self._values,
+            None,
+        )  # which keeps tables in the engine as long as it is there
+        return values or EngineValues(
+            self._frame, {column.name: column for column in self._schema.open_columns}
+        )
 
     def counted(self, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
         """Exact counts by the closed schema, for the kernel.
@@ -118,5 +145,7 @@ class EngineTable(Sensitive):
             If the engine fails.
         """
         if not {column.source for column in schema.columns} <= set(self._schema.names):
-            raise ParameterError("schema: it has columns that the table was not opened with; use its schema")
+            raise ParameterError(
+                "schema: it has columns that the table was not opened with; use its schema"
+            )
         return coded_source(self._frame, schema)

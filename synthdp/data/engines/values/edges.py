@@ -1,4 +1,6 @@
-"""How many of some public edges a grid point is at or above, in each engine's own words where there are many edges."""
+"""How many of some public edges a grid point is at or above, in each engine's own words where there
+are many edges.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,8 +23,11 @@ def most_edges(engine: Engine) -> int:
     return MAX_LOOKED_UP if engine in _SEARCHED else MAX_CASES
 
 
-def with_n_edges(engine: Engine, rows: nw.LazyFrame[Any], name: str, edges: Sequence[int]) -> nw.LazyFrame[Any]:
-    """The rows with a further column: how many of some edges, which increase, a column is at or above.
+def with_n_edges(
+    engine: Engine, rows: nw.LazyFrame[Any], name: str, edges: Sequence[int]
+) -> nw.LazyFrame[Any]:
+    """The rows with a further column: how many of some edges, which increase, a column is at or
+    above.
 
     Parameters
     ----------
@@ -34,11 +39,15 @@ def with_n_edges(engine: Engine, rows: nw.LazyFrame[Any], name: str, edges: Sequ
         At most `most_edges`.
     """
     if len(edges) > FEW and not are_successive(edges) and engine in _SEARCHED:
-        searched: nw.LazyFrame[Any] = nw.from_native(_SEARCHED[engine](nw.to_native(rows), name, edges))
+        searched: nw.LazyFrame[Any] = nw.from_native(
+            _SEARCHED[engine](nw.to_native(rows), name, edges)
+        )
         return searched
     point = nw.col(name)
     if len(edges) <= FEW or not are_successive(edges):
-        return rows.with_columns(counted([point >= edge for edge in edges]).cast(nw.Int64).alias(N_EDGES))
+        return rows.with_columns(
+            counted([point >= edge for edge in edges]).cast(nw.Int64).alias(N_EDGES)
+        )
     inside = nw.when(point > edges[-1]).then(nw.lit(edges[-1])).otherwise(point)
     n_edges = nw.when(point < edges[0]).then(nw.lit(0)).otherwise(inside - (edges[0] - 1))
     return rows.with_columns(n_edges.cast(nw.Int64).alias(N_EDGES))

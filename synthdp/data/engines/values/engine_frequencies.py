@@ -1,4 +1,6 @@
-"""How often the values of a column in an engine occur: a line for each number of rows, and those values that passed."""
+"""How often the values of a column in an engine occur: a line for each number of rows, and those
+values that passed.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, final
@@ -31,7 +33,8 @@ WHAT = "counting values"
 class EngineFrequencies(Sensitive):
     """How often the values of a column occur, each at a place: those that occur least first.
 
-    Here is a line for each number of rows that values have: of n rows these are less than ``sqrt(2 n)``.
+    Here is a line for each number of rows that values have: of n rows these are less than ``sqrt(2
+    n)``.
 
     Parameters
     ----------
@@ -45,7 +48,9 @@ class EngineFrequencies(Sensitive):
 
     __slots__ = ("_column", "_ends", "_form", "_frame", "_n_rows", "_values")
 
-    def __init__(self, frame: EngineFrame, values: Callable[[], Rows], column: OpenColumn, form: Form) -> None:
+    def __init__(
+        self, frame: EngineFrame, values: Callable[[], Rows], column: OpenColumn, form: Form
+    ) -> None:
         self._frame, self._values, self._column, self._form = frame, values, column, form
         n_values = nw.len().alias("n_values")
         lines = frame.counted(lambda: values().select(N_ROWS).group_by(N_ROWS).agg(n_values), WHAT)
@@ -59,17 +64,26 @@ class EngineFrequencies(Sensitive):
             yield self._n_rows[self._groups(np.arange(first, min(first + BLOCK, n_places)))]
 
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
-        """The values at some places, ascending; they alone leave the engine. Raises `SourceError` if it fails."""
+        """The values at some places, ascending; they alone leave the engine. Raises `SourceError`
+        if it fails.
+        """
         if not places.size:
             return np.empty(0, dtype=np.int64)
         first = int(self._groups(places[:1])[0])
-        before = int(self._ends[first - 1]) if first else 0  # values of fewer rows: they need no numbers
+        before = (
+            int(self._ends[first - 1]) if first else 0
+        )  # values of fewer rows: they need no numbers
         least = int(self._n_rows[first])
         wanted, last = places - before, int(self._ends[-1]) - before
-        n_last = int((wanted[::-1] == last - 1 - np.arange(len(wanted))).cumprod().sum())  # all from there on passed
+        n_last = int(
+            (wanted[::-1] == last - 1 - np.arange(len(wanted))).cumprod().sum()
+        )  # all from there on passed
         parts = [nw.col(_PLACE) >= last - n_last]
         single = wanted[: len(wanted) - n_last].tolist()
-        parts += [nw.col(_PLACE).is_in(single[i : i + MAX_CASES]) for i in range(0, len(single), MAX_CASES)]
+        parts += [
+            nw.col(_PLACE).is_in(single[i : i + MAX_CASES])
+            for i in range(0, len(single), MAX_CASES)
+        ]
         found = [self._fetched(least, part) for part in parts]
         order = np.concatenate([numbers for numbers, _ in found])
         if sorted(order.tolist()) != wanted.tolist():
@@ -81,14 +95,20 @@ class EngineFrequencies(Sensitive):
         """Places, numbered from the first value of so many rows on, and the values there."""
 
         def query() -> Rows:
-            numbered = self._values().filter(nw.col(N_ROWS) >= least).with_row_index(_PLACE, order_by=[N_ROWS, VALUE])
+            numbered = (
+                self._values()
+                .filter(nw.col(N_ROWS) >= least)
+                .with_row_index(_PLACE, order_by=[N_ROWS, VALUE])
+            )
             return numbered.filter(part).select(_PLACE, VALUE)
 
         found = self._frame.collected(query, WHAT)
         places = self._frame.whole_numbers(found, _PLACE)
         if self._form not in ("text", "raw"):
             return places, np.asarray(found[VALUE].to_numpy(), dtype=np.int64)
-        values = plain_column(opened(found.select(VALUE).to_native()).frame[VALUE], self._column.type)
+        values = plain_column(
+            opened(found.select(VALUE).to_native()).frame[VALUE], self._column.type
+        )
         return places, np.array([canonical_text(value) for value in values], dtype=object)
 
     def _groups(self, places: NDArray[np.int64]) -> NDArray[np.intp]:

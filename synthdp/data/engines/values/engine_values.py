@@ -1,8 +1,9 @@
-"""Values of single columns of a table in an engine, for the kernel to learn a domain from: counts come here, no value.
+"""Values of single columns of a table in an engine, for the kernel to learn a domain from: counts
+come here, no value.
 
-A column is grouped once by what stands for its values, and that is kept in the engine. Of it come here how many rows
-lie in public cells; how many values occur how often, a line for each number of rows; and then those values alone
-whose counts passed with their noise.
+A column is grouped once by what stands for its values, and that is kept in the engine. Of it come
+here how many rows lie in public cells; how many values occur how often, a line for each number of
+rows; and then those values alone whose counts passed with their noise.
 """
 
 from collections.abc import Mapping
@@ -46,8 +47,8 @@ _CELL = "cell"
 class EngineValues(Sensitive):
     """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
 
-    It holds no value: what stands for a column's values, and how often each occurs, is kept in the engine until
-    nobody has this object any more.
+    It holds no value: what stands for a column's values, and how often each occurs, is kept in the
+    engine until nobody has this object any more.
     """
 
     __slots__ = ("__weakref__", "_columns", "_frame", "_kept", "_total")
@@ -59,10 +60,11 @@ class EngineValues(Sensitive):
         self._total = Total(frame.engine)
 
     def prepare(self) -> None:
-        """Work out what stands for the values of all columns; what an engine cannot do, or read, fails here.
+        """Work out what stands for the values of all columns; what an engine cannot do, or read,
+        fails here.
 
-        To be called before anything is paid. An engine that nothing is known of is asked all kinds of questions as
-        well, and its answers are dropped. Raises `SourceError` as `histogram` does.
+        To be called before anything is paid. An engine that nothing is known of is asked all kinds
+        of questions as well, and its answers are dropped. Raises `SourceError` as `histogram` does.
         """
         for name, column in self._columns.items():
             rows = self._rows(Grid(column=name))
@@ -78,19 +80,29 @@ class EngineValues(Sensitive):
         rows = self._rows(grid)
         most = most_edges(self._frame.engine)
         for first in range(0, max(len(starts), 1), most):
-            found = self._frame.counted(partial(self._cells, rows, grid, starts, first, first + most), WHAT)
+            found = self._frame.counted(
+                partial(self._cells, rows, grid, starts, first, first + most), WHAT
+            )
             if found[_CELL].size and int(found[_CELL].max()) >= cells.size:
-                raise SourceError(f"{self._frame.engine}: it counts in a cell that there is not; do not count by it")
+                raise SourceError(
+                    f"{self._frame.engine}: it counts in a cell that there is not; do not count by it"
+                )
             np.add.at(cells, found[_CELL], found[N_ROWS])
         self._total.check(int(cells.sum()))
         return cells
 
-    def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int) -> Rows:
-        """How many rows there are in each cell of some starts, as far as one query goes; before the first, missing."""
+    def _cells(
+        self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int
+    ) -> Rows:
+        """How many rows there are in each cell of some starts, as far as one query goes; before the
+        first, missing.
+        """
         if grid.of == "reading":
             read = READ + spelling_of(self._columns[grid.column], self._frame.columns[grid.column])
             how = nw.when(nw.col(MISSING) == 0).then(nw.lit(read)).otherwise(nw.lit(UNREAD))
-            rows = rows.select(how.alias(VALUE), (nw.col(MISSING) % UNREADABLE).alias(MISSING), N_ROWS)
+            rows = rows.select(
+                how.alias(VALUE), (nw.col(MISSING) % UNREADABLE).alias(MISSING), N_ROWS
+            )
         is_missing_here, point = nw.col(MISSING) > 0, nw.col(VALUE)
         edges = starts[first:stop].tolist()
         if edges and grid.of != "reading":
@@ -101,18 +113,26 @@ class EngineValues(Sensitive):
             rows = rows.filter(is_missing_here | (point < after))
         if edges:
             rows = with_n_edges(self._frame.engine, rows, VALUE, edges)
-        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(1 + first + nw.col(N_EDGES) if edges else nw.lit(1))
+        cell = (
+            nw.when(is_missing_here)
+            .then(nw.lit(0))
+            .otherwise(1 + first + nw.col(N_EDGES) if edges else nw.lit(1))
+        )
         return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
 
     def frequencies(self, grid: Grid) -> EngineFrequencies:
-        """All values of one column and how often each occurs; as `HeldSource.frequencies`; raises as `histogram`."""
+        """All values of one column and how often each occurs; as `HeldSource.frequencies`; raises
+        as `histogram`.
+        """
         self._column(grid).frequencies(grid)
         rows, form, held = self._rows(grid), self._form(grid), self._frame.columns[grid.column]
 
         def values() -> Rows:
             found = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
             if form == "text" and self._frame.engine != "postgres":  # which has none
-                found = found.filter(~nw.col(VALUE).str.contains("\0", literal=True))  # no file can hold it
+                found = found.filter(
+                    ~nw.col(VALUE).str.contains("\0", literal=True)
+                )  # no file can hold it
             return _of_63_bits(found, held) if form == "raw" and held.family == "integer" else found
 
         return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
@@ -120,7 +140,9 @@ class EngineValues(Sensitive):
     def _column(self, grid: Grid) -> HeldColumn:
         """The column as it is held in memory, without rows: it refuses what cannot be asked."""
         if grid.column not in self._columns:
-            raise ParameterError(f"grid: there is no open column {grid.column!r}; name one that the schema leaves open")
+            raise ParameterError(
+                f"grid: there is no open column {grid.column!r}; name one that the schema leaves open"
+            )
         return held_column(self._columns[grid.column])
 
     def _form(self, grid: Grid) -> Form:
@@ -129,7 +151,9 @@ class EngineValues(Sensitive):
     def _rows(self, grid: Grid) -> Rows:
         """What stands for the values of a column, and how many rows have each, kept."""
         if grid.column not in self._kept:
-            rows, forget = kept(self._frame, lambda: self._standing(self._columns[grid.column]), WHAT)
+            rows, forget = kept(
+                self._frame, lambda: self._standing(self._columns[grid.column]), WHAT
+            )
             forget_with(self, forget)
             self._kept[grid.column] = rows
         return self._kept[grid.column]
@@ -144,8 +168,14 @@ class EngineValues(Sensitive):
             rows = with_utc(engine, rows, held.alias)
         missing = nw.col(MISSING) > 0
         gap = nw.when(is_unread(column, held)).then(nw.lit(UNREADABLE)).otherwise(nw.lit(1))
-        rows = rows.with_columns(nw.when(is_missing(column, held)).then(gap).otherwise(nw.lit(0)).alias(MISSING))
-        value = nw.when(missing).then(nw.lit(in_place_of_missing(form, held))).otherwise(standing_for(column, held))
+        rows = rows.with_columns(
+            nw.when(is_missing(column, held)).then(gap).otherwise(nw.lit(0)).alias(MISSING)
+        )
+        value = (
+            nw.when(missing)
+            .then(nw.lit(in_place_of_missing(form, held)))
+            .otherwise(standing_for(column, held))
+        )
         return _summed(rows.select(MISSING, value.alias(VALUE), N_ROWS), MISSING, VALUE)
 
     def _points(self, rows: Rows, grid: Grid) -> Rows:

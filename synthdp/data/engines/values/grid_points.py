@@ -1,8 +1,10 @@
-"""Values that are learnt, in an engine's own terms: what stands for each, and the points of grids that they lie on.
+"""Values that are learnt, in an engine's own terms: what stands for each, and the points of grids
+that they lie on.
 
-The rules are those of `synthdp.schema.axes.points`, step for step: the same products, quotients and comparisons of
-floats of 64 bits, which all engines round alike. Nothing is worked out that an engine could refuse for one row: what
-is missing, too large or too small is replaced before. What an expression gives a row depends on that row only.
+The rules are those of `synthdp.schema.axes.points`, step for step: the same products, quotients and
+comparisons of floats of 64 bits, which all engines round alike. Nothing is worked out that an
+engine could refuse for one row: what is missing, too large or too small is replaced before. What an
+expression gives a row depends on that row only.
 """
 
 import math
@@ -21,12 +23,20 @@ from synthdp.data.engines.values.spellings import IN_UTC
 from synthdp.schema.axes.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
-from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, seconds_at, unit_of
+from synthdp.schema.columns.calendar import (
+    FIRST_SECOND,
+    LAST_SECOND,
+    Resolution,
+    seconds_at,
+    unit_of,
+)
 from synthdp.schema.columns.reading import plain_text, to_float
 from synthdp.schema.open_column import OpenColumn
 
 Form: TypeAlias = Literal["text", "raw", "code", "number", "unit"]
-"""What stands for values: texts, what is written as a text, codes of levels, floats, units of time since 1970."""
+"""What stands for values: texts, what is written as a text, codes of levels, floats, units of time
+since 1970.
+"""
 
 VALUE, MISSING = "value", "missing"
 """What the columns are called that hold what stands for a value, and 1 where it is missing, else 0."""
@@ -41,7 +51,9 @@ _WHOLE = 2.0**52
 """Of numbers of this size floats hold none but the whole ones."""
 
 _NO_REACH = 1e-200
-"""Numbers so near to 0 have no grid point within reach, whose distance may be less than floats hold."""
+"""Numbers so near to 0 have no grid point within reach, whose distance may be less than floats
+hold.
+"""
 
 
 def form_of(column: OpenColumn, held: EngineColumn) -> Form:
@@ -54,7 +66,9 @@ def form_of(column: OpenColumn, held: EngineColumn) -> Form:
 
 
 def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
-    """Whether each value is missing; texts are given as `plain_text` makes them. Raises as `code_of`."""
+    """Whether each value is missing; texts are given as `plain_text` makes them. Raises as
+    `code_of`.
+    """
     if form_of(column, held) == "text":
         words = sorted(set(map(plain_text, column.missing_values)))
         return held.is_missing | held.values.is_in(words) if words else held.is_missing
@@ -63,15 +77,21 @@ def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
 
 def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     """Whether each of the values that `is_missing` says are missing is there, and cannot be read."""
-    words: list[Any] = [] if held.family in ("date", "datetime") else ["", *map(str.strip, column.missing_values)]
+    words: list[Any] = (
+        [] if held.family in ("date", "datetime") else ["", *map(str.strip, column.missing_values)]
+    )
     if held.family in ("integer", "float", "boolean"):
         words = [number for number in map(to_float, words) if not math.isnan(number)]
-    values = held.values if held.family in ("text", "date", "datetime") else held.values.cast(nw.Float64)
+    values = (
+        held.values if held.family in ("text", "date", "datetime") else held.values.cast(nw.Float64)
+    )
     return ~(held.is_missing | values.is_in(words)) if words else ~held.is_missing
 
 
 def spelling_of(column: OpenColumn, held: EngineColumn) -> int:
-    """The number of how all truth values of a column are spelt, whose type says it; 0 of other columns."""
+    """The number of how all truth values of a column are spelt, whose type says it; 0 of other
+    columns.
+    """
     is_number = held.family in ("integer", "float")
     is_open = isinstance(column.template, BooleanColumn) and column.template.has_usual_words
     return SPELLINGS.index(("1", "0")) if is_open and is_number else 0
@@ -100,7 +120,9 @@ def in_place_of_missing(form: Form, held: EngineColumn) -> str | float | bool:
 
 
 def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
-    """What makes grid points, in 64 bits, of what stands for values, one step after the other; as `Grid` says."""
+    """What makes grid points, in 64 bits, of what stands for values, one step after the other; as
+    `Grid` says.
+    """
     value = nw.col(VALUE)
     if grid.of == "decimals":
         yield _decimals(value)
@@ -115,7 +137,9 @@ def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
 
 
 def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
-    """A number as it is read, 0 where it is null or NaN: of 32 bits the one that its shortest text says."""
+    """A number as it is read, 0 where it is null or NaN: of 32 bits the one that its shortest text
+    says.
+    """
     if held.family == "boolean":
         return nw.when(held.values).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
     number = nw.when(held.is_missing).then(nw.lit(0.0)).otherwise(held.values.cast(nw.Float64))
@@ -131,7 +155,9 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
 
 
 def _scaled(size: nw.Expr, decimals: int, *, below: float) -> tuple[nw.Expr, nw.Expr]:
-    """A number of at least 0 times a power of ten, and whether that is below a limit; 0 where it is not."""
+    """A number of at least 0 times a power of ten, and whether that is below a limit; 0 where it is
+    not.
+    """
     is_small = size < below / 10.0**decimals
     scaled = nw.when(is_small).then(size).otherwise(nw.lit(0.0)) * 10.0**decimals
     return scaled, is_small & (scaled < below)
@@ -143,19 +169,29 @@ def _floor(numbers: nw.Expr) -> nw.Expr:
 
 
 def _divided(numbers: nw.Expr, divisor: float) -> nw.Expr:
-    """Quotients of finite floats, rounded once: in place of dividing by a constant, polars multiplies."""
+    """Quotients of finite floats, rounded once: in place of dividing by a constant, polars
+    multiplies.
+    """
     return numbers / (numbers * 0.0 + divisor)
 
 
 def _whole(number: nw.Expr) -> nw.Expr:
     """As `points.integer_points`."""
     most = float(MAX_POINT)
-    inside = nw.when(number >= most).then(nw.lit(most)).when(number <= -most).then(nw.lit(-most)).otherwise(number)
+    inside = (
+        nw.when(number >= most)
+        .then(nw.lit(most))
+        .when(number <= -most)
+        .then(nw.lit(-most))
+        .otherwise(number)
+    )
     return inside.floor().cast(nw.Int64)
 
 
 def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
-    """As `points.decimal_points`: the point below each number, or the one above if it is next to that."""
+    """As `points.decimal_points`: the point below each number, or the one above if it is next to
+    that.
+    """
     most, size, factor = float(MAX_POINT), number.abs(), 10.0 ** abs(decimals)
     limit = 2 * most / factor if decimals >= 0 else 2 * most * factor
     is_large = is_value(size, limit, or_above=True)
@@ -163,8 +199,20 @@ def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
     if decimals < 0:  # what would be divided to 0 is an error in Postgres
         inside = nw.when(size < _least_over(factor)).then(nw.lit(0.0)).otherwise(inside)
     scaled = inside * factor if decimals >= 0 else _divided(inside, factor)
-    scaled = nw.when(is_large & (number > 0)).then(nw.lit(most)).when(is_large).then(nw.lit(-most)).otherwise(scaled)
-    scaled = nw.when(scaled > most).then(nw.lit(most)).when(scaled < -most).then(nw.lit(-most)).otherwise(scaled)
+    scaled = (
+        nw.when(is_large & (number > 0))
+        .then(nw.lit(most))
+        .when(is_large)
+        .then(nw.lit(-most))
+        .otherwise(scaled)
+    )
+    scaled = (
+        nw.when(scaled > most)
+        .then(nw.lit(most))
+        .when(scaled < -most)
+        .then(nw.lit(-most))
+        .otherwise(scaled)
+    )
     below = _floor(scaled)
     rest, is_odd = scaled - below, below - 2.0 * _floor(below / 2.0) == 1.0
     reach = nw.when(scaled.abs() < _NO_REACH).then(nw.lit(0.0)).otherwise(scaled.abs()) * NEAR
@@ -183,7 +231,9 @@ def _least_over(factor: float) -> float:
 def _decimals(number: nw.Expr) -> nw.Expr:
     """As `points.decimals_of`."""
     size = number.abs()
-    inside = nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))  # floats from there on are whole
+    inside = (
+        nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
+    )  # floats from there on are whole
     found = nw.lit(MAX_SHOWN_DECIMALS)
     for decimals in reversed(range(1, MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(inside, decimals, below=EXACT)
@@ -193,13 +243,17 @@ def _decimals(number: nw.Expr) -> nw.Expr:
 
 
 def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
-    """As `points.exponents_of`: first which 32 of them it is among, and the number in units of these; then which."""
+    """As `points.exponents_of`: first which 32 of them it is among, and the number in units of
+    these; then which.
+    """
     first, last = EXPONENTS
     size = value.abs()
     inside = nw.when(size >= 2.0**last).then(nw.lit(2.0**last)).otherwise(size)
     bases = range(first, last + 1, 32)
     is_from_base = [inside >= 2.0**base for base in bases[1:]]
-    scaled = inside * chosen(is_from_base, [2.0 ** -(base + 1) for base in bases])  # exact, and below 2**31
+    scaled = inside * chosen(
+        is_from_base, [2.0 ** -(base + 1) for base in bases]
+    )  # exact, and below 2**31
     yield counted(is_from_base).cast(nw.Int64) * 2**31 + scaled.floor().cast(nw.Int64)
     among = counted([value % 2**31 >= 2**exponent for exponent in range(31)])
     yield value // 2**31 * 32 + among.cast(nw.Int64) + first
@@ -212,11 +266,15 @@ def _steps(point: nw.Expr) -> nw.Expr:
 
 
 def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
-    """As `calendar.unit_of`, of moments from the year 1 to 9999, or that nanoseconds count; others are at the ends."""
+    """As `calendar.unit_of`, of moments from the year 1 to 9999, or that nanoseconds count; others
+    are at the ends.
+    """
     is_fine = getattr(held.dtype, "time_unit", None) == "ns"
     ends = tuple(map(seconds_at, OF_NANOSECONDS)) if is_fine else (FIRST_SECOND, LAST_SECOND)
     first, last = unit_of(np.array(ends), resolution).tolist()
-    values = nw.col(held.alias + IN_UTC) if held.has_zone and held.engine != "polars" else held.values
+    values = (
+        nw.col(held.alias + IN_UTC) if held.has_zone and held.engine != "polars" else held.values
+    )
     unit = _unit_of(values, resolution, has_hours=held.family == "datetime")
     if (moment := held.moment(FIRST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(unit).otherwise(nw.lit(first))
@@ -224,20 +282,44 @@ def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
         unit = nw.when(is_from(date.max, held, or_at=False)).then(nw.lit(last)).otherwise(unit)
     elif (moment := held.moment(LAST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(nw.lit(last)).otherwise(unit)
-    return nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)  # DuckDB's infinity has no parts
+    return (
+        nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)
+    )  # DuckDB's infinity has no parts
 
 
 def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.Expr:
-    year, month, day = (part().cast(nw.Int64) for part in (values.dt.year, values.dt.month, values.dt.day))
+    year, month, day = (
+        part().cast(nw.Int64) for part in (values.dt.year, values.dt.month, values.dt.day)
+    )
     if resolution in ("year", "quarter", "month"):
         months = year * 12 + month - 1
-        return {"year": year - 1970, "quarter": months // 3 - 1970 * 4, "month": months - 1970 * 12}[resolution]
+        return {
+            "year": year - 1970,
+            "quarter": months // 3 - 1970 * 4,
+            "month": months - 1970 * 12,
+        }[resolution]
     before_march = nw.when(month <= 2).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    year, month = year - before_march, month + before_march * 12 - 3  # years that begin in March, from its 0th month on
-    unit = year * 365 + year // 4 - year // 100 + year // 400 + (month * 153 + 2) // 5 + day - 1 - _DAYS_TO_1970
+    year, month = (
+        year - before_march,
+        month + before_march * 12 - 3,
+    )  # years that begin in March, from its 0th month on
+    unit = (
+        year * 365
+        + year // 4
+        - year // 100
+        + year // 400
+        + (month * 153 + 2) // 5
+        + day
+        - 1
+        - _DAYS_TO_1970
+    )
     if resolution == "week":
         return (unit + _DAYS_TO_1970 // 7 * 7 + 3) // 7 - _DAYS_TO_1970 // 7
-    parts = {"hour": (24, values.dt.hour), "minute": (60, values.dt.minute), "second": (60, values.dt.second)}
+    parts = {
+        "hour": (24, values.dt.hour),
+        "minute": (60, values.dt.minute),
+        "second": (60, values.dt.second),
+    }
     for part, (size, within) in parts.items() if resolution != "day" else ():
         unit = unit * size + (within().cast(nw.Int64) if has_hours else 0)
         if part == resolution:

@@ -1,4 +1,6 @@
-"""What several spellings of one value have in common, in each engine's own words: composed accents, moments in UTC."""
+"""What several spellings of one value have in common, in each engine's own words: composed accents,
+moments in UTC.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -29,8 +31,12 @@ def _composed_by_duckdb(rows: Any, name: str) -> Any:
 
 def _composed_by_postgres(rows: Any, name: str) -> Any:
     backend = rows.get_backend()
-    chosen = ", ".join(f"normalize({each}, NFC) AS {each}" if each == name else each for each in rows.columns)
-    return backend.sql(f"SELECT {chosen} FROM ({backend.compile(rows)}) AS given", schema=rows.schema())
+    chosen = ", ".join(
+        f"normalize({each}, NFC) AS {each}" if each == name else each for each in rows.columns
+    )
+    return backend.sql(
+        f"SELECT {chosen} FROM ({backend.compile(rows)}) AS given", schema=rows.schema()
+    )
 
 
 def _composed_by_spark(rows: Any, name: str) -> Any:
@@ -50,7 +56,9 @@ _COMPOSED: Mapping[Engine, Callable[[Any, str], Any]] = {
 
 
 def with_utc(engine: Engine, rows: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """The rows with a further column, whose name ends with `IN_UTC`: moments in UTC, without a time zone."""
+    """The rows with a further column, whose name ends with `IN_UTC`: moments in UTC, without a time
+    zone.
+    """
     in_utc: nw.LazyFrame[Any] = nw.from_native(_UTC[engine](nw.to_native(rows), name))
     return in_utc
 
@@ -68,5 +76,8 @@ def _utc_by_spark(rows: Any, name: str) -> Any:
     return rows.withColumn(name + IN_UTC, expr(f"{day} + make_dt_interval(0, 0, 0, {second})"))
 
 
-_UTC: Mapping[Engine, Callable[[Any, str], Any]] = {"duckdb": _utc_by_duckdb, "pyspark": _utc_by_spark}
+_UTC: Mapping[Engine, Callable[[Any, str], Any]] = {
+    "duckdb": _utc_by_duckdb,
+    "pyspark": _utc_by_spark,
+}
 """How moments are in UTC, where a table can have some that are not."""
