@@ -108,7 +108,12 @@ class LocalConsistencyEstimator(Estimator):
         solution = solve(variance, start=start)
         if not self.shrinkage and measured.any() and not measured.all():
             solution = _of_least_loss(solve, solution, polytope, target, variance, measured)
-        tables = [table / table.sum() for table in polytope.tables(solution.cells)]
+        tables = polytope.tables(solution.cells)
+        if not all(table.sum() > 0.0 for table in tables):
+            # Beside counts of -1e18 rounding leaves nothing of a small total: no table is told.
+            tables = [mask.astype(np.float64) for mask in masks]
+            solution = solution._replace(ended="stopped")
+        tables = [table / table.sum() for table in tables]
         shares = dict(zip(graph.regions, tables, strict=True))
         fitted = [total * shares.get(clique, np.ones(())) for clique in loss.cliques]
         return PseudoMarginalModel(

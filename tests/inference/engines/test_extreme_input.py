@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import FitWarning, ParameterError
 from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
@@ -95,3 +95,12 @@ def test_scales_of_cells_are_compared_too():
     uneven = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), np.array([1e-6, 1.0, 1e6]))
     with pytest.raises(ParameterError, match="fold apart"):
         GraphicalModelEstimator().estimate(DOMAIN, [uneven])
+
+
+def test_counts_that_leave_no_digit_of_the_others_are_answered_evenly_with_a_caution():
+    counts = np.zeros((3, 2))
+    counts[2, 1] = -MAX_COUNT
+    measurement = LinearMeasurement(("a", "b"), counts, 1.0)
+    with pytest.warns(FitWarning, match="short of the least loss"):
+        model = LocalConsistencyEstimator().estimate(DOMAIN, [measurement])
+    assert np.ptp(model.marginal(("a", "b")).values) < 1e-9
