@@ -41,7 +41,7 @@ THIRD_PARTY = {
     "synthdp": set(),
     "core": {"numpy"},
     "privacy": {"numpy"},
-    "inference": {"numpy", "scipy", "networkx"},
+    "inference": {"numpy", "scipy", "networkx", "numba"},
     "schema": {"numpy", "pandas", "scipy", "pyarrow", "faker", "polars"},
     "mechanisms": {"numpy", "scipy", "networkx"},
     "learning": {"numpy"},

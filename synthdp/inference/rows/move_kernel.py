@@ -1,0 +1,201 @@
+"""The loop that moves records, one after the other: what `RecordMoves` does, over plain arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.inference.compiled import Compiled
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+class Layout(NamedTuple):
+    """Where the marginals lie, and which of them a move changes.
+
+    Marginals are numbered, wanted ones before constraints, and their cells lie end to end; so do
+    the lists of attributes here, those of item ``i`` from ``first[i]`` to ``first[i + 1]``.
+    """
+
+    starts: Ints
+    """Where the cells of each marginal start, shape ``(n_marginals,)``."""
+    first_member: Ints
+    members: Ints
+    """The attributes of each marginal."""
+    member_strides: Ints
+    """By how many cells one level more moves a record there."""
+    first_holder: Ints
+    holders: Ints
+    """The marginals of each attribute."""
+    holder_strides: Ints
+    """By how many cells one level more moves a record there."""
+    sizes: Ints
+    """Number of levels of each attribute, shape ``(n_attributes,)``."""
+
+
+class Ties(NamedTuple):
+    """Attributes that constraints tie together, and the combinations that they may have.
+
+    Lists lie end to end as in `Layout`.
+    """
+
+    first_name: Ints
+    names: Ints
+    """The attributes of each tie."""
+    first_value: Ints
+    values: Ints
+    """The codes of its combinations, one after the other."""
+    n_values: Ints
+    """Number of combinations, shape ``(n_ties,)``."""
+    first_holder: Ints
+    holders: Ints
+    """The marginals that it changes."""
+    first_offset: Ints
+    offsets: Ints
+    """For each of these the cells of the combinations, less the one of zeros."""
+
+
+@Compiled
+def sweep(  # noqa: C901
+    records: NDArray[np.int32],
+    costs: Floats,
+    weights: Floats,
+    layout: Layout,
+    ties: Ties,
+    movable: NDArray[np.bool_],
+    retry: Floats,
+) -> int:
+    """Let each record in turn take the values that gain most; how many codes were changed.
+
+    Parameters
+    ----------
+    records
+        Codes, shape ``(n_rows, n_attributes)``; changed in place.
+    costs
+        What an arrival costs in each cell: its weight times the surplus and a half; infinite where
+        no record may be. Changed with the records.
+    weights
+        Weight of each cell, 0 in constraints.
+    layout, ties
+        What lies where.
+    movable
+        Which attributes may change on their own, shape ``(n_attributes,)``.
+    retry
+        For each record and each attribute or tie the relief above which other values are tried,
+        shape ``(n_rows, n_attributes + n_ties)``; changed in place.
+    """
+    n_rows, n_attributes = records.shape
+    n_marginals = layout.starts.size
+    n_ties = ties.n_values.size
+    most = 1
+    for j in range(n_attributes):
+        most = max(most, layout.sizes[j])
+    for k in range(n_ties):
+        most = max(most, ties.n_values[k])
+    arrival = np.empty(most, dtype=np.float32)
+    cells = np.empty(n_marginals, dtype=np.int64)
+    reliefs = np.empty(n_marginals, dtype=np.float32)
+    n_moves = 0
+    for i in range(n_rows):
+        row = records[i]
+        # What leaving its cell brings each marginal closer to what is wanted.
+        for t in range(n_marginals):
+            cell = layout.starts[t]
+            for m in range(layout.first_member[t], layout.first_member[t + 1]):
+                cell += layout.member_strides[m] * row[layout.members[m]]
+            cells[t] = cell
+            reliefs[t] = costs[cell] - weights[cell]
+        for j in range(n_attributes):
+            if not movable[j]:
+                continue
+            relief = np.float32(0.0)
+            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
+                relief += reliefs[layout.holders[h]]
+            if not relief > retry[i, j]:
+                continue
+            size = layout.sizes[j]
+            arrival[:size] = 0.0
+            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
+                stride = layout.holder_strides[h]
+                start = cells[layout.holders[h]] - stride * row[j]
+                if stride == 1:
+                    for v in range(size):
+                        arrival[v] += costs[start + v]
+                else:
+                    for v in range(size):
+                        arrival[v] += costs[start + v * stride]
+            best = 0
+            for v in range(1, size):
+                if arrival[v] < arrival[best]:
+                    best = v
+            # The present value is no candidate: it costs more than leaving it relieves.
+            if not arrival[best] < relief:
+                retry[i, j] = relief + np.float32(0.5) * (arrival[best] - relief)
+                continue
+            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
+                t = layout.holders[h]
+                costs[cells[t]] -= weights[cells[t]]
+                cells[t] += layout.holder_strides[h] * (best - row[j])
+                reliefs[t] = costs[cells[t]]
+                costs[cells[t]] += weights[cells[t]]
+            row[j] = best
+            n_moves += 1
+        for k in range(n_ties):
+            first, last = ties.first_holder[k], ties.first_holder[k + 1]
+            relief = np.float32(0.0)
+            for h in range(first, last):
+                relief += reliefs[ties.holders[h]]
+            if not relief > retry[i, n_attributes + k]:
+                continue
+            n_names = ties.first_name[k + 1] - ties.first_name[k]
+            n_values = ties.n_values[k]
+            # Which of the combinations the record has.
+            present = -1
+            for v in range(n_values):
+                is_present = True
+                for a in range(n_names):
+                    code = ties.values[ties.first_value[k] + v * n_names + a]
+                    is_present = is_present and row[ties.names[ties.first_name[k] + a]] == code
+                if is_present:
+                    present = v
+                    break
+            arrival[:n_values] = 0.0
+            for h in range(first, last):
+                t, offset = ties.holders[h], ties.first_offset[h]
+                start = cells[t] - ties.offsets[offset + present]
+                for v in range(n_values):
+                    cell = start + ties.offsets[offset + v]
+                    # A marginal in which the record stays where it is changes by nothing.
+                    arrival[v] += reliefs[t] if cell == cells[t] else costs[cell]
+            best = 0
+            for v in range(1, n_values):
+                if arrival[v] < arrival[best]:
+                    best = v
+            if not arrival[best] < relief:
+                retry[i, n_attributes + k] = relief + np.float32(0.5) * (arrival[best] - relief)
+                continue
+            for h in range(first, last):
+                t, offset = ties.holders[h], ties.first_offset[h]
+                costs[cells[t]] -= weights[cells[t]]
+                cells[t] += ties.offsets[offset + best] - ties.offsets[offset + present]
+                reliefs[t] = costs[cells[t]]
+                costs[cells[t]] += weights[cells[t]]
+            for a in range(n_names):
+                code = ties.values[ties.first_value[k] + best * n_names + a]
+                n_moves += row[ties.names[ties.first_name[k] + a]] != code
+                row[ties.names[ties.first_name[k] + a]] = code
+    return n_moves
+
+
+@Compiled
+def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.float64]) -> None:
+    """Add to each cell of each marginal the number of records in it."""
+    n_marginals = layout.starts.size
+    for i in range(records.shape[0]):
+        row = records[i]
+        for t in range(n_marginals):
+            cell = layout.starts[t]
+            for m in range(layout.first_member[t], layout.first_member[t + 1]):
+                cell += layout.member_strides[m] * row[layout.members[m]]
+            counts[cell] += 1.0

@@ -1,0 +1,110 @@
+"""Rows that nearly have the marginals of overlapping tables, each drawn by itself."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from synthdp.core.domain import Domain
+from synthdp.inference.arrays import cell_counts
+from synthdp.inference.compiled import Compiled
+from synthdp.inference.models import row_network
+from synthdp.inference.models.row_network import RowNetwork, draw, fit
+from synthdp.inference.regions.region_tables import RegionTables
+
+DOMAIN = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
+CHAIN = [("a", "b"), ("b", "c"), ("c", "d")]
+LOOP = [*CHAIN, ("a", "d"), ("b", "d")]
+N = 200_000
+
+
+def tables(cliques):
+    """Marginals of a random distribution, and how the cells of it lie."""
+    joint = np.random.default_rng(9).dirichlet(np.full(DOMAIN.size(), 0.3))
+    cells = tuple(np.indices(DOMAIN.shape).reshape(4, -1))
+    return RegionTables(DOMAIN, {c: cell_counts(DOMAIN, c, cells, joint) for c in cliques})
+
+
+def network(cliques):
+    return RowNetwork(tables(cliques), generator=np.random.default_rng(0))
+
+
+def distance(codes, clique, share):
+    return 0.5 * np.abs(cell_counts(DOMAIN, clique, codes) / len(codes[0]) - share).sum()
+
+
+def test_rows_of_a_tree_of_pairs_have_its_marginals_up_to_chance():
+    codes = network(CHAIN).draw(N, generator=np.random.default_rng(11))
+    assert [column.dtype for column in codes] == [np.uint8] * 4
+    for clique, share in tables(CHAIN).tables.items():
+        # Each cell within seven standard deviations.
+        drawn = cell_counts(DOMAIN, clique, codes)
+        assert (np.abs(drawn - N * share) <= 7 * np.sqrt(N * share * (1 - share)) + 1e-9).all()
+
+
+def test_rows_of_a_loop_nearly_have_its_marginals(monkeypatch):
+    wanted = tables(LOOP).tables
+    codes = network(LOOP).draw(N, generator=np.random.default_rng(11))
+    fitted = [distance(codes, clique, share) for clique, share in wanted.items()]
+    assert max(fitted) < 0.02
+    for clique, share in wanted.items():
+        assert (cell_counts(DOMAIN, clique, codes)[share == 0] == 0).all()
+    monkeypatch.setattr(row_network, "_ROUNDS", 0)
+    codes = network(LOOP).draw(N, generator=np.random.default_rng(11))
+    unfitted = [distance(codes, clique, share) for clique, share in wanted.items()]
+    assert np.mean(fitted) < 0.5 * np.mean(unfitted)
+
+
+def test_rows_are_independent_and_follow_their_generator():
+    made = network(LOOP)
+    once, again = (made.draw(5000, generator=np.random.default_rng(12)) for _ in range(2))
+    np.testing.assert_array_equal(once, again)
+    other = made.draw(5000, generator=np.random.default_rng(13))
+    assert not np.array_equal(once[0], other[0])
+    # Counts of independent rows scatter as a binomial count does: rounded ones would not.
+    share = tables([("a",)]).tables[("a",)][0]
+    counts = [
+        int((made.draw(400, generator=np.random.default_rng(seed))[0] == 0).sum())
+        for seed in range(300)
+    ]
+    assert 0.6 < np.var(counts) / (400 * share * (1 - share)) < 1.6
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, (1 << 15) + 1])
+def test_any_number_of_rows(n_rows):
+    codes = network(LOOP).draw(n_rows, generator=np.random.default_rng(1))
+    assert [len(column) for column in codes] == [n_rows] * 4
+
+
+def test_where_tables_leave_no_value_the_first_ones_decide():
+    shares = np.array([0.5, 0.3, 0.2], dtype=np.float32)
+    factors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]], dtype=np.float32)
+    cells = np.array([[0, 1], [1, 0], [2, 2]])
+    codes = np.empty(3, dtype=np.int32)
+    draw(cells, shares, factors, np.array([0.9, 0.1, 0.95]), codes)
+    assert codes.tolist() == [0, 1, 2]
+
+
+def test_compiled_and_plain_loops_do_the_same():
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet(np.ones(4)).astype(np.float32)
+    factors = rng.gamma(1.0, size=(9, 4)).astype(np.float32)
+    factors[2, 1] = factors[5] = 0.0
+    cells = np.stack([rng.integers(0, 3, 200), rng.integers(3, 9, 200)], axis=1)
+    wanted = rng.dirichlet(np.ones(4), size=9).astype(np.float32)
+    uniform = rng.random(200)
+    found = []
+    for run_fit, run_draw in ((fit, draw), (fit.plain, draw.plain)):
+        own, codes = factors.copy(), np.empty(200, dtype=np.int32)
+        run_fit(cells, shares, own, wanted, 3)
+        run_draw(cells, shares, own, uniform, codes)
+        found.append((own, codes))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+def test_without_numba_the_same_function_runs_plain(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    twice = Compiled(lambda number: 2 * number)
+    assert twice(21) == 42
+    assert twice._fast is twice.plain

@@ -1,0 +1,167 @@
+"""Records that move: the loop against one that works everything out anew, and what it promises."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.inference.arrays import cell_counts
+from synthdp.inference.rows import record_moves, wanted_tables
+from synthdp.inference.rows.move_kernel import count, sweep
+from synthdp.inference.rows.record_moves import RecordMoves
+from synthdp.inference.rows.wanted_tables import WantedTables, strong_pairs
+
+DOMAIN = Domain(("a", "b", "c", "d"), (3, 6, 2, 4))
+COARSE = Constraint.determines("b", "a", [0, 0, 1, 1, 2, 2], 3)
+FORBIDDEN = Constraint(("c", "d"), np.array([[1, 1, 0, 1], [1, 0, 1, 1]], dtype=bool))
+ONE_WAY = Constraint(("c",), np.array([True, False]))
+CLIQUES = [*combinations(DOMAIN.attributes, 2), ("a", "b", "d"), ("b", "c", "d"), ("d",)]
+RULES = {
+    "none": [],
+    "dependency": [COARSE],
+    "forbidden": [FORBIDDEN],
+    "all": [COARSE, FORBIDDEN, ONE_WAY],
+}
+
+
+def problem(seed, constraints, n_rows):
+    """Possible records, and tables that contradict each other."""
+    rng = np.random.default_rng(seed)
+    cells = np.indices(DOMAIN.shape).reshape(4, -1)
+    possible = np.ones(cells.shape[1], bool)
+    for constraint in constraints:
+        possible &= constraint.holds(DOMAIN, cells)
+    records = cells[:, rng.choice(np.flatnonzero(possible), n_rows)].astype(np.int32)
+    targets = {}
+    for i in rng.permutation(len(CLIQUES))[: rng.integers(1, len(CLIQUES) + 1)]:
+        weights = rng.dirichlet(np.full(cells.shape[1], 0.3)) * possible
+        table = cell_counts(DOMAIN, CLIQUES[i], tuple(cells), weights)
+        targets[CLIQUES[i]] = table / table.sum()
+    return records, targets
+
+
+def weighted_tables(targets):
+    """Each table with its weight."""
+    yield from ((1.0, *item) for item in targets.items())
+    yield from ((10.0, *item) for item in strong_pairs(targets).items())
+
+
+def weighted_distance(records, targets):
+    """What moves lower: squared surpluses, each over the root of its expected count and one."""
+    n_rows, total = records.shape[1], 0.0
+    for weight, clique, table in weighted_tables(targets):
+        surplus = cell_counts(DOMAIN, clique, tuple(records)) - n_rows * table
+        total += weight * float((surplus**2 / np.sqrt(n_rows * table + 1.0)).sum())
+    return total
+
+
+def relief(records, targets, i, block):
+    """By how much half the distance falls when a record leaves the marginals of some attributes."""
+    n_rows, total = records.shape[1], 0.0
+    for weight, clique, table in weighted_tables(targets):
+        if not {*clique}.isdisjoint(block):
+            here = tuple(records[DOMAIN.index(name), i] for name in clique)
+            surplus = cell_counts(DOMAIN, clique, tuple(records))[here] - n_rows * table[here]
+            total += weight * (surplus - 0.5) / np.sqrt(n_rows * table[here] + 1.0)
+    return total
+
+
+def moved_slowly(records, targets, constraints, fixed):
+    """One round in which each choice is made by the distance of all that it might become."""
+    records = records.copy()
+    wanted = {name for clique in targets for name in clique}
+    blocks = [(name,) for name in DOMAIN.attributes if name in wanted and name not in fixed]
+    blocks += [c.clique for c in constraints if len(c.clique) > 1]
+    for i in range(records.shape[1]):
+        for block in [block for block in blocks if not {*fixed}.intersection(block)]:
+            axes = [DOMAIN.index(name) for name in block]
+            before, present = records[axes, i].copy(), weighted_distance(records, targets)
+            if relief(records, targets, i, block) <= 0.0:
+                continue
+            options = [(present, tuple(before))]
+            for codes in np.ndindex(*(DOMAIN[name] for name in block)):
+                records[axes, i] = codes
+                if all(c.holds(DOMAIN, records[:, [i]]).all() for c in constraints):
+                    options.append((weighted_distance(records, targets), codes))
+            records[axes, i] = min(options)[1]
+    return records
+
+
+@pytest.mark.parametrize("fixed", [(), ("c",)], ids=["all move", "one is fixed"])
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_each_record_takes_what_gains_most(rules, fixed, seed):
+    records, targets = problem(seed, RULES[rules], 25)
+    expected = moved_slowly(records, targets, RULES[rules], fixed)
+    wanted = WantedTables(DOMAIN, targets, constraints=RULES[rules], fixed=fixed)
+    RecordMoves(min_sweeps=1, max_sweeps=1).move(records, wanted)
+    np.testing.assert_array_equal(records, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([*RULES]), st.sampled_from([1, 2, 30, 400]))
+def test_moves_only_lower_the_distance_and_keep_to_the_rules(seed, rules, n_rows):
+    records, targets = problem(seed, RULES[rules], n_rows)
+    wanted = WantedTables(DOMAIN, targets, constraints=RULES[rules])
+    distances = [weighted_distance(records, targets)]
+    for _ in range(3):
+        RecordMoves(min_sweeps=1, max_sweeps=1).move(records, wanted)
+        distances.append(weighted_distance(records, targets))
+        for constraint in RULES[rules]:
+            assert constraint.holds(DOMAIN, records).all()
+    assert (np.diff(distances) <= 1e-5 * distances[0]).all()
+
+
+def test_compiled_and_plain_loops_do_the_same(monkeypatch):
+    outcomes = []
+    for loops in ((count, sweep), (count.plain, sweep.plain)):
+        monkeypatch.setattr(record_moves, "count", loops[0])
+        monkeypatch.setattr(record_moves, "sweep", loops[1])
+        records, targets = problem(5, [COARSE, FORBIDDEN], 300)
+        wanted = WantedTables(DOMAIN, targets, constraints=[COARSE, FORBIDDEN])
+        steps = []
+        result = RecordMoves().move(records, wanted, progress=lambda *step: steps.append(step))  # noqa: B023
+        outcomes.append((records.tolist(), result, steps))
+    assert outcomes[0] == outcomes[1]
+    (n_sweeps, _), steps = outcomes[0][1:]
+    assert steps == [(done, 3) for done in range(1, n_sweeps + 1)]
+
+
+def test_rows_are_moved_alike_however_many_the_loop_takes_at_once(monkeypatch):
+    found = []
+    for at_once in (7, 1 << 16):
+        monkeypatch.setattr(record_moves, "_ROWS_AT_ONCE", at_once)
+        records, targets = problem(6, [FORBIDDEN], 500)
+        RecordMoves().move(records, WantedTables(DOMAIN, targets, constraints=[FORBIDDEN]))
+        found.append(records)
+    np.testing.assert_array_equal(*found)
+
+
+def test_what_hangs_together_does_so_where_tables_contradict_each_other(monkeypatch):
+    """Two columns say each other; another table, all noise, is of one of them and a third."""
+    domain = Domain(("a", "b", "x"), (8, 8, 8))
+    contradictions = []
+    for weight in (10.0, 1.0):
+        monkeypatch.setattr(wanted_tables, "_STRONG_WEIGHT", weight)
+        rng = np.random.default_rng(1)
+        strong = np.eye(8)[:, :, None] * rng.dirichlet(np.ones(64)).reshape(8, 1, 8)
+        noisy = rng.dirichlet(np.ones(64)).reshape(8, 8)
+        targets = {("a", "b", "x"): strong / strong.sum(), ("b", "x"): noisy}
+        records = np.array([rng.integers(8, size=2000) for _ in range(3)], dtype=np.int32)
+        RecordMoves().move(records, WantedTables(domain, targets))
+        contradictions.append((records[0] != records[1]).mean())
+        assert list(strong_pairs(targets)) == [("a", "b")]
+    assert contradictions[0] < 0.04
+    assert contradictions[0] < 0.5 * contradictions[1]
+
+
+def test_without_tables_or_rows_nothing_is_moved():
+    records = np.zeros((4, 3), dtype=np.int32)
+    assert RecordMoves().move(records, WantedTables(DOMAIN, {(): np.ones(())})) == (0, True)
+    none = np.zeros((4, 0), dtype=np.int32)
+    _, targets = problem(0, [], 1)
+    assert RecordMoves().move(none, WantedTables(DOMAIN, targets)) == (0, True)
