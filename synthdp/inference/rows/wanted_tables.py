@@ -16,8 +16,13 @@ from synthdp.inference.rows.move_kernel import Layout, Ties
 from synthdp.inference.rows.record_blocks import Block, blocks_of
 from synthdp.inference.summation import marginal_inside
 
-_STRONG_SHARE, _STRONG_WEIGHT = 0.5, 10.0
-"""Pairs whose mutual information is above this share of the smaller entropy weigh this much more."""
+_STRONG_SHARE, _STRONG_WEIGHT = 0.5, 30.0
+"""Pairs whose mutual information is above this share of the smaller entropy weigh this much more.
+
+Raw Adult's rows of which education and education_num contradict each other, over the model's own, at
+epsilon 1 and 10: with weight 1 2.8 and 6.1 times, with 10 1.3 and 2.1, with 30 1.1 and 1.2, with 100
+1.0 and 1.1; the mean distance to all tables grows by 4 % from 10 to 30, and as much again to 100.
+"""
 
 
 @final
@@ -26,7 +31,7 @@ class WantedTables:
 
     A cell weighs one over the square root of its expected count: what is off by its own chance is
     worth mending alike in large and in small cells. Pairs of attributes of which one nearly says
-    the other stand as marginals of their own, ten times as heavy: where marginals contradict each
+    the other stand as marginals of their own, far heavier: where marginals contradict each
     other by their noise, records keep what hangs together.
 
     Parameters
@@ -51,6 +56,7 @@ class WantedTables:
     ) -> None:
         wanted = {clique: table for clique, table in targets.items() if clique}
         strong = strong_pairs(wanted)
+        wanted = {clique: table for clique, table in wanted.items() if clique not in strong}
         possible = possible_cells(domain, constraints)
         cliques = [*wanted, *strong, *possible]
         tied = [block for block in blocks_of(possible) if not {*fixed}.intersection(block.names)]
@@ -58,7 +64,9 @@ class WantedTables:
         self.ties = ties_of(domain, tied, cliques)
         self.movable = np.array(
             [
-                size > 1 and name not in fixed and any(name in clique for clique in wanted)
+                size > 1
+                and name not in fixed
+                and any(name in clique for clique in (*wanted, *strong))
                 for name, size in zip(domain.attributes, domain.shape, strict=True)
             ]
         )
@@ -94,11 +102,11 @@ class WantedTables:
 
 
 def strong_pairs(targets: Mapping[Clique, Array]) -> dict[Clique, Array]:
-    """Tables of the pairs inside of larger cliques of which one attribute says much of the other."""
+    """Tables of the pairs inside of some clique of which one attribute says much of the other."""
     pairs: dict[Clique, Array] = {}
     for clique, table in targets.items():
         for pair in combinations(clique, 2):
-            if len(clique) == 2 or pair in pairs:
+            if pair in pairs:
                 continue
             shares = marginal_inside(table, clique, pair)
             ways = [_entropy(shares.sum(axis=1)), _entropy(shares.sum(axis=0))]
