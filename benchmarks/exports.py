@@ -317,8 +317,8 @@ def _judged(
 
 
 def _names(line: str, column: str) -> bool:
-    """Whether a line is about a column."""
-    quoted = rf"(['\"`]){re.escape(column)}\1"
+    """Whether a line is about a column; the name of a type that it advises is none."""
+    quoted = rf"(?<!\btype )(['\"`]){re.escape(column)}\1"
     return (
         re.search(quoted, line) is not None
         or re.match(rf"\s*{re.escape(column)}(:|\s)", line) is not None

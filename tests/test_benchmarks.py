@@ -313,6 +313,13 @@ def test_benchmark_prints_a_table(command, header, printed):
     assert "failed" not in lines[heading + 1]
 
 
+def test_a_type_that_a_caution_advises_is_no_column(printed):
+    """A column is called ``id``, and what is said of column ``big`` advises type 'id'."""
+    lines = printed("exports.py", "--groups", "made", "--only", "ids-as-integers").splitlines()
+    assert sum(line.startswith("ids-as-integers") for line in lines) == 2
+    assert not any("ALARM id:" in line and "column 'big'" in line for line in lines)
+
+
 @pytest.mark.slow
 def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
     """2,000 runs and more of the columns of scikit-learn's tables and of made-up ones, at two
