@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, final
 from synthdp.learning.axis import Axis
 from synthdp.learning.budgets import ColumnBudget
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
-from synthdp.learning.decimals import MAX_LEARNT_DECIMALS
+from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
 from synthdp.learning.levels import BELIEVED
 from synthdp.learning.numbers import LOOKING, SPIKES
 from synthdp.learning.reading import BEYOND_DOUBT
@@ -90,7 +90,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
             ask.cells(
                 "decimals",
                 budget.for_decimals / 2,
-                significance(2 * (MAX_LEARNT_DECIMALS + 1), ASTRONOMIC),
+                significance(2 * (MAX_LEARNT_DECIMALS + 1), MISTAKEN),
             )
         ]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]

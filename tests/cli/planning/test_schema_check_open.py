@@ -27,7 +27,7 @@ from synthdp.core.domain import Domain
 from synthdp.learning.axis import Axis
 from synthdp.learning.budgets import column_budgets
 from synthdp.learning.cells.significance import ASTRONOMIC, occupied_cells
-from synthdp.learning.decimals import MAX_LEARNT_DECIMALS
+from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
 from synthdp.learning.levels import missing_found
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.settings import DOMAIN_SHARE
@@ -172,11 +172,12 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
             if about == "decimals"
             else len(Axis.of(by_name[name]).roots) - 1
         )
+        false_alarm = MISTAKEN if about == "decimals" else ASTRONOMIC
         counts = np.zeros(n_cells)
         counts[0] = 1e9
         for share, last in ((1.01, n_cells - 1), (0.99, 0)):
             counts[-1] = share * records
-            assert occupied_cells(counts, sigma, false_alarm=ASTRONOMIC)[1] == last
+            assert occupied_cells(counts, sigma, false_alarm=false_alarm)[1] == last
     records, sigma = least["cost", "missing"]
     for share, required in ((1.01, False), (0.99, True)):
         assert missing_found(by_name["cost"], share * records, sigma) == {"required": required}
