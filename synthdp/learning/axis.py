@@ -113,7 +113,7 @@ class Axis:
             moments: list[datetime] = (
                 start_of(integers, resolution).astype("datetime64[s]").tolist()
             )
-            pattern = self.column.field.get("format") or "default"
+            pattern = self.column.declared.get("format") or "default"
             return [_written(moment, pattern.removeprefix("fmt:")) for moment in moments]
         if self.column.type == "number":
             return list(value_at(integers, self.grid.decimals).tolist())

@@ -78,7 +78,8 @@ def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str
 
 def learnt_in(content: Mapping[str, Any]) -> tuple[Column, str]:
     """What `learnt_to_dict` wrote; raises `SchemaError` or `ValueError` if it is something else."""
-    (column, *others) = OpenSchema.from_dict(content["learnt"]).columns
-    if others or not isinstance(column, Column) or not isinstance(content.get("caution"), str):
+    schema = OpenSchema.from_dict(content["learnt"])
+    if schema.is_open or len(schema.columns) > 1 or not isinstance(content.get("caution"), str):
         raise ValueError("not a column that was learnt")
+    (column,) = schema.closed_columns
     return column, str(content["caution"])

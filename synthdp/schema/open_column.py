@@ -1,11 +1,11 @@
 """Open columns: what is declared of a column whose domain is learnt under the privacy budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import count
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, get_args
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from synthdp.schema.words.texts import check_text, refuse
 
 Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
 """What can be left open; "missing": whether values may be missing."""
+
+PARTS: tuple[Part, ...] = get_args(Part)
+"""All parts that can be left open, in the order in which they are written."""
 
 Binning: TypeAlias = Literal["quantiles", "privtree", "equal-width"]
 """How bins are found."""
@@ -66,7 +69,7 @@ class OpenColumn:
         Field type of Frictionless Table Schema.
     open_parts
         What is open, at least one part.
-    field
+    declared
         The field of the closed column as far as it is declared; nothing in it says what is open.
     missing_values
         Texts that mean "missing".
@@ -90,7 +93,7 @@ class OpenColumn:
     ...     name="age",
     ...     type="integer",
     ...     open_parts=frozenset({"bounds"}),
-    ...     field={"name": "age", "type": "integer"},
+    ...     declared={"name": "age", "type": "integer"},
     ... )
     >>> column.closed(minimum=0, maximum=9).size
     11
@@ -99,7 +102,7 @@ class OpenColumn:
     name: str
     type: str
     open_parts: frozenset[Part]
-    field: Mapping[str, Any] = field(hash=False)
+    declared: Mapping[str, Any] = field(hash=False)
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     binning: Binning = "quantiles"
     max_bins: int = DEFAULT_BINS
@@ -206,12 +209,12 @@ class OpenColumn:
         """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep
         to it.
         """
-        constraints = self.field.get("constraints") or {} if "bounds" in self.open_parts else {}
+        constraints = self.declared.get("constraints") or {} if "bounds" in self.open_parts else {}
         return {key: value for key, value in constraints.items() if key in ("minimum", "maximum")}
 
     @property
     def _own(self) -> Mapping[str, Any]:
-        return self.field.get("synthdp") or {}
+        return self.declared.get("synthdp") or {}
 
     @property
     def resolution(self) -> Resolution | None:
@@ -219,7 +222,7 @@ class OpenColumn:
         if self.type not in DEFAULT_RESOLUTION:
             return None
         return self._own.get("resolution") or default_resolution(
-            self.type, self.field.get("format")
+            self.type, self.declared.get("format")
         )
 
     @property
@@ -327,18 +330,39 @@ class OpenColumn:
             constraints["enum"] = list(levels or ()) or [own["other"]]
         return self._completion.column(constraints, own)
 
+    def field(self) -> dict[str, Any]:
+        """This column as a field, every setting written out; `read_field` reads it, but for the
+        missing values.
+        """
+        own: dict[str, Any] = {"derive": [part for part in PARTS if part in self.open_parts]}
+        if "levels" in self.open_parts:
+            own |= {"other": self.other, "max_levels": self.max_levels}
+        if "bins" in self.open_parts:
+            own |= {"binning": self.binning, "bins": self.max_bins}
+        return dict(self.declared) | {"synthdp": dict(self._own) | own}
+
     @property
     def _completion(self) -> Completion:
         return Completion(
-            declared=self.field,
+            declared=self.declared,
             missing_values=self.missing_values,
             open_bounds="bounds" in self.open_parts,
         )
 
     def _reader(self, low: Any, high: Any) -> BinnedColumn:
         """The column between some bounds, without missing values of its own."""
-        column = Completion(declared=self.field, missing_values=("",), open_bounds=False).column(
+        column = Completion(declared=self.declared, missing_values=("",), open_bounds=False).column(
             {"minimum": low, "maximum": high}, {}
         )
         assert isinstance(column, BinnedColumn)
         return column
+
+
+def open_ones(columns: Iterable[Column | OpenColumn]) -> tuple[OpenColumn, ...]:
+    """Those of some columns of which something is still to be learnt."""
+    return tuple(column for column in columns if isinstance(column, OpenColumn))
+
+
+def closed_ones(columns: Iterable[Column | OpenColumn]) -> tuple[Column, ...]:
+    """Those of some columns of which all is declared."""
+    return tuple(column for column in columns if not isinstance(column, OpenColumn))

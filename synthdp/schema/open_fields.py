@@ -34,11 +34,15 @@ from synthdp.schema.frictionless import (
     strftime_format,
 )
 from synthdp.schema.keys import check_field_keys
-from synthdp.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn, Part
+from synthdp.schema.open_column import (
+    DEFAULT_MAX_LEVELS,
+    DEFAULT_OTHER,
+    PARTS,
+    Binning,
+    OpenColumn,
+    Part,
+)
 from synthdp.schema.words.texts import refuse
-
-PARTS: tuple[Part, ...] = get_args(Part)
-"""All parts that can be left open, in the order in which they are written."""
 
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 """All ways of finding bins."""
@@ -127,7 +131,7 @@ def _open_column(
         name=name,
         type=field["type"],
         open_parts=parts,
-        field=left,
+        declared=left,
         missing_values=tuple(texts),
         **settings,
     )
@@ -291,18 +295,6 @@ def _refuse_meaningless(
                 name,
                 f"synthdp.{key} cannot be declared of {part} that are derived; remove one of them",
             )
-
-
-def open_field(column: OpenColumn) -> dict[str, Any]:
-    """An open column as a field, every setting written out; `read_field` reads it, but for the
-    missing values.
-    """
-    own: dict[str, Any] = {"derive": [part for part in PARTS if part in column.open_parts]}
-    if "levels" in column.open_parts:
-        own |= {"other": column.other, "max_levels": column.max_levels}
-    if "bins" in column.open_parts:
-        own |= {"binning": column.binning, "bins": column.max_bins}
-    return dict(column.field) | {"synthdp": dict(column.field.get("synthdp") or {}) | own}
 
 
 def _declared_field(

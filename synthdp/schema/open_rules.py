@@ -13,7 +13,7 @@ from typing import Any
 
 from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.column import Column
-from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_column import OpenColumn, open_ones
 from synthdp.schema.rules.checks import with_exact_decimals
 from synthdp.schema.rules.learnt_bounds import reconciled
 from synthdp.schema.rules.rules import (
@@ -87,13 +87,10 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
 
 def _examples(columns: Columns) -> Iterator[list[Column]]:
     """The columns, open ones closed in several ways."""
-    yield [column.template if isinstance(column, OpenColumn) else column for column in columns]
-    for scale in SCALES if any(column.is_scaled for column in _opened(columns).values()) else ():
+    yield [column.template for column in columns]
+    for scale in SCALES if any(column.is_scaled for column in columns) else ():
         with suppress(SchemaError):  # a declared limit or number of decimals leaves no such bounds
-            yield [
-                column.example(scale) if isinstance(column, OpenColumn) else column
-                for column in columns
-            ]
+            yield [column.example(scale) for column in columns]
 
 
 def closed_columns(
@@ -121,7 +118,7 @@ def closed_columns(
 
 
 def _opened(columns: Columns) -> dict[str, OpenColumn]:
-    return {column.name: column for column in columns if isinstance(column, OpenColumn)}
+    return {column.name: column for column in open_ones(columns)}
 
 
 def _limits(columns: Columns) -> dict[str, tuple[Any, Any]]:

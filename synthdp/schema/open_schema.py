@@ -19,8 +19,8 @@ from synthdp.schema.keys import within_levels
 from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.made_up.generated_fields import without_generated
-from synthdp.schema.open_column import OpenColumn
-from synthdp.schema.open_fields import open_field, read_field
+from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
+from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_rules import check_names as check_rule_names
 from synthdp.schema.open_rules import closed_columns, example_columns, names_of
 from synthdp.schema.schema import Schema
@@ -102,11 +102,7 @@ class OpenSchema:
         columns = within_levels(
             read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"])
         )
-        if (
-            columns
-            and not ignored
-            and not any(isinstance(column, OpenColumn) for column in columns)
-        ):
+        if columns and not ignored and not open_ones(columns):
             return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
@@ -188,9 +184,14 @@ class OpenSchema:
         return tuple(column.name for column in self.columns)
 
     @property
+    def closed_columns(self) -> tuple[Column, ...]:
+        """The columns of which nothing is to be derived."""
+        return closed_ones(self.columns)
+
+    @property
     def open_columns(self) -> tuple[OpenColumn, ...]:
         """The columns of which something is to be derived."""
-        return tuple(column for column in self.columns if isinstance(column, OpenColumn))
+        return open_ones(self.columns)
 
     @property
     def is_open(self) -> bool:
@@ -200,7 +201,7 @@ class OpenSchema:
     @property
     def largest_domain(self) -> Domain:
         """The domain of the closed schema if every open column gets as many levels as it may."""
-        most = {column.name: column.most_levels for column in self.open_columns}
+        most = {column.name: column.most_levels for column in self.columns}
         sizes = {
             column.name: most.get(column.name, column.size) for column in self._outline.columns
         }
@@ -300,10 +301,7 @@ class OpenSchema:
         """This schema closed, open columns by findings that are made up, without what rules say of
         these.
         """
-        closed = [
-            column.template if isinstance(column, OpenColumn) else column for column in self.columns
-        ]
-        schema = self._written(closed)
+        schema = self._written(column.template for column in self.columns)
         if self.rules:
             opened = {column.name for column in self.open_columns}
             settled = [dict(rule) for rule in self.rules if not names_of(rule, self.names) & opened]
@@ -318,7 +316,7 @@ class OpenSchema:
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         fields = []
         for column in columns:
-            entry = open_field(column) if isinstance(column, OpenColumn) else column.field()
+            entry = column.field()
             if column.missing_values != self.missing_values:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)

@@ -897,10 +897,10 @@ def test_files_are_read_as_schemas_are(tmp_path):
 
 def test_an_open_column_can_be_made_by_hand():
     column = OpenColumn(
-        name="x", type="integer", open_parts={"bounds"}, field={"name": "x", "type": "integer"}
+        name="x", type="integer", open_parts={"bounds"}, declared={"name": "x", "type": "integer"}
     )
     assert column.closed(minimum=1, maximum=2).size == 3
     with pytest.raises(SchemaError, match="minimum is not filled in"):
         OpenColumn(
-            name="x", type="integer", open_parts={"bins"}, field={"name": "x", "type": "integer"}
+            name="x", type="integer", open_parts={"bins"}, declared={"name": "x", "type": "integer"}
         )

@@ -20,7 +20,7 @@ from synthdp.report.texts.certificates import LEVELS, certificate_text
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.schema.columns.boolean import FALSE_WORDS, TRUE_WORDS
 from synthdp.schema.columns.column import Column
-from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import public_schema
 from synthdp.schema.schema import Schema
@@ -160,7 +160,9 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
             "",
         )
     header = ("column", "type", LEVELS, "may be missing", "values")
-    rows = [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns]
+    lines = {each.name: _open_row(each) for each in open_ones(columns)}
+    lines |= {each.name: _row(each) for each in closed_ones(columns)}
+    rows = [lines[each.name] for each in columns]
     listed = table(
         header,
         [
@@ -200,9 +202,9 @@ def _declared(column: OpenColumn) -> list[str]:
         return []
     if "bounds" not in column.open_parts:
         return [_understood(_without_guess(column))]
-    own = column.field.get("synthdp") or {}
+    own = column.declared.get("synthdp") or {}
     words = [f"by {own['resolution']}"] if "resolution" in own else []
-    words += [f"written as {column.field['format']}"] if "format" in column.field else []
+    words += [f"written as {column.declared['format']}"] if "format" in column.declared else []
     return words + ([f"{own['decimals']} decimals"] if own.get("decimals") is not None else [])
 
 

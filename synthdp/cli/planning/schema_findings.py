@@ -85,18 +85,16 @@ def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
-    columns, is_open = (column.name,), isinstance(column, OpenColumn)
-    size = column.most_levels if isinstance(column, OpenColumn) else column.size
-    is_binned = isinstance(
-        column.template if isinstance(column, OpenColumn) else column, BinnedColumn
-    )
+    columns, is_open = (column.name,), bool(column.open_parts)
+    size = column.most_levels
+    is_binned = isinstance(column.template, BinnedColumn)
     most = "up to " if is_open else ""
     what, fewer = (
         ("bins", "use fewer bins")
         if is_binned
         else ("levels", "merge rare levels into synthdp.other")
     )
-    if isinstance(column, OpenColumn) and "levels" in column.open_parts:
+    if "levels" in column.open_parts:
         fewer = "lower synthdp.max_levels"
     if size == 1 and not is_open:
         what = (
@@ -147,9 +145,7 @@ def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
 
 
 def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
-    required = {
-        column.name for column in schema.columns if isinstance(column, Column) and column.required
-    }
+    required = {column.name for column in schema.closed_columns if column.required}
     for rule in schema.rules:
         if "determines" in rule:
             fine, coarse = rule["determines"]

@@ -192,7 +192,7 @@ class HeldTableReader:
         key: str | None = None,
     ) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
-        closed = tuple(column for column in self._schema.columns if isinstance(column, Column))
+        closed = self._schema.closed_columns
         self._closed = (
             Schema(closed, schema.missing_values).with_unread_places() if closed else None
         )

@@ -34,6 +34,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.columns.reading import Values, distinct, is_missing, objects_of, texts_of
+from synthdp.schema.columns.traits import Traits
 from synthdp.schema.words.texts import check_text, check_words, refuse
 
 DEFAULT_MISSING_VALUES = ("",)
@@ -50,7 +51,7 @@ def code_dtype(size: int) -> np.dtype[Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(ABC):
+class Column(Traits, ABC):
     """One column of a schema: its public domain, and the codec between values and level codes.
 
     Parameters

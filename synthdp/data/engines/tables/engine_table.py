@@ -14,9 +14,7 @@ from synthdp.data.engines.values.engine_values import EngineValues
 from synthdp.data.engines.values.grid_points import form_of
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.placed_source import PlacedSource
-from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.date_parts import with_parts
-from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
@@ -67,11 +65,7 @@ class EngineTable(Sensitive):
                 problem = "an engine whose sessions have a time zone may take moments for those of other days"
                 way_out = "declare its bounds and bins, or give a view where it has no time zone"
                 raise SchemaError(f"column {learnt.name!r}: {problem}; {way_out}")
-        closed = [
-            column.template if isinstance(column, OpenColumn) else column
-            for column in schema.columns
-        ]
-        for column in with_parts(closed):
+        for column in with_parts(column.template for column in schema.columns):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read
         if unit is not None:
             frame = bounded(
@@ -105,9 +99,7 @@ class EngineTable(Sensitive):
         is_lazy = self._frame.engine in (*BEHIND_IBIS, "pyspark")
         if not self._schema.is_open and not is_lazy:
             return self
-        columns = with_parts(
-            column for column in self._schema.columns if isinstance(column, Column)
-        )
+        columns = with_parts(self._schema.closed_columns)
         held = self._frame.columns
         read = {
             f"code_{i}": code_of(column, held[column.source]).max()
