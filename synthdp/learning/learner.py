@@ -27,7 +27,6 @@ from synthdp.learning.reading import (
 )
 from synthdp.learning.unread import missing_caution, unread_problem
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
@@ -130,10 +129,9 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
                 missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
             )
     elif "missing" in column.open_parts:
-        asks_spelling = _asks_spelling(column)
-        histogram = ask_reading(
-            values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1
-        )
+        asks_spelling = column.template.learns_spelling
+        n_ways = len(column.template.spellings) if asks_spelling else 1
+        histogram = ask_reading(values, column.name, rho=rho, n_ways=n_ways)
         found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
         found |= missing_found(
             column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev
@@ -141,16 +139,6 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
     return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
-
-
-def _asks_spelling(column: OpenColumn) -> bool:
-    """Whether it is open how truth values are spelt."""
-    template = column.template
-    return (
-        isinstance(template, BooleanColumn)
-        and template.has_usual_words
-        and template.spelling is None
-    )
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:

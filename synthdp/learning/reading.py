@@ -10,7 +10,6 @@ import numpy as np
 from synthdp.core.grid import READ, Grid
 from synthdp.learning.numbers import Learnt
 from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
-from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.column import Column
 
 NEARLY_ALL = 0.9
@@ -79,8 +78,7 @@ def spelling_found(column: Column, found: NoisyHistogram) -> tuple[str, str] | N
     A few records do not decide it, for the way must stand out from noise and be commoner than all
     others.
     """
-    assert isinstance(column, BooleanColumn)
     commonest = int(found.counts.argmax())
     stands_out = float(found.counts[commonest]) > BEYOND_DOUBT * found.stddev
-    spelling = SPELLINGS[commonest]
+    spelling = column.spellings[commonest]
     return spelling if stands_out and commonest and column.can_write(spelling) else None

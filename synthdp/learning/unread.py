@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.filling import CLEAR, UnreadCount
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.described import reading_of
 from synthdp.schema.schema import Schema
 
 MANY = 0.2
@@ -44,35 +42,6 @@ none.
 
 SOME = 0.005
 """From this part of all records on unread values are worth a word, if they stand clear of noise."""
-
-_NO_LEVEL = "is none of its levels"
-_NOT_READ: Mapping[str, str] = {
-    "boolean": "is neither true nor false",
-    "integer": "is no number",
-    "number": "is no number",
-    "year": "is no number",
-    "date": "is no date as it is declared",
-    "datetime": "is no moment as it is declared",
-}
-
-_WAYS_OF_WRITING: Mapping[str, str] = {
-    "boolean": "trueValues, falseValues",
-    "integer": "decimalChar, groupChar, bareNumber",
-    "number": "decimalChar, groupChar, bareNumber",
-    "year": "type",
-    "date": "format, or type 'integer' for numbers of days or seconds",
-    "datetime": "format, or type 'integer' for numbers of days or seconds",
-}
-
-_MORE_WAYS: Mapping[str, str] = {
-    "integer": ", synthdp.width for zeros in front, or type 'number' for fractions",
-    "date": ", or type 'datetime' for times of day",
-}
-
-_COUNTS_ARE_NO_DATES = (
-    "; counts of seconds since 1970 are no dates: convert them, "
-    "in pandas by pandas.to_datetime(.., unit='s')"
-)
 
 
 @final
@@ -175,17 +144,13 @@ def levels_without_records(
     ruled = {name for constraint in schema.constraints for name in constraint.clique}
     found = {}
     for column in schema.table_columns:
-        if (
-            column.name not in names
-            or column.name in ruled
-            or not isinstance(column, CategoricalColumn)
-        ):
+        if column.name not in names or column.name in ruled or column.other is None:
             continue
         code = column.unknown_code
         is_all = (
-            column.levels == (column.other,) and not column.required
+            column.listed == (column.other,) and not column.required
         )  # no level was found, or there is none
-        if column.other is None or (column.other in column.levels and not is_all):
+        if column.other in column.listed and not is_all:
             continue
         answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
         if not answers:
@@ -223,7 +188,7 @@ def unread_problem(column: Column, share: float) -> str:
     """What to say of a column of which so large a part of the values could not be read when it was
     learnt.
     """
-    what, fits = reading_of(column).what, reading_of(column).fits
+    what, fits = column.reading.what, column.reading.fits
     what = what if fits in what else f"{what} such as {fits!r}"
     return (
         f"column {column.name!r}: about {100 * share:.0f} % of its values could not be read, for they are not {what}; "
@@ -238,12 +203,6 @@ def _unread_caution(
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
     share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
-    kind = str(column.field()["type"])
-    what = (
-        _NOT_READ.get(kind, "is none of its levels")
-        if not isinstance(column, CategoricalColumn)
-        else _NO_LEVEL
-    )
     none = "no value, or one that" if column.required else "a value that"
     may_be_missing = (
         ", or leave out constraints.required if values may be missing" if column.required else ""
@@ -254,7 +213,8 @@ def _unread_caution(
         else "values of the others in its place"
     )
     return [
-        f"column {column.name!r}: about {share} % of the records have {none} {what}; drawn rows have {place}; "
+        f"column {column.name!r}: about {share} % of the records have {none} {column.not_read}; "
+        f"drawn rows have {place}; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}{may_be_missing}"
     ]
 
@@ -263,12 +223,11 @@ def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:
     """Where values of a column end that are not read, or missing; with ``other`` only what is
     missing is missing.
     """
-    has_other = isinstance(column, CategoricalColumn) and column.other is not None
-    if not column.required and not has_other:
+    if not column.required and column.other is None:
         yield _missing(column, has_place=has_place)
     if column.n_levels == 1 or has_place:
         return
-    if isinstance(column, CategoricalColumn) and has_other:
+    if column.other is not None:
         spelling = "list the levels as they are spelt there: constraints.enum"
         words = (
             f"have none of its other levels and became {column.other!r}; "
@@ -297,14 +256,7 @@ def _missing(column: Column, *, has_place: bool) -> _Suspect:
 
 def _ways(column: Column) -> str:
     """What a field can declare so that more of its values are read."""
-    if isinstance(column, CategoricalColumn):
-        numbers = [_WAYS_OF_WRITING[column.type]] if column.type in ("integer", "number") else []
-        return ", ".join(["constraints.enum", "synthdp.other", *numbers, "missingValues"])
-    kind = str(column.field()["type"])
-    more = _MORE_WAYS.get(kind, "")
-    return f"{_WAYS_OF_WRITING[kind]}{more}, missingValues" + (
-        _COUNTS_ARE_NO_DATES if kind == "datetime" else ""
-    )
+    return f"{column.ways_of_writing}, missingValues{column.hint}"
 
 
 def _counts(

@@ -21,8 +21,6 @@ from synthdp.release.settings import as_schema
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
-from synthdp.schema.columns.categorical import CategoricalColumn
-from synthdp.schema.columns.date_parts import PartColumn
 from synthdp.schema.schema import Schema
 
 Measurement: TypeAlias = LinearMeasurement | tuple[pd.DataFrame | pd.Series, float]
@@ -167,16 +165,9 @@ def _codes(levels: pd.Series, name: str, schema: Schema) -> NDArray[np.integer[A
         raise SchemaError(
             f"{name}: the schema has no column {levels.name!r}; name one of {schema_names}"
         )
-    column = schema[str(levels.name)]
-    if isinstance(column, PartColumn):
-        column = column.by_level
-    if isinstance(column, CategoricalColumn) and column.merged is not None:
-        label, level = column.merged_label, column.merged.levels[0]
-        named = [
-            level if isinstance(value, str) and value == label else value
-            for value in levels.astype(object)
-        ]
-        levels = pd.Series(named, dtype=object)
+    column = schema[str(levels.name)].by_level
+    if column.merged_label:
+        levels = pd.Series(list(map(column.of_label, levels.astype(object))), dtype=object)
     is_interval = np.array(
         [isinstance(value, pd.Interval) for value in levels.astype(object)], dtype=np.bool_
     )

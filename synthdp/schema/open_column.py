@@ -1,7 +1,7 @@
 """Open columns: what is declared of a column whose domain is learnt under the privacy budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import count
@@ -24,6 +24,7 @@ from synthdp.schema.columns.calendar import (
     unit_of,
 )
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.schema.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.schema.columns.reading import plain_text
@@ -329,6 +330,19 @@ class OpenColumn:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]
         return self._completion.column(constraints, own)
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example, as far as that is declared."""
+        reading = self.template.reading
+        if "levels" in self.open_parts:
+            note = f"those that few records share become {self.other!r}"
+            what, any_text = "texts, as they are spelt", "any text"
+            return Reading(what=what, fits=any_text, written=any_text, note=note)
+        if self.template.learns_spelling:
+            note = "all are written as most of them are, as far as noise can tell"
+            return replace(reading, note=note)
+        return replace(reading, written=reading.fits) if "decimals" in self.open_parts else reading
 
     def field(self) -> dict[str, Any]:
         """This column as a field, every setting written out; `read_field` reads it, but for the

@@ -3,15 +3,12 @@ alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from synthdp.report.texts.listing import table, wrapped
-from synthdp.schema.columns.boolean import BooleanColumn
-from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.described import Reading, reading_of
+from synthdp.schema.columns.described import Reading
 from synthdp.schema.frictionless import SUPPORTED_TYPES
-from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 
 SHOWN = 12
@@ -24,27 +21,7 @@ _WIDTH = 44
 
 def readings(schema: OpenSchema) -> dict[str, Reading]:
     """How each column is read, by its name; generated ones are not."""
-    return {column.name: _reading(column) for column in schema.columns}
-
-
-def _reading(column: Column | OpenColumn) -> Reading:
-    if not isinstance(column, OpenColumn):
-        return reading_of(column)
-    if "levels" in column.open_parts:
-        note = f"those that few records share become {column.other!r}"
-        return Reading(
-            what="texts, as they are spelt", fits="any text", written="any text", note=note
-        )
-    reading, template = reading_of(column.template), column.template
-    if (
-        isinstance(template, BooleanColumn)
-        and template.has_usual_words
-        and template.spelling is None
-    ):
-        return replace(
-            reading, note="all are written as most of them are, as far as noise can tell"
-        )
-    return replace(reading, written=reading.fits) if "decimals" in column.open_parts else reading
+    return {column.name: column.reading for column in schema.columns}
 
 
 def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.date_parts import part_name
 from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.rules.drawing import drawn_values
@@ -49,7 +48,7 @@ def decoded(
             )
             of_points = column.texts_at if text else column.values_at
             made: Any = of_points(found, column.is_missing(own))
-        elif categories and isinstance(column, CategoricalColumn) and column.type == "string":
+        elif categories:
             made = column.decode_categories(own, rng)
         else:
             made = column.decode_text(own, rng) if text else column.decode(own, rng)

@@ -16,7 +16,6 @@ import pandas as pd
 from synthdp.data.frames.arrow_types import arrow_column
 from synthdp.data.frames.plain import plain_column
 from synthdp.data.frames.scalars import durations, moments, numbers
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import canonical_text
 from synthdp.schema.words.with_columns import with_columns
@@ -40,9 +39,9 @@ def released_dtypes(dtypes: Mapping[str, Any], columns: Iterable[Column]) -> dic
 def _released(dtype: Any, column: Column) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype | pd.IntervalDtype):
         return dtype
-    if not isinstance(column, CategoricalColumn):
+    levels = list(column.level_texts)
+    if not levels:
         return object if dtype.categories is None else dtype.categories.dtype
-    levels = _written_levels(column)
     if isinstance(dtype, pd.IntervalDtype):
         spans = {level: _interval(level, dtype) for level in levels}
         known = dict(
@@ -113,13 +112,6 @@ def _interval(text: str, dtype: pd.IntervalDtype) -> pd.Interval | None:
     except (TypeError, ValueError):
         return None
     return span if str(span) == text else None
-
-
-def _written_levels(column: CategoricalColumn) -> list[str]:
-    """The texts of all levels that a column is decoded to."""
-    merged = () if column.merged is None else column.merged.levels
-    other = () if column.other is None else (column.other,)
-    return list(dict.fromkeys(map(str, (*column.levels, *other, *merged))))
 
 
 def restored(frame: pd.DataFrame, dtypes: Mapping[str, Any]) -> pd.DataFrame:

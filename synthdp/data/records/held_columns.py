@@ -23,7 +23,6 @@ from synthdp.schema.axes.points import (
     steps_of,
 )
 from synthdp.schema.columns.binned import BinnedColumn, are_unread
-from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
 from synthdp.schema.columns.column import Column, code_dtype
 from synthdp.schema.columns.date_parts import PartColumn
@@ -255,8 +254,7 @@ class HeldLevels(_HeldPoints):
 
     def __init__(self, column: OpenColumn) -> None:
         self._reader = column.template.with_unread_place()
-        n_spellings = len(SPELLINGS) if isinstance(column.template, BooleanColumn) else 1
-        self._dtype = code_dtype(self._reader.size * n_spellings)
+        self._dtype = code_dtype(self._reader.size * max(len(self._reader.spellings), 1))
         super().__init__(column, RowPieces(self._dtype))
 
     def add(self, values: pd.Series) -> None:
@@ -264,8 +262,7 @@ class HeldLevels(_HeldPoints):
         reader = self._reader
         unique, positions = distinct(values)
         codes = reader.codes_of(unique).astype(self._dtype)
-        if isinstance(reader, BooleanColumn):
-            codes += (reader.spellings_of(unique) * reader.size).astype(self._dtype)
+        codes += (reader.spellings_of(unique) * reader.size).astype(self._dtype)
         self.rows.add(codes if positions is None else codes[positions])
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -4,7 +4,6 @@ they are.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import final
 
 import numpy as np
@@ -16,12 +15,9 @@ from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.data.frames.containers import is_foreign, opened
 from synthdp.data.frames.partitioned_frame import partitioned
 from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.boolean import BooleanColumn
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.edges import NumericColumn
-from synthdp.schema.columns.reading import is_missing, objects_of, texts_of
+from synthdp.schema.columns.reading import objects_of, texts_of
 from synthdp.schema.made_up.empty_cells import Mask, empty_cells, filled_cells
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import listed
@@ -187,7 +183,7 @@ def _check_values(column: Column, values: pd.Series) -> None:
     """Refuse a value that the schema does not know: nothing could be said of it. Their index says
     which they are.
     """
-    if isinstance(column, CategoricalColumn) and column.other is not None:
+    if column.other is not None:
         return
     suspects = np.arange(len(values))
     if isinstance(
@@ -238,47 +234,13 @@ def _typed(column: Column, values: pd.Series) -> pd.Series:
     """Values as they are; texts in a column of something else as what they say."""
     if values.dtype != object and not isinstance(values.dtype, pd.StringDtype):
         return values
-    if isinstance(column, DateColumn):
-        seconds = column.read_numbers(values)
-        moments = np.nan_to_num(seconds).astype(np.int64).astype("datetime64[s]")
-        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT"), moments))
-    if isinstance(column, BinnedColumn):
-        return pd.Series(column.read_numbers(values))
-    if isinstance(column, BooleanColumn):
-        return column.decode(column.encode(values), np.random.default_rng(0))
-    if isinstance(column, CategoricalColumn) and column.type != "string":
-        return pd.Series([column.notation.number(value) for value in values], dtype=np.float64)
-    return values
+    return column.typed(values)
 
 
 def _texts(column: Column, values: pd.Series) -> pd.Series:
     """Values as texts: texts as they are, all else as the column's own are written."""
     if values.dtype == object:  # equal objects may be written differently, such as 1 and True
-        return pd.Series([_text(column, value) for value in values], dtype=object)
+        return pd.Series([column.text_of(value) for value in values], dtype=object)
     positions, found = pd.factorize(values, use_na_sentinel=False)
-    texts = [_text(column, value) for value in found.astype(object)]
+    texts = [column.text_of(value) for value in found.astype(object)]
     return pd.Series(np.array(texts, dtype=object)[positions], dtype=object)
-
-
-def _text(column: Column, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if is_missing(value):
-        return column.missing_values[0] if column.missing_values else ""
-    if isinstance(value, date | np.datetime64) and isinstance(column, DateColumn):
-        moment = pd.Timestamp(value)
-        return str(
-            moment.strftime(column.format)
-            if column.format
-            else moment.isoformat().removesuffix("T00:00:00")
-        )
-    if isinstance(value, bool | np.bool_):
-        words = column.written if isinstance(column, BooleanColumn) else ("False", "True")
-        return words[bool(value)]
-    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
-    text = str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]
-    return (
-        column.notation.written(text)
-        if isinstance(column, NumericColumn | CategoricalColumn)
-        else text
-    )

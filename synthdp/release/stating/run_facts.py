@@ -21,7 +21,6 @@ from synthdp.release.stating.certificate import (
     privacy_certificate,
     unfinished_facts,
 )
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import schema_in
 from synthdp.schema.schema import Schema
@@ -169,8 +168,6 @@ class RunFacts:
         ]
         heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
         return {
-            "not_drawn": {
-                each.name: each.other for each in unused if isinstance(each, CategoricalColumn)
-            },
+            "not_drawn": {each.name: each.other for each in unused if each.other is not None},
             "heaping": {name: shares for name, shares in heaped.items() if shares},
         }

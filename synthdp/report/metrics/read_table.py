@@ -19,7 +19,6 @@ from synthdp.data.records.loading import chunks_of
 from synthdp.data.rows import header_of, opened_here
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.date_parts import PartColumn
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import check_names
 
@@ -196,7 +195,7 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
             numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
         codes.append(column.encode(values))
-        if not isinstance(column, PartColumn):
+        if column.source == column.name:
             unknown[column.name] = int((~column.knows(values)).sum())
     return ReadTable(schema, CodedTable(schema.domain, tuple(codes)), numbers, unknown)
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.edges import NumericColumn
 from synthdp.schema.schema import Schema
 
 
@@ -12,11 +11,7 @@ def decimal_mark(schema: Schema) -> str:
     """The mark of all columns of numbers, which know what a dialect said; a point if they differ or
     there are none.
     """
-    marks = {
-        column.notation.decimal_char
-        for column in schema.columns
-        if isinstance(column, NumericColumn)
-    }
+    marks = {mark for column in schema.columns if (mark := column.decimal_char) is not None}
     return marks.pop() if len(marks) == 1 else "."
 
 

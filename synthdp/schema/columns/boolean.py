@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.columns.categorical import look_up, lookup_table, take
 from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, to_float
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -197,6 +198,47 @@ class BooleanColumn(Column):
     ) -> NDArray[np.object_]:
         """The first of the true or false values."""
         return self._gathered([*self.written, self._missing_text], codes)
+
+    not_read: ClassVar[str] = "is neither true nor false"
+    ways_of_writing: ClassVar[str] = "trueValues, falseValues"
+
+    @property
+    def spellings(self) -> tuple[tuple[str, str], ...]:
+        """`SPELLINGS`, as far as the column is read by any of them."""
+        return SPELLINGS if self.has_usual_words else ()
+
+    @property
+    def learns_spelling(self) -> bool:
+        """Whether it is open how the values are written."""
+        return self.has_usual_words and self.spelling is None
+
+    def typed(self, values: pd.Series) -> pd.Series:
+        """Truth values for what texts say."""
+        return self.decode(self.encode(values), np.random.default_rng(0))
+
+    def text_of(self, value: object) -> str:
+        """How a file holds a value."""
+        return (
+            self.written[bool(value)]
+            if isinstance(value, bool | np.bool_)
+            else super().text_of(value)
+        )
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example."""
+        of_true, of_false = self.true_values or TRUE_WORDS, self.false_values or FALSE_WORDS
+        words = f"truth values: {', '.join(of_true)} or {', '.join(of_false)}"
+        if self.true_values is not None and self.false_values is not None:
+            return Reading(what=words, fits=of_true[0], written=self.written[1])
+        if self.spelling is not None:
+            return Reading(
+                what=f"{words}, also in capitals", fits=self.written[1], written=self.written[1]
+            )
+        note = f"all are written {self.written[1]} and {self.written[0]}; declare trueValues and falseValues for others"
+        return Reading(
+            what=f"{words}, also in capitals", fits=of_true[0], written=self.written[1], note=note
+        )
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

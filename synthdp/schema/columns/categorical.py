@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.bin_shape import checked_weights
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.edges import PLAIN, Notation
+from synthdp.schema.columns.described import Reading
+from synthdp.schema.columns.edges import NUMBER_MARKS, PLAIN, Notation
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
 from synthdp.schema.words.runs import Ints, Runs
 from synthdp.schema.words.texts import check_text, refuse
@@ -281,8 +282,10 @@ class CategoricalColumn(Column):
 
     def decode_categories(
         self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> pd.Categorical:
+    ) -> pd.Categorical | pd.Series:
         """The level of each code, of a column of texts, as a category: a number a row, and no text."""
+        if self.type != "string":
+            return self.decode(codes, rng)
         positions, n_levels = self._draw(codes, rng), len(self._categories)
         # beyond the last is missing; in the type that pandas would make of them
         named = np.append(np.arange(n_levels), -1).astype(np.min_scalar_type(-n_levels))[positions]
@@ -300,6 +303,62 @@ class CategoricalColumn(Column):
         if self.type != "string":
             texts = list(map(self.notation.written, texts))
         return self._gathered([*texts, self._missing_text], self._draw(codes, rng))
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What a field can declare so that more values are read."""
+        marks = ", " + NUMBER_MARKS if self.type in ("integer", "number") else ""
+        return f"constraints.enum, synthdp.other{marks}"
+
+    @property
+    def listed(self) -> tuple[str | float, ...]:
+        """The levels that the schema lists."""
+        return self.levels
+
+    @property
+    def level_texts(self) -> list[str]:
+        """The texts of all levels that values are decoded to."""
+        merged = () if self.merged is None else self.merged.levels
+        other = () if self.other is None else (self.other,)
+        return list(dict.fromkeys(map(str, (*self.levels, *other, *merged))))
+
+    def as_level(self, value: object) -> object:
+        """A level as the column's own are: a truth value is a text or nothing, never a number."""
+        if not isinstance(value, bool | np.bool_):
+            return value
+        texts = (str(value), str(value).lower())  # as Python writes it, and as JSON does
+        known = self.knows(pd.Series(texts, dtype=object))
+        return texts[int(known.argmax())]
+
+    def of_label(self, value: object) -> object:
+        """A level for a label: of that of the merged ones the first of them."""
+        is_label = isinstance(value, str) and self.merged is not None and value == self.merged_label
+        return self.merged.levels[0] if is_label and self.merged is not None else value
+
+    def typed(self, values: pd.Series) -> pd.Series:
+        """Numbers for what texts say, where levels are numbers."""
+        if self.type == "string":
+            return values
+        return pd.Series([self.notation.number(value) for value in values], dtype=np.float64)
+
+    def text_of(self, value: object) -> str:
+        """How a file holds a value."""
+        text = super().text_of(value)
+        is_read = isinstance(value, str | bool | np.bool_)
+        return text if is_read or is_missing(value) else self.notation.written(text)
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example."""
+        level = self.levels[0]
+        text = str(level) if self.type == "string" else self.notation.written(str(level))
+        what = (
+            f"{len(self.levels)} levels, as they are spelt"
+            if self.type == "string"
+            else "numbers that are listed"
+        )
+        rest = "others cannot be read" if self.other is None else f"others become {self.other!r}"
+        return Reading(what=what, fits=text, written=text, note=rest)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

@@ -23,7 +23,7 @@ missing, or, if it is ``required``, as the first level.
 White space around a value is ignored where the value would not be known with it.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -51,7 +51,7 @@ def code_dtype(size: int) -> np.dtype[Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(Traits, ABC):
+class Column(Traits):
     """One column of a schema: its public domain, and the codec between values and level codes.
 
     Parameters
@@ -103,6 +103,11 @@ class Column(Traits, ABC):
         another column.
         """
         return self.name
+
+    @property
+    def by_level(self) -> "Column":
+        """A column of the same codes that reads levels, where this one reads something else."""
+        return self
 
     @property
     def size(self) -> int:

@@ -18,6 +18,7 @@ from synthdp.schema.columns.calendar import PART_LEVELS
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values
 from synthdp.schema.words.texts import refuse
 
@@ -121,6 +122,16 @@ class PartColumn(Column):
     ) -> NDArray[np.object_]:
         """The level of each code as a text."""
         return self.by_level.decode_text(codes, rng)
+
+    @property
+    def reading(self) -> Reading:
+        """How its levels are read."""
+        return self.by_level.reading
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What the field of the date can declare so that more values are read."""
+        return self.date.ways_of_writing
 
     def field(self) -> dict[str, Any]:
         """Its levels as a field, for showing; a schema file has the date's field only."""

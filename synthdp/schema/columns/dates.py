@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.calendar import (
+    DEFAULT_RESOLUTION,
     RESOLUTIONS,
     SECONDS_A_DAY,
     Resolution,
@@ -25,6 +26,7 @@ from synthdp.schema.columns.calendar import (
     start_of,
     unit_of,
 )
+from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.edges import (
     check_bins,
     check_edges,
@@ -32,9 +34,18 @@ from synthdp.schema.columns.edges import (
     default_bins,
     even_starts,
 )
-from synthdp.schema.columns.reading import Values, seconds_of
+from synthdp.schema.columns.reading import Values, is_missing, seconds_of
 from synthdp.schema.words.runs import Ints, Runs
 from synthdp.schema.words.texts import check_text, refuse
+
+USUAL_MOMENT = datetime(2019, 12, 31, 23, 59, 58)  # noqa: DTZ001 (no time zone is meant)
+"""What examples are, as far as it lies between the bounds."""
+
+COUNTS_ARE_NO_DATES = (
+    "; counts of seconds since 1970 are no dates: convert them, "
+    "in pandas by pandas.to_datetime(.., unit='s')"
+)
+"""What is said of unread moments."""
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year
@@ -336,7 +347,65 @@ class DateColumn(BinnedColumn):
         text = self._texts(seconds)[0]
         if self._read(np.array([text], dtype=object))[0] == seconds[0]:
             return text
-        return moment.isoformat().removesuffix("T00:00:00")
+        return str(moment.isoformat()).removesuffix("T00:00:00")
+
+    @property
+    def not_read(self) -> str:
+        """What is said of a value that is unread."""
+        return f"is no {'date' if self.type == 'date' else 'moment'} as it is declared"
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What a field can declare so that more values are read."""
+        times = ", or type 'datetime' for times of day" if self.type == "date" else ""
+        return f"format, or type 'integer' for numbers of days or seconds{times}"
+
+    @property
+    def hint(self) -> str:
+        """What else is said where much is unread."""
+        return "" if self.type == "date" else COUNTS_ARE_NO_DATES
+
+    def typed(self, values: pd.Series) -> pd.Series:
+        """Moments for what texts say."""
+        seconds = self.read_numbers(values)
+        moments = np.nan_to_num(seconds).astype(np.int64).astype("datetime64[s]")
+        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT"), moments))
+
+    def text_of(self, value: object) -> str:
+        """How a file holds a value, as exactly as it was given."""
+        if not isinstance(value, date | np.datetime64) or is_missing(value):
+            return super().text_of(value)
+        moment = pd.Timestamp(value)
+        if self.format is not None:
+            return str(moment.strftime(self.format))
+        return str(moment.isoformat()).removesuffix("T00:00:00")
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example."""
+        bounds = np.array([self.minimum, self.maximum], dtype="datetime64[s]")
+        usual = (
+            USUAL_MOMENT
+            if self.type == "datetime"
+            else USUAL_MOMENT.replace(hour=0, minute=0, second=0)
+        )
+        moment = np.datetime64(usual, "s").clip(*bounds)
+        if self.type == "date":
+            moment = moment.astype("datetime64[D]").astype("datetime64[s]")
+        (fits,) = self.texts_of_moments(moment.astype(np.int64).reshape(1))
+        (written,) = self.texts_of_moments(self.truncated(moment.astype(np.int64).reshape(1)))
+        notes = []
+        if self.format is None:
+            notes.append("other ways of writing need a format, such as '%d.%m.%Y'")
+        if self.type == "date":
+            notes.append("with a time of day use type 'datetime'")
+        elif self.format is None:
+            notes.append("offsets from UTC are read by a format with %z only")
+        if self.resolution != DEFAULT_RESOLUTION[self.type]:
+            notes.append(f"kept by {self.resolution}")
+        what = {"date": "dates", "datetime": "dates with a time of day"}[self.type]
+        what += "" if self.format is None else f" by the format {self.format}"
+        return Reading(what=what, fits=fits, written=written, note="; ".join(notes))
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

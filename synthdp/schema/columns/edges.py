@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.axes.bin_shape import Heaping
 from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.reading import Values, floats_of, numbers_by, to_float
+from synthdp.schema.columns.reading import Values, floats_of, is_missing, numbers_by, to_float
 from synthdp.schema.words.texts import refuse
+
+NUMBER_MARKS = "decimalChar, groupChar, bareNumber"
+"""What a field can say of how numbers are written."""
 
 _ALIKE = (
     " \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}",
@@ -341,3 +345,31 @@ class NumericColumn(BinnedColumn):
         if self.heaping is not None:
             own["heaping"] = self.heaping.to_dict()
         return own
+
+    not_read: ClassVar[str] = "is no number"
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What a field can declare so that more values are read."""
+        return NUMBER_MARKS
+
+    @property
+    def decimal_char(self) -> str:
+        """What stands before the decimals."""
+        return self.notation.decimal_char
+
+    def typed(self, values: pd.Series) -> pd.Series:
+        """Numbers for what texts say."""
+        return pd.Series(self.read_numbers(values))
+
+    def text_of(self, value: object) -> str:
+        """How a file holds a value."""
+        text = super().text_of(value)
+        is_read = isinstance(value, str | bool | np.bool_)
+        return text if is_read or is_missing(value) else self.notation.written(text)
+
+    def _near(self, number: float) -> float:
+        """A number between the bounds, as near to one as can be."""
+        assert self.minimum is not None
+        assert self.maximum is not None
+        return min(max(number, self.minimum), self.maximum)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.schema.columns.described import UNITS, Reading
 from synthdp.schema.columns.edges import (
     DEFAULT_BINS,
     MAX_SINGLE_LEVELS,
@@ -31,6 +32,9 @@ MAX_INTEGER = 2**53
 
 MAX_NUMBER = 1e300
 """Largest bound of a number column, so that differences stay finite."""
+
+USUAL_NUMBER, USUAL_YEAR = 1234, 2019
+"""What examples are, as far as it lies between the bounds."""
 
 MAX_POINTS = 10**15
 """Decimal grids end here: floats hold every number of 15 digits."""
@@ -128,6 +132,33 @@ class IntegerColumn(NumericColumn):
         if self.required:
             return pd.Series(points, dtype=np.int64)
         return pd.Series(pd.arrays.IntegerArray(points, missing))
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What a field can declare so that more values are read."""
+        if self.type == "year":
+            return "type"
+        more = "synthdp.width for zeros in front, or type 'number' for fractions"
+        return f"{super().ways_of_writing}, {more}"
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example.
+
+        >>> found = IntegerColumn(name="age", minimum=0, maximum=110).reading
+        >>> found.what, found.fits, found.written
+        ('whole numbers', '110', '110')
+        """
+        is_year = self.type == "year"
+        text = self.notation.written(str(int(self._near(USUAL_YEAR if is_year else USUAL_NUMBER))))
+        if self.notation.width:
+            note = f"whole numbers have {self.notation.width} digits, zeros in front included"
+        else:
+            way_out = "" if is_year else ": declare synthdp.width, or type 'string'"
+            note = f"fractions are not read, nor zeros in front, as in 007{way_out}"
+        note += UNITS if not self.notation.bare_number else ""
+        what = "years" if is_year else "whole numbers"
+        return Reading(what=what, fits=text, written=text, note=note)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
@@ -324,6 +355,24 @@ class NumberColumn(NumericColumn):
         values = self.at(points)
         values[missing] = np.nan
         return pd.Series(values, dtype=np.float64)
+
+    @property
+    def reading(self) -> Reading:
+        """How the column is read, with one example."""
+        decimals = max(self.decimals or 0, 0)
+        usual = float(self._near(USUAL_NUMBER + 0.5))
+        fits, written = map(self.notation.written, (repr(usual), f"{usual:.{decimals}f}"))
+        mark, group = self.notation.decimal_char, self.notation.group_char
+        marks = (
+            f"{group!r} between thousands is not written"
+            if group
+            else "thousands are marked by groupChar only"
+        )
+        note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
+        if not decimals:
+            note += "; fractions are rounded, and not written (synthdp.decimals)"
+        note += UNITS if not self.notation.bare_number else ""
+        return Reading(what="numbers", fits=fits, written=written, note=note)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

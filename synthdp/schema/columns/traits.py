@@ -4,7 +4,16 @@ All of it follows from the declaration, which is public: no value of a table is 
 overrides what differs.
 """
 
-from typing import ClassVar, Protocol, Self
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.schema.columns.described import Reading
+from synthdp.schema.columns.reading import Values, is_missing
 
 
 class _Coded(Protocol):
@@ -12,16 +21,27 @@ class _Coded(Protocol):
 
     @property
     def size(self) -> int: ...
+    @property
+    def unread_code(self) -> int: ...
+    @property
+    def missing_values(self) -> tuple[str, ...]: ...
+    @property
+    def not_read(self) -> str: ...
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series: ...
 
 
-class Traits:
+class Traits(ABC):
     """Answers that most types of columns share."""
 
-    open_parts: ClassVar[frozenset[str]] = frozenset()
-    """What of the column is still to be learnt: nothing, but of an `OpenColumn`."""
+    @property
+    def open_parts(self) -> frozenset[str]:
+        """What of the column is still to be learnt: nothing, but of an `OpenColumn`."""
+        return frozenset()
 
-    is_scaled: ClassVar[bool] = False
-    """Whether bounds are still to be learnt that could be any numbers."""
+    @property
+    def is_scaled(self) -> bool:
+        """Whether bounds are still to be learnt that could be any numbers."""
+        return False
 
     @property
     def template(self) -> Self:
@@ -36,3 +56,102 @@ class Traits:
     def example(self, scale: int) -> Self:  # noqa: ARG002
         """The column closed so that numbers reach to ``10**scale``, as far as that is open."""
         return self
+
+    # --- levels -----------------------------------------------------------------------------------
+
+    @property
+    def other(self) -> str | float | None:
+        """The level that stands for all values outside the listed ones; None if there is none."""
+        return None
+
+    @property
+    def unknown_code(self: _Coded) -> int:
+        """What a value becomes that is neither a level nor missing."""
+        return self.unread_code
+
+    @property
+    def listed(self) -> tuple[str | float, ...]:
+        """The levels that the schema lists; none where it lists none."""
+        return ()
+
+    @property
+    def level_texts(self) -> Sequence[str]:
+        """The texts of all levels that values are decoded to, where the schema lists levels."""
+        return ()
+
+    @property
+    def merged_label(self) -> str:
+        """What stands for levels that share a code; empty if none do."""
+        return ""
+
+    def as_level(self, value: object) -> object:
+        """A level that somebody names, as the column's own are."""
+        return value
+
+    def of_label(self, value: object) -> object:
+        """A level for one of the labels, which of merged levels is none of them."""
+        return value
+
+    def decode_categories(
+        self: _Coded, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> Any:
+        """As `decode`, but a number a row in place of texts."""
+        return self.decode(codes, rng)
+
+    # --- ways of writing --------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def reading(self) -> Reading:
+        """How the column is read, with one example."""
+
+    @property
+    @abstractmethod
+    def ways_of_writing(self) -> str:
+        """What a field can declare so that more values are read."""
+
+    @property
+    def not_read(self) -> str:
+        """What is said of a value that is unread."""
+        return "is none of its levels"
+
+    @property
+    def hint(self) -> str:
+        """What else is said where much is unread."""
+        return ""
+
+    @property
+    def decimal_char(self) -> str | None:
+        """What stands before the decimals of its numbers; None of other columns."""
+        return None
+
+    @property
+    def spellings(self) -> tuple[tuple[str, str], ...]:
+        """The ways of writing one and the same value that are told apart, by their numbers."""
+        return ()
+
+    @property
+    def learns_spelling(self) -> bool:
+        """Whether it is open which of the spellings is written."""
+        return False
+
+    def spellings_of(self, values: Values) -> NDArray[np.int64]:
+        """For each value the number of its spelling."""
+        return np.zeros(len(values), dtype=np.int64)
+
+    def can_write(self, spelling: tuple[str, str]) -> bool:  # noqa: ARG002
+        """Whether a spelling is read as what it says, and not as missing."""
+        return False
+
+    def typed(self, values: pd.Series) -> pd.Series:
+        """Texts as the values that they say."""
+        return values
+
+    def text_of(self: _Coded, value: object) -> str:
+        """How a file holds a value; texts as they are."""
+        if isinstance(value, str):
+            return value
+        if is_missing(value):
+            return self.missing_values[0] if self.missing_values else ""
+        is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+        return str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]

@@ -16,9 +16,7 @@ from pandas.api.types import is_list_like
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import meant_key
 from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.date_parts import PartColumn
 from synthdp.schema.columns.reading import is_missing
 
 CONDITIONS = '{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}'
@@ -118,35 +116,21 @@ def level_codes(column: Column, levels: Sequence[Any]) -> NDArray[np.integer[Any
     SchemaError
         If there is no such level, or it has no code of its own.
     """
-    reader = column.by_level if isinstance(column, PartColumn) else column
-    merged = (
-        reader.merged_label
-        if isinstance(reader, CategoricalColumn) and reader.merged is not None
-        else None
-    )
-    values = pd.Series([_as_written(reader, level) for level in levels], dtype=object)
+    reader = column.by_level
+    merged = reader.merged_label
+    values = pd.Series([reader.as_level(level) for level in levels], dtype=object)
     codes, known = reader.encode(values), reader.knows(values)
     if any(map(is_missing, levels)):
         check_may_be_missing(column)
     for position, level in enumerate(levels):
-        if merged is not None and level == merged:
+        if merged and level == merged:
             codes[position] = column.n_levels - 1
         elif not known[position]:
             refuse_condition(column, f"it has no level {level!r}; list levels of the column")
-        elif merged is not None and codes[position] == column.n_levels - 1:
+        elif merged and codes[position] == column.n_levels - 1:
             way_out = "make it a level of its own, or leave it out here"
             refuse_condition(column, f"the level {level!r} is merged with others; {way_out}")
     return codes
-
-
-def _as_written(reader: Column, level: object) -> object:
-    """A level as the column's own values are; a truth value is a text or nothing, never a number."""
-    if not isinstance(level, bool | np.bool_) or not isinstance(reader, CategoricalColumn):
-        return level
-    texts = (str(level), str(level).lower())  # as Python writes it, and as JSON does
-    return next(
-        (text for text in texts if reader.knows(pd.Series([text], dtype=object))[0]), texts[0]
-    )
 
 
 def check_may_be_missing(column: Column) -> None:

@@ -22,7 +22,6 @@ from synthdp.data.engines.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.data.engines.values.spellings import IN_UTC
 from synthdp.schema.axes.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
 from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.schema.columns.calendar import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -92,9 +91,9 @@ def spelling_of(column: OpenColumn, held: EngineColumn) -> int:
     """The number of how all truth values of a column are spelt, whose type says it; 0 of other
     columns.
     """
-    is_number = held.family in ("integer", "float")
-    is_open = isinstance(column.template, BooleanColumn) and column.template.has_usual_words
-    return SPELLINGS.index(("1", "0")) if is_open and is_number else 0
+    if held.family not in ("integer", "float"):
+        return 0
+    return int(column.template.spellings_of(np.array([1]))[0])
 
 
 def standing_for(column: OpenColumn, held: EngineColumn) -> nw.Expr:
