@@ -1,9 +1,10 @@
 """What is asked of a column while it is learnt, for trying out whether an engine can answer it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from synthdp.core.grid import Grid
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.open_column import OpenColumn
 
 TRIED = np.arange(0, 64, 2)
@@ -20,7 +21,5 @@ def grids_asked(column: OpenColumn) -> list[Grid]:
             *by_decimals,
             *(Grid(column=column.name, of=of) for of in ("steps", "decimals", "exponents")),
         ]
-    steps = (
-        [Grid(column=column.name, of="steps")] if isinstance(column.template, BinnedColumn) else []
-    )
-    return [Grid(column=column.name), *steps]
+    values = Grid(column=column.name)
+    return [values] if column.template.axis is None else [values, replace(values, of="steps")]

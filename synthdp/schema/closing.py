@@ -4,27 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-import numpy as np
-
 from synthdp.core.errors import SchemaError
-from synthdp.schema.axes.points import MAX_SHOWN_DECIMALS, decimal_points
-from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.calendar import default_resolution, seconds_at, unit_of
+from synthdp.schema.axes.points import MAX_SHOWN_DECIMALS
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.schema.frictionless import parse_field
 
 Found = Mapping[str, Any]
 
 MAX_DIGITS = 15
 """Decimal digits that every float of so many holds."""
-
-
-def bounds_of(column: BinnedColumn) -> tuple[Any, Any]:
-    """The bounds of a column, as values."""
-    assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
-    return column.minimum, column.maximum
 
 
 @final
@@ -131,15 +119,8 @@ class Completion:
             if key != "bins"
         }
         column = parse_field(self.field(constraints, own) | {"synthdp": declared | dict(own)}, ())
-        assert isinstance(column, BinnedColumn)
-        low, high = bounds_of(column)
-        if isinstance(column, DateColumn):
-            resolution = column.resolution or default_resolution(column.type, column.format)
-            points = unit_of(np.array([seconds_at(low), seconds_at(high)]), resolution)
-        else:
-            decimals = column.decimals if isinstance(column, NumberColumn) else 0
-            points = decimal_points(np.array([low, high], dtype=np.float64), decimals or 0)
-        return 1 if low == high else int(points[1] - points[0]) + 1
+        assert column.axis is not None
+        return column.axis.n_values
 
 
 def _given(found: Found) -> dict[str, Any]:

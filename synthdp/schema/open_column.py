@@ -12,9 +12,9 @@ import pandas as pd
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.grid import Grid
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import decimal_points
-from synthdp.schema.closing import MAX_DIGITS, Completion, bounds_of
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.closing import MAX_DIGITS, Completion
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
     Resolution,
@@ -201,8 +201,8 @@ class OpenColumn:
         """The lowest and the highest bound that can be found, as values; where bounds are open."""
         if self.is_scaled:
             return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
-        assert isinstance(self.template, BinnedColumn)
-        low, high = bounds_of(self.template)
+        assert self.template.axis is not None
+        low, high = self.template.axis.bounds
         return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
 
     @property
@@ -229,9 +229,8 @@ class OpenColumn:
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
         """Declared bounds, as values; None if they are open, or the column has none."""
-        if "bounds" in self.open_parts or not isinstance(self.template, BinnedColumn):
-            return None
-        return bounds_of(self.template)
+        axis = self.template.axis
+        return None if axis is None or "bounds" in self.open_parts else axis.bounds
 
     @property
     def decimals(self) -> int | None:
@@ -269,9 +268,9 @@ class OpenColumn:
         return self._limits(grid.decimals)
 
     def _limits(self, decimals: int) -> tuple[int, int] | None:
-        if not isinstance(self.template, BinnedColumn):
+        if self.template.axis is None:
             return None
-        low, high = bounds_of(self.template)
+        low, high = self.template.axis.bounds
         if (resolution := self.resolution) is not None:
             seconds = np.array([seconds_at(low), seconds_at(high)])
             points = unit_of(seconds, resolution)
@@ -363,13 +362,13 @@ class OpenColumn:
             open_bounds="bounds" in self.open_parts,
         )
 
-    def _reader(self, low: Any, high: Any) -> BinnedColumn:
+    def _reader(self, low: Any, high: Any) -> Axis:
         """The column between some bounds, without missing values of its own."""
         column = Completion(declared=self.declared, missing_values=("",), open_bounds=False).column(
             {"minimum": low, "maximum": high}, {}
         )
-        assert isinstance(column, BinnedColumn)
-        return column
+        assert column.axis is not None
+        return column.axis
 
 
 def open_ones(columns: Iterable[Column | OpenColumn]) -> tuple[OpenColumn, ...]:

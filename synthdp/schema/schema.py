@@ -18,7 +18,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
-from synthdp.schema.columns.date_parts import with_parts
+from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
 from synthdp.schema.draft import draft_from_frame
 from synthdp.schema.frictionless import parse_schema
@@ -40,7 +40,7 @@ class Schema:
     ----------
     columns
         The columns; their order is the order of codes and of written tables. Parts of dates are
-        put after their dates; see `synthdp.schema.columns.date_parts`.
+        put after their dates; see `synthdp.schema.columns.dates`.
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules

@@ -291,7 +291,7 @@ def test_settings_are_read_and_written_out():
     assert [
         (c.open_parts, c.max_levels, c.max_bins, c.other, c.binning) for c in again.open_columns
     ] == [(c.open_parts, c.max_levels, c.max_bins, c.other, c.binning) for c in schema.open_columns]
-    assert "derive" not in json.dumps([dict(column.field) for column in schema.open_columns])
+    assert "derive" not in json.dumps([dict(column.declared) for column in schema.open_columns])
 
 
 def test_a_closed_schema_is_the_very_same():

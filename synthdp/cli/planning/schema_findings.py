@@ -16,7 +16,6 @@ from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.questions import Question
 from synthdp.privacy.private_table import MAX_CELLS
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
@@ -87,7 +86,7 @@ def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
     columns, is_open = (column.name,), bool(column.open_parts)
     size = column.most_levels
-    is_binned = isinstance(column.template, BinnedColumn)
+    is_binned = column.template.axis is not None
     most = "up to " if is_open else ""
     what, fewer = (
         ("bins", "use fewer bins")

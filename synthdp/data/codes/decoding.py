@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.date_parts import part_name
-from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.axes.axis import Axis
+from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.drawing import drawn_values
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.runs import Ints
@@ -31,23 +30,23 @@ def decoded(
     """Values for the codes of all attributes; see `synthdp.data.records.codec.decode`."""
     points: dict[str, Ints] = {}
     if schema.checks is not None:
-        columns, every = schema.checks.columns, codes
+        axes, every = schema.checks.columns, codes
 
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
-            return _drawn(columns[name], every, rng, rows)
+            return _drawn(schema[name], axes[name], every, rng, rows)
 
         points, codes = drawn_values(schema.checks, codes, draw, rng, given)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]
-        if isinstance(column, BinnedColumn):
+        if (axis := column.axis) is not None:
             found = (
                 points[column.name]
                 if column.name in points
-                else _drawn(column, codes, rng, slice(None))
+                else _drawn(column, axis, codes, rng, slice(None))
             )
-            of_points = column.texts_at if text else column.values_at
-            made: Any = of_points(found, column.is_missing(own))
+            of_points = axis.texts_at if text else axis.values_at
+            made: Any = of_points(found, axis.is_missing(own))
         elif categories:
             made = column.decode_categories(own, rng)
         else:
@@ -57,15 +56,12 @@ def decoded(
 
 
 def _drawn(
-    column: BinnedColumn,
+    column: Column,
+    axis: Axis,
     codes: Mapping[str, Codes],
     rng: np.random.Generator,
     rows: NDArray[np.intp] | slice,
 ) -> Ints:
-    """A grid point of a column for some rows, dates so that they agree with their parts."""
-    own = codes[column.name][rows]
-    if isinstance(column, DateColumn):
-        return column.draw(
-            own, rng, [codes[part_name(column, part)][rows] for part in column.parts]
-        )
-    return column.draw(own, rng)
+    """A grid point of a column for some rows, so that it agrees with the column's parts."""
+    parts = [codes[part.name][rows] for part in column.part_columns]
+    return axis.draw(codes[column.name][rows], rng, parts)

@@ -39,8 +39,7 @@ from synthdp.schema.columns.binned import LARGEST, BinnedColumn
 from synthdp.schema.columns.boolean import BooleanColumn
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.date_parts import PartColumn
-from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.dates import DateColumn, PartColumn
 from synthdp.schema.columns.numeric import IntegerColumn
 from synthdp.schema.columns.reading import plain_text, to_float
 

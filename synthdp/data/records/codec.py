@@ -13,8 +13,6 @@ from synthdp.core.errors import ParameterError
 from synthdp.data.codes.decoding import decoded
 from synthdp.data.frames.plain import plain
 from synthdp.schema.columns.column import code_dtype
-from synthdp.schema.columns.date_parts import PartColumn
-from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
@@ -114,17 +112,8 @@ def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
 
 
 def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:
-    numbers = np.empty(0)
-    for column in schema.columns:
-        if isinstance(column, DateColumn) and column.parts:
-            numbers = column.read_numbers(
-                frame[column.source]
-            )  # once for the date and all its parts
-            yield column.codes_of_numbers(numbers)
-        elif isinstance(column, PartColumn):
-            yield column.codes_of_numbers(numbers)
-        else:
-            yield column.encode(frame[column.source])
+    for column in schema.table_columns:
+        yield from column.codes_with_parts(frame[column.name])
 
 
 def decode(

@@ -15,6 +15,7 @@ from synthdp.core.grid import READ, UNREAD, Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.vocabulary import Vocabulary
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import (
     decimal_points,
     decimals_of,
@@ -22,10 +23,9 @@ from synthdp.schema.axes.points import (
     integer_points,
     steps_of,
 )
-from synthdp.schema.columns.binned import BinnedColumn, are_unread
+from synthdp.schema.columns.binned import are_unread
 from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
 from synthdp.schema.columns.column import Column, code_dtype
-from synthdp.schema.columns.date_parts import PartColumn
 from synthdp.schema.columns.reading import (
     canonical_text,
     distinct,
@@ -210,13 +210,13 @@ class _HeldPoints(HeldColumn):
 class HeldNumbers(_HeldPoints):
     """A column of numbers or dates: floats on the scale that values are read on, NaN where missing."""
 
-    def __init__(self, column: OpenColumn) -> None:
+    def __init__(self, column: OpenColumn, axis: Axis) -> None:
         super().__init__(column, RowPieces(np.float64))
+        self._axis = axis
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
-        assert isinstance(self.column.template, BinnedColumn)
-        self.rows.add(self.column.template.read_numbers(values))
+        self.rows.add(self._axis.read_numbers(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if grid.of == "steps":
@@ -240,7 +240,6 @@ class HeldNumbers(_HeldPoints):
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""
-        assert isinstance(column, BinnedColumn | PartColumn)
         return column.codes_of_numbers(self.rows.joined())
 
 
@@ -290,4 +289,5 @@ def held_column(column: OpenColumn) -> HeldColumn:
     """The way of holding an open column that suits it."""
     if "levels" in column.open_parts:
         return HeldTexts(column)
-    return HeldNumbers(column) if isinstance(column.template, BinnedColumn) else HeldLevels(column)
+    axis = column.template.axis
+    return HeldLevels(column) if axis is None else HeldNumbers(column, axis)

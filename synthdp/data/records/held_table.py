@@ -18,7 +18,6 @@ from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, held_
 from synthdp.data.records.placed_source import PlacedSource, source_of
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.date_parts import PartColumn
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
@@ -235,6 +234,6 @@ class HeldTableReader:
 
 def _closes(column: Column, opened: OpenColumn) -> bool:
     """Whether a closed column reads values as an open one of its name did."""
-    if isinstance(column, PartColumn):
-        return column.date.name == opened.name
+    if column.source != column.name:
+        return column.source == opened.name
     return column.missing_values == opened.missing_values and column.field()["type"] == opened.type

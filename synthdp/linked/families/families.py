@@ -20,7 +20,6 @@ from synthdp.linked.families.quotas import Quotas
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import View
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.schema import Schema
 
 Ints = NDArray[np.intp]
@@ -243,14 +242,12 @@ def _numbers(
     """Values, as numbers, of the table's columns that checks are on."""
     columns = () if view.table.schema is None else view.table.schema.table_columns
     named = {
-        f"{view.name}.{column.name}": column
+        f"{view.name}.{column.name}": (column.axis, frame[column.name])
         for column in columns
-        if isinstance(column, BinnedColumn)
+        if column.axis is not None
     }
     return {
-        name: column.read_numbers(frame[column.name])
-        for name, column in named.items()
-        if name in checked
+        name: axis.read_numbers(values) for name, (axis, values) in named.items() if name in checked
     }
 
 

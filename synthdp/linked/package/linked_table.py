@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.schema import Schema
 
@@ -171,11 +170,7 @@ class LinkedTable:
         if self.schema is None or self.order is None:
             return np.zeros(len(frame))
         column, values = self.schema[self.order], frame[self.order]
-        return (
-            column.read_numbers(values)
-            if isinstance(column, BinnedColumn)
-            else column.encode(values)
-        )
+        return column.encode(values) if column.axis is None else column.axis.read_numbers(values)
 
     @property
     def count(self) -> str:

@@ -11,7 +11,6 @@ from synthdp.linked.package.limits import limits_of
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.qualified import OTHER, qualified_rule, tables_in
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.rules import names_in
 
@@ -47,7 +46,7 @@ def rules_of(
 
 def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
     """Rules by which no row comes before the one that it stands behind."""
-    if isinstance(column, BinnedColumn):
+    if column.axis is not None:
         yield {"check": f"`{OTHER}{name}` <= `{name}`"}
         return
     levels = [label.item() if isinstance(label, np.generic) else label for label in column.labels]

@@ -14,9 +14,7 @@ from pandas.api.types import is_list_like
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.data.frames.containers import is_foreign, opened
 from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.columns.reading import objects_of, texts_of
 from synthdp.schema.made_up.empty_cells import Mask, empty_cells, filled_cells
 from synthdp.schema.schema import Schema
@@ -186,11 +184,10 @@ def _check_values(column: Column, values: pd.Series) -> None:
     if column.other is not None:
         return
     suspects = np.arange(len(values))
-    if isinstance(
-        column, BinnedColumn
-    ):  # to know values one by one takes a while, and most lie between the bounds
-        low, high = column.read_numbers(pd.Series(_bounds(column), dtype=object))
-        numbers = column.read_numbers(values)
+    if (axis := column.axis) is not None:
+        # to know values one by one takes a while, and most lie between the bounds
+        low, high = axis.read_numbers(pd.Series(axis.bounds, dtype=object))
+        numbers = axis.read_numbers(values)
         suspects = np.flatnonzero(~((low <= numbers) & (numbers <= high)))
     unknown = suspects[~column.knows(values.iloc[suspects])]
     if unknown.size:
@@ -206,15 +203,10 @@ def _check_values(column: Column, values: pd.Series) -> None:
 
 
 def _outside(column: Column) -> str:
-    if not isinstance(column, BinnedColumn):
+    if column.axis is None:
         return "is none of its levels"
-    low, high = _bounds(column)
-    what = "date" if isinstance(column, DateColumn) else "number"
-    return f"is no {what} between {low} and {high}, written as the column is declared"
-
-
-def _bounds(column: BinnedColumn) -> list[object]:
-    return [getattr(column, key) for key in ("minimum", "maximum")]
+    low, high = column.axis.bounds
+    return f"is no {column.noun} between {low} and {high}, written as the column is declared"
 
 
 def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFrame:

@@ -25,7 +25,6 @@ from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Key, Picture, Section
 from synthdp.report.rendering.shares import Shares
-from synthdp.schema.columns.binned import BinnedColumn
 
 WHOSE = {SIBLINGS: "another ", TRANSITIONS: "next "}
 """Whose the second column of a pair is, where it is that of another row."""
@@ -65,7 +64,7 @@ class LinkedView:
 
     def is_ordered(self, table: str, column: str) -> bool:
         """Whether its levels are bins."""
-        return isinstance(self.marginals[table][0].column(column), BinnedColumn)
+        return self.marginals[table][0].column(column).axis is not None
 
     def is_number(self, row: pd.Series) -> bool:
         """Whether a row of the distances is of a number of children alone."""

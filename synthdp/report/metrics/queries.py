@@ -16,7 +16,6 @@ from synthdp.report.metrics.marginal_error import total_variation
 from synthdp.report.metrics.marginals import MAX_CELLS
 from synthdp.report.metrics.read_table import ReadTable
 from synthdp.report.metrics.references import SamplingError
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import is_missing
 from synthdp.schema.rules.conditions import is_condition, level_codes, listed_levels, range_of
@@ -117,10 +116,10 @@ def _checked(column: Column, condition: Any) -> None:
         raise SchemaError(
             f"column {column.name!r}: a condition is neither a list of levels nor a range"
         )
-    if isinstance(column, BinnedColumn):
+    if (axis := column.axis) is not None:
         if isinstance(condition, Mapping):
             limits = range_of(column, condition)
-            read = column.read_numbers(pd.Series(limits, dtype=object))
+            read = axis.read_numbers(pd.Series(limits, dtype=object))
             if any(
                 np.isnan(number) and limit is not None
                 for number, limit in zip(read, limits, strict=True)
@@ -173,14 +172,15 @@ def _meeting(query: Query, table: ReadTable) -> NDArray[np.intp]:
 
 def _meets(table: ReadTable, column: Column, condition: Any) -> NDArray[np.bool_]:
     """Which rows meet a condition: by their numbers, or by their levels."""
-    if not isinstance(column, BinnedColumn):
+    axis = column.axis
+    if axis is None:
         return np.isin(table[column.name], level_codes(column, listed_levels(column, condition)))
     numbers = table.numbers[column.name]
     if isinstance(condition, Mapping):
-        low, high = column.read_numbers(pd.Series(range_of(column, condition), dtype=object))
+        low, high = axis.read_numbers(pd.Series(range_of(column, condition), dtype=object))
         above = np.greater_equal(numbers, low) if not np.isnan(low) else ~np.isnan(numbers)
         return above & (np.less_equal(numbers, high) if not np.isnan(high) else ~np.isnan(numbers))
     levels = listed_levels(column, condition)
-    wanted = column.read_numbers(pd.Series(levels, dtype=object))
+    wanted = axis.read_numbers(pd.Series(levels, dtype=object))
     missing = np.isnan(numbers) & any(map(is_missing, levels))
     return np.isin(numbers, wanted[~np.isnan(wanted)]) | missing

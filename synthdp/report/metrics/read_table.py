@@ -17,7 +17,6 @@ from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.loading import chunks_of
 from synthdp.data.rows import header_of, opened_here
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import check_names
@@ -185,12 +184,10 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     unknown: dict[str, int] = {}
     for column in schema.columns:
         values = frame[column.source]
-        if isinstance(column, BinnedColumn):
-            found = column.read_numbers(values)
-            codes.append(column.codes_of_numbers(found))
-            low, high = column.at(column.drawn_starts[[0, -1]] - np.array([0, 1])).astype(
-                np.float64
-            )
+        if (axis := column.axis) is not None:
+            found = axis.read_numbers(values)
+            codes.append(axis.codes_of_numbers(found))
+            low, high = axis.at(axis.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
             finite = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
             numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
@@ -204,7 +201,7 @@ def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
     if len(parts) == 1:
         return parts[0]
     codes = CodedTable.concatenate(schema.domain, [part.codes for part in parts])
-    binned = [column.name for column in schema.columns if isinstance(column, BinnedColumn)]
+    binned = [column.name for column in schema.columns if column.axis is not None]
     numbers = {
         name: np.concatenate([np.empty(0), *(part.numbers[name] for part in parts)])
         for name in binned

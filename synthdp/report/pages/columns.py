@@ -7,7 +7,6 @@ from synthdp.report.pages.view import View, spanned, worst_first
 from synthdp.report.rendering.charts import key_of
 from synthdp.report.rendering.section import Picture, Section
 from synthdp.report.rendering.shares import Shares
-from synthdp.schema.columns.binned import BinnedColumn
 
 N_OPEN = 12
 """Pictures that are there at once; the others are folded."""
@@ -69,7 +68,7 @@ def _picture(view: View, name: str, shares: pd.DataFrame) -> Picture:
     errors = view.sections["columns"]
     own = errors[errors["column"] == name].set_index("table").loc[list(view.names)]
     note = f"TVD {spanned(own['tvd'])}; sampling {spanned(own['sampling'])}"
-    is_ordered = isinstance(view.tables[""].schema[name], BinnedColumn)
+    is_ordered = view.tables[""].schema[name].axis is not None
     levels = Shares(
         column=name, levels=first["level"].tolist(), tables=tables, is_ordered=is_ordered
     )

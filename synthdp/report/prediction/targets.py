@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
 from synthdp.report.metrics.read_table import ReadTable
-from synthdp.schema.columns.date_parts import PartColumn
-from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.words.headers import listed
 
 MAX_TARGETS = 3
@@ -66,8 +64,9 @@ class Target:
 def suitable(real: ReadTable, name: str) -> Target | str:
     """The target that a column is, or why it is none."""
     column = real.schema[name]
-    if isinstance(column, DateColumn | PartColumn):
-        return f"{name!r} is a date or a part of one"
+    is_part = column.source != column.name
+    if is_part or (column.axis is not None and not column.axis.can_be_added):
+        return f"{name!r} is a {column.noun} or a part of one"
     if len(real.schema.table_columns) < 2:
         return f"there is no other column to predict {name!r} from"
     numbers = real.numbers.get(name, np.empty(0))

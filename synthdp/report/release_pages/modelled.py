@@ -12,7 +12,6 @@ from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import graph_map
 from synthdp.report.rendering.section import Key, Picture, Section
 from synthdp.report.rendering.shares import Shares
-from synthdp.schema.columns.binned import BinnedColumn
 
 if TYPE_CHECKING:
     from networkx import Graph
@@ -65,7 +64,7 @@ def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
         column=name,
         levels=level_texts(column),
         tables={"share": found["count"].to_numpy() / total},
-        is_ordered=isinstance(column, BinnedColumn),
+        is_ordered=column.axis is not None,
         limits=limits,
     )
     return shares.picture("not measured" if np.isnan(noise) else f"expected error {noise:.3g}")

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
@@ -23,9 +22,9 @@ def level_texts(column: Column, *, text: bool) -> list[str | None]:
     """
     codes = np.arange(column.size)
     levels: list[str | None] = column.decode_text(codes, np.random.default_rng(0)).tolist()
-    if isinstance(column, BinnedColumn):
-        starts, known = column.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
-        firsts, lasts = column.texts_at(starts[:-1], known), column.texts_at(starts[1:] - 1, known)
+    if (axis := column.axis) is not None:
+        starts, known = axis.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
+        firsts, lasts = axis.texts_at(starts[:-1], known), axis.texts_at(starts[1:] - 1, known)
         ends = zip(firsts, lasts, strict=True)
         levels[: column.n_levels] = [
             low if low == high else f"{low} .. {high}" for low, high in ends

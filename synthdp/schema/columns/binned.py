@@ -10,6 +10,7 @@ from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -18,6 +19,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.core.errors import SchemaError
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
@@ -96,6 +99,90 @@ class BinnedColumn(Column):
     @abstractmethod
     def _texts(self, values: NDArray[Any]) -> Sequence[str]:
         """Values as a CSV file holds them."""
+
+    @property
+    def axis(self) -> Self:
+        """The column itself."""
+        return self
+
+    @property
+    def noun(self) -> str:
+        """What a value is called."""
+        return "number"
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
+
+    @property
+    @abstractmethod
+    def n_values(self) -> int:
+        """How many values are written between the bounds."""
+
+    @property
+    def decimals(self) -> int | None:
+        """How many decimals are written."""
+        return 0
+
+    @property
+    def most_decimals(self) -> int | None:
+        """The most that the column could have; None of a type that has none."""
+        return None
+
+    def with_decimals(self, decimals: int) -> Self:  # noqa: ARG002
+        """The column with other decimals, of a type that has them."""
+        return self
+
+    @property
+    def can_be_added(self) -> bool:
+        """Whether its values can be added and multiplied, not only compared."""
+        return True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers, whatever they are the sum of."""
+        return False
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 on the line is worth; see `synthdp.schema.rules.lines`."""
+        return Fraction(10) ** -(self.decimals or 0)
+
+    @property
+    def step(self) -> int:
+        """All places on the line are multiples of it."""
+        return 1
+
+    def places_of(self, points: Ints) -> Ints:
+        """Where grid points lie on the line."""
+        return points
+
+    def points_of(self, places: Ints) -> Ints:
+        """The last grid point at or below each place on the line."""
+        return places
+
+    @abstractmethod
+    def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
+        """The column from the lowest bound of some others to the highest, and some units more,
+        within limits; as it is if it cannot be.
+        """
+
+    def _between(self, low: Any, high: Any, limits: tuple[Any, Any], **kept: Any) -> Self:
+        """The column with bounds at least as wide as its own, within limits."""
+        first, last = self.bounds
+        low, high = min(first, max(low, limits[0])), max(last, min(high, limits[1]))
+        changed: dict[str, Any] = {"minimum": low, "maximum": high} | kept
+        if (edges := kept.get("edges")) is not None:
+            changed["edges"] = (low, *edges[1:-1], high)
+        elif kept.get("bins") == 1 and low < high:
+            changed["bins"] = 2
+        if self.shape is not None:
+            changed["shape"] = replace(self.shape, starts=(low, *self.shape.starts[1:]))
+        try:
+            return replace(self, **changed)
+        except SchemaError:
+            return self
 
     @cached_property
     def missing_numbers(self) -> NDArray[np.float64]:
@@ -328,7 +415,12 @@ class BinnedColumn(Column):
         """The bin of each code; any where the value is missing."""
         return codes if self.required else np.minimum(codes, self.n_levels - 1)
 
-    def draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(
+        self,
+        codes: NDArray[np.integer[Any]],
+        rng: np.random.Generator,
+        parts: Sequence[NDArray[Any]] = (),  # noqa: ARG002 (most have none)
+    ) -> Ints:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
         if self._is_even:  # each bin is one run

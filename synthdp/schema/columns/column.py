@@ -24,7 +24,7 @@ White space around a value is ignored where the value would not be known with it
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
@@ -174,6 +174,10 @@ class Column(Traits):
         unique, positions = distinct(values)
         codes = self.codes_of(unique)
         return codes if positions is None else codes[positions]
+
+    def codes_with_parts(self, values: pd.Series) -> Iterator[NDArray[Any]]:
+        """Level codes of values, then those of the columns that follow from this one."""
+        yield self.encode(values)
 
     def codes_of(self, values: Values) -> NDArray[Any]:
         """Level codes of an array of values."""

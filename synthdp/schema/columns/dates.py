@@ -1,18 +1,26 @@
-"""Date and datetime columns: moments between public bounds, at a resolution, in bins."""
+"""Date and datetime columns: moments between public bounds, at a resolution, in bins; and their
+cyclical parts, weekday, month and hour, as attributes of their own.
 
-from collections.abc import Sequence
+A part is an attribute of the model only: it is worked out from its date when a table is encoded,
+and when one is decoded the date is drawn so that it agrees with its parts.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import Any, Literal, final
+from math import gcd
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.axes.axis import Axis
+from synthdp.schema.columns.binned import BinnedColumn, with_nothing
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
+    PART_LEVELS,
     RESOLUTIONS,
     SECONDS_A_DAY,
     Resolution,
@@ -26,6 +34,8 @@ from synthdp.schema.columns.calendar import (
     start_of,
     unit_of,
 )
+from synthdp.schema.columns.categorical import CategoricalColumn
+from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.edges import (
     check_bins,
@@ -46,6 +56,9 @@ COUNTS_ARE_NO_DATES = (
     "in pandas by pandas.to_datetime(.., unit='s')"
 )
 """What is said of unread moments."""
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
+"""All longer units begin with a day."""
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year
@@ -82,7 +95,7 @@ class DateColumn(BinnedColumn):
         right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
     parts
         Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
-        as far as the resolution can say them; see `synthdp.schema.columns.date_parts`.
+        as far as the resolution can say them; see `PartColumn`.
 
     >>> column = DateColumn(
     ...     name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year"
@@ -350,6 +363,66 @@ class DateColumn(BinnedColumn):
         return str(moment.isoformat()).removesuffix("T00:00:00")
 
     @property
+    def noun(self) -> str:
+        """What a value is called."""
+        return "date"
+
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
+        return self.minimum, self.maximum
+
+    @property
+    def n_values(self) -> int:
+        """How many units of resolution there are between the bounds."""
+        first, last = self._units.tolist()
+        return 1 if self.minimum == self.maximum else int(last - first) + 1
+
+    @property
+    def can_be_added(self) -> bool:
+        """Whether its values can be added and multiplied: dates cannot."""
+        return False
+
+    @cached_property
+    def step(self) -> int:
+        """All places are multiples of so many seconds."""
+        lowest = int(self.at(self.drawn_starts[:1])[0])  # wherever in its unit it lies
+        return gcd(_SECONDS.get(self._resolution, SECONDS_A_DAY), lowest)
+
+    def places_of(self, points: Ints) -> Ints:
+        """The seconds of grid points."""
+        return self.at(points)
+
+    def points_of(self, places: Ints) -> Ints:
+        """The last grid point at or below each second."""
+        points = unit_of(places, self._resolution)
+        return points - (self.at(points) > places)
+
+    def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
+        """The column from the lowest bound of some others to the highest, and some days more."""
+        low = min(other.bounds[0] for other in others)
+        high = max(other.bounds[1] for other in others)
+        try:
+            low, high = low - timedelta(days=spread), high + timedelta(days=spread)
+        except OverflowError:
+            low, high = limits
+        return self._between(low, high, limits, edges=self.edges, bins=self.bins)
+
+    @property
+    def part_columns(self) -> Sequence["PartColumn"]:
+        """The parts as columns of their own."""
+        return [PartColumn.of(self, part) for part in self.parts]
+
+    def codes_with_parts(self, values: pd.Series) -> Iterator[NDArray[Any]]:
+        """Level codes of values and of their parts; values are read once for all of them."""
+        if not self.parts:
+            yield self.encode(values)
+            return
+        numbers = self.read_numbers(values)
+        for column in (self, *self.part_columns):
+            yield column.codes_of_numbers(numbers)
+
+    @property
     def not_read(self) -> str:
         """What is said of a value that is unread."""
         return f"is no {'date' if self.type == 'date' else 'moment'} as it is declared"
@@ -424,3 +497,123 @@ class DateColumn(BinnedColumn):
         if self.parts:
             own["parts"] = list(self.parts)
         return self._field(self.type, constraints, own, **properties)
+
+
+def part_name(date: Column, part: str) -> str:
+    """What the attribute of a part of a date column is called."""
+    return f"{date.name}:{part}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PartColumn(Column):
+    """A part of a date column; `encode` takes the dates, every label is a level of the part.
+
+    Parameters
+    ----------
+    date
+        The column that it is a part of.
+    part
+        One of `moments.PART_LEVELS`.
+
+    >>> from datetime import date
+    >>> born = DateColumn(
+    ...     name="born", minimum=date(2000, 1, 1), maximum=date(2000, 12, 31), parts=("weekday",)
+    ... )
+    >>> column = PartColumn.of(born, "weekday")
+    >>> (
+    ...     column.name,
+    ...     column.source,
+    ...     column.encode(pd.Series(["2000-01-03", "1999-01-01", "?"])).tolist(),
+    ... )
+    ('born:weekday', 'born', [0, 5, 7])
+    """
+
+    date: DateColumn
+    part: str
+
+    @classmethod
+    def of(cls, date: DateColumn, part: str) -> Self:
+        """A part of a date column, named after both; it may be missing if the date may."""
+        name = part_name(date, part)
+        return cls(
+            name=name,
+            required=date.required,
+            missing_values=date.missing_values,
+            has_unread_place=date.has_unread_place,
+            date=date,
+            part=part,
+        )
+
+    def with_unread_place(self) -> Self:
+        """The part of the date with a place for unread values."""
+        return type(self).of(self.date.with_unread_place(), self.part)
+
+    def without_unread_place(self) -> Self:
+        """The part of the date as it was declared."""
+        return type(self).of(self.date.without_unread_place(), self.part)
+
+    @property
+    def source(self) -> str:
+        """The name of the date column."""
+        return self.date.name
+
+    @cached_property
+    def by_level(self) -> CategoricalColumn:
+        """A column of the same levels and codes that reads levels in place of dates."""
+        levels = PART_LEVELS[self.part]
+        kind = "string" if self.part == "weekday" else "integer"
+        return CategoricalColumn(name=self.name, required=self.required, levels=levels, type=kind)  # type: ignore[arg-type]
+
+    @property
+    def n_levels(self) -> int:
+        """Number of weekdays, months or hours."""
+        return len(PART_LEVELS[self.part])
+
+    @property
+    def _fallback_code(self) -> int:
+        return int(
+            self.date.parts_of_numbers(np.array([np.nan]), self.part)[0]
+        )  # the part of the lowest date
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """Level codes of dates as the date column's `read_numbers` gives them."""
+        codes = self.date.parts_of_numbers(numbers, self.part)
+        return with_nothing(codes, numbers, self)
+
+    def _codes_of(self, values: Values) -> NDArray[Any]:
+        return self.codes_of_numbers(self.date.numbers_of(values))
+
+    def _has(self, value: object) -> bool:
+        box = np.empty(1, dtype=object)
+        box[0] = value
+        return bool(self.date.knows(pd.Series(box, dtype=object))[0])
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """The level of each code."""
+        return self.by_level.decode(codes, rng)
+
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]:
+        """The level of each code as a text."""
+        return self.by_level.decode_text(codes, rng)
+
+    @property
+    def noun(self) -> str:
+        """What the values are parts of."""
+        return self.date.noun
+
+    @property
+    def reading(self) -> Reading:
+        """How its levels are read."""
+        return self.by_level.reading
+
+    @property
+    def ways_of_writing(self) -> str:
+        """What the field of the date can declare so that more values are read."""
+        return self.date.ways_of_writing
+
+    def field(self) -> dict[str, Any]:
+        """Its levels as a field, for showing; a schema file has the date's field only."""
+        return self.by_level.field()

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.axes.bin_shape import Heaping
+from synthdp.schema.axes.points import decimal_points
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.reading import Values, floats_of, is_missing, numbers_by, to_float
 from synthdp.schema.words.texts import refuse
@@ -345,6 +347,30 @@ class NumericColumn(BinnedColumn):
         if self.heaping is not None:
             own["heaping"] = self.heaping.to_dict()
         return own
+
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest value."""
+        return self.minimum, self.maximum
+
+    @property
+    def n_values(self) -> int:
+        """How many values are written between the bounds."""
+        ends = np.array(self.bounds, dtype=np.float64)
+        first, last = decimal_points(ends, self.decimals or 0).tolist()
+        return 1 if self.minimum == self.maximum else int(last - first) + 1
+
+    def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
+        """The column from the lowest bound of some others to the highest, and some units more."""
+        low = min(other.bounds[0] for other in others)
+        high = max(other.bounds[1] for other in others)
+        try:
+            low, high = low - spread, high + spread
+            if self.is_whole:
+                low, high = math.floor(low), math.ceil(high)
+        except OverflowError:
+            low, high = limits
+        return self._between(low, high, limits, edges=self.edges, bins=self.bins)
 
     not_read: ClassVar[str] = "is no number"
 

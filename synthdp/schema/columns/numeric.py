@@ -134,6 +134,11 @@ class IntegerColumn(NumericColumn):
         return pd.Series(pd.arrays.IntegerArray(points, missing))
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers: all are."""
+        return True
+
+    @property
     def ways_of_writing(self) -> str:
         """What a field can declare so that more values are read."""
         if self.type == "year":

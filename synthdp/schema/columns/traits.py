@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values, is_missing
 
@@ -56,6 +57,27 @@ class Traits(ABC):
     def example(self, scale: int) -> Self:  # noqa: ARG002
         """The column closed so that numbers reach to ``10**scale``, as far as that is open."""
         return self
+
+    # --- order and parts --------------------------------------------------------------------------
+
+    @property
+    def axis(self) -> Axis | None:
+        """The column as one whose values have an order; None if they have none."""
+        return None
+
+    @property
+    def part_columns(self) -> Sequence[Any]:
+        """The columns that follow from this one, such as the weekday of a date."""
+        return ()
+
+    @property
+    def noun(self) -> str:
+        """What a value is called."""
+        return "level"
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """Level codes of what the axis of its source reads; of columns that have one."""
+        raise NotImplementedError
 
     # --- levels -----------------------------------------------------------------------------------
 

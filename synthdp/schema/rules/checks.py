@@ -3,7 +3,6 @@ schema.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import lcm, prod
@@ -12,10 +11,7 @@ import numpy as np
 
 from synthdp.core.constraint import Constraint
 from synthdp.schema.axes.points import decimals_of
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.schema.rules.expressions import Relation, refuse_check
 from synthdp.schema.rules.inequalities import Inequality, Mask
 from synthdp.schema.rules.lines import Line
@@ -40,26 +36,26 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
             way_out = "name columns of the schema, in backticks unless they are plain words"
             refuse_check(relation.text, f"there is no column {name!r}; {way_out}")
         column = columns[name]
-        if not isinstance(column, BinnedColumn):
+        if column.axis is None:
             kind = column.field()["type"]
             refuse_check(
                 relation.text,
                 f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid",
             )
-        found.append(column)
+        found.append(column.axis)
     _check_total(relation, columns)
-    dates = [column.name for column in found if isinstance(column, DateColumn)]
-    numbers = [column.name for column in found if not isinstance(column, DateColumn)]
-    if dates and numbers:
-        refuse_check(
-            relation.text,
-            f"{dates[0]!r} is a date and {numbers[0]!r} a number; compare like with like",
-        )
-    if dates and (sorted(relation.factors.values()) != [-1, 1] or relation.constant):
-        way_out = "compare one date with another; limits of a single one are constraints.minimum and maximum"
-        refuse_check(
-            relation.text, f"dates cannot be added, multiplied or compared with numbers; {way_out}"
-        )
+    first, *others = sorted(found, key=lambda axis: axis.noun)
+    for other in others:
+        if other.noun != first.noun:
+            refuse_check(
+                relation.text,
+                f"{first.name!r} is a {first.noun} and {other.name!r} a {other.noun}; compare like with like",
+            )
+    is_comparison = sorted(relation.factors.values()) == [-1, 1] and not relation.constant
+    if not (first.can_be_added or is_comparison):
+        way_out = f"compare one {first.noun} with another; limits of a single one are constraints.minimum and maximum"
+        problem = f"{first.noun}s cannot be added, multiplied or compared with numbers"
+        refuse_check(relation.text, f"{problem}; {way_out}")
 
 
 def _check_total(relation: Relation, columns: Columns) -> None:
@@ -68,12 +64,9 @@ def _check_total(relation: Relation, columns: Columns) -> None:
     fractions = any(
         value.denominator > 1 for value in (*relation.factors.values(), relation.constant)
     )
-    numbers = any(isinstance(columns[name], NumberColumn) for name in others)
-    if (
-        relation.total is not None
-        and isinstance(columns[relation.total], IntegerColumn)
-        and (fractions or numbers)
-    ):
+    numbers = any(_most_decimals(columns[name]) is not None for name in others)
+    axis = columns[relation.total].axis if relation.total is not None else None
+    if axis is not None and axis.is_whole and (fractions or numbers):
         problem = (
             f"{relation.total!r} has whole numbers only, and what it is the sum of has decimals"
         )
@@ -159,24 +152,21 @@ def with_exact_decimals(
     by_name = {column.name: column for column in columns}
     for name in {name for relation in relations for name in relation.factors}:
         column = by_name[name]
-        if isinstance(column, NumberColumn) and column.minimum == column.maximum:
-            own = int(decimals_of(np.array([column.minimum], np.float64))[0])
-            decimals = min(max(column.decimals or 0, own), column.most_decimals)
-            by_name[name] = replace(column, decimals=decimals)
+        axis, most = column.axis, _most_decimals(column)
+        if axis is not None and most is not None and axis.bounds[0] == axis.bounds[1]:
+            own = int(decimals_of(np.array(axis.bounds[:1], np.float64))[0])
+            by_name[name] = axis.with_decimals(min(max(axis.decimals or 0, own), most))
     for relation in [*relations] * len(relations):  # the parts of a total may be totals
-        total = by_name[relation.total] if relation.total is not None else None
-        if not isinstance(total, NumberColumn):
+        total = by_name[relation.total].axis if relation.total is not None else None
+        if total is None or (most := total.most_decimals) is None:
             continue
         needed = {name: _decimals(value) for name, value in _units(relation, by_name).items()}
-        most = total.most_decimals
         for name, decimals in needed.items():
-            part = by_name[name]
-            if decimals > most and isinstance(part, NumberColumn):
+            part = by_name[name].axis
+            if decimals > most and part is not None and part.most_decimals is not None:
                 by_name[name] = part.with_decimals((part.decimals or 0) - (decimals - most))
         needed_most = max(_decimals(relation.constant), *needed.values())
-        by_name[total.name] = replace(
-            total, decimals=max(total.decimals or 0, min(needed_most, most))
-        )
+        by_name[total.name] = total.with_decimals(max(total.decimals or 0, min(needed_most, most)))
     return tuple(by_name.get(column.name, column) for column in columns)
 
 
@@ -184,10 +174,14 @@ def _units(relation: Relation, columns: Columns) -> dict[str, Fraction]:
     """By how much each part of a total can change it."""
     units = {}
     for name, factor in relation.factors.items():
-        column = columns[name]
-        assert isinstance(column, BinnedColumn)
-        units[name] = factor * Line(column).unit
+        axis = columns[name].axis
+        assert axis is not None
+        units[name] = factor * axis.unit
     return {name: unit for name, unit in units.items() if name != relation.total}
+
+
+def _most_decimals(column: Column) -> int | None:
+    return None if column.axis is None else column.axis.most_decimals
 
 
 def _decimals(number: Fraction) -> int:

@@ -15,7 +15,7 @@ from pandas.api.types import is_list_like
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import meant_key
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import is_missing
 
@@ -54,25 +54,27 @@ def narrowed(column: Column, condition: object) -> tuple[Column, NDArray[np.floa
     SchemaError
         If the condition does not fit the column.
     """
-    if isinstance(column, BinnedColumn):
-        return _narrowed_bins(column, condition)
+    if column.axis is not None:
+        return _narrowed_bins(column, column.axis, condition)
     shares = np.zeros(column.size)
     shares[level_codes(column, listed_levels(column, condition))] = 1.0
     return column, shares
 
 
-def _narrowed_bins(column: BinnedColumn, condition: object) -> tuple[Column, NDArray[np.float64]]:
+def _narrowed_bins(
+    column: Column, axis: Axis, condition: object
+) -> tuple[Column, NDArray[np.float64]]:
     missing = False
     if isinstance(condition, Mapping):
-        spans = [column.points_between(*range_of(column, condition))]
+        spans = [axis.points_between(*range_of(column, condition))]
     else:
         levels = listed_levels(column, condition)
         present = [level for level in levels if not is_missing(level)]
         missing = len(present) < len(levels)
         if missing:
             check_may_be_missing(column)
-        spans = [column.points_between(level, level) for level in present]
-    kept = column.narrowed(spans)
+        spans = [axis.points_between(level, level) for level in present]
+    kept = axis.narrowed(spans)
     shares = np.zeros(column.size)
     shares[: column.n_levels] = kept.kept_shares
     shares[column.n_levels :] = missing
@@ -83,14 +85,10 @@ def range_of(column: Column, condition: Mapping[Any, Any]) -> tuple[object, obje
     """The limits of a range, None where there is none; raises `SchemaError` if it is no range or
     suits no column.
     """
-    for key in condition if isinstance(column, BinnedColumn) else ():
+    for key in condition if column.axis is not None else ():
         if key not in ("minimum", "maximum") and (meant := meant_key(str(key), _LIMITS)):
             refuse_condition(column, f"the key {key!r} is not known; did you mean {meant!r}?")
-    if (
-        not isinstance(column, BinnedColumn)
-        or not set(condition) <= {"minimum", "maximum"}
-        or not condition
-    ):
+    if column.axis is None or not set(condition) <= {"minimum", "maximum"} or not condition:
         refuse_condition(
             column, "a range needs minimum or maximum, and a number or date; list levels"
         )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.rules.combinations import allowed_beside
 from synthdp.schema.rules.inequalities import Intervals, Mask
 from synthdp.schema.rules.search import Places
@@ -296,6 +296,6 @@ class _Chunk:
             gone.append(optional)
 
 
-def _may_be_missing(column: BinnedColumn) -> bool:
+def _may_be_missing(column: Axis) -> bool:
     """Whether a value may be left out: it can be missing, and nobody asked for it."""
     return not column.required and column.kept is None

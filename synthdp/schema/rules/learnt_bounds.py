@@ -5,16 +5,9 @@ Nothing that noise can do should end a run that was paid for, and no row should 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from math import ceil, floor
 from typing import Any
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.schema.rules.checks import with_exact_decimals
 from synthdp.schema.rules.rules import parsed_rules, relations_in, system_of
 
@@ -55,36 +48,6 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: Limits) -> tupl
             name: by_name[name] for relation in blame.relations for name in relation.factors
         }
         for name in together.keys() & learnt.keys():
-            by_name[name] = _widened(
-                by_name[name], list(together.values()), 4**spread - 1, learnt[name]
-            )
+            others = [column.axis for column in together.values()]
+            by_name[name] = by_name[name].axis.widened(others, 4**spread - 1, learnt[name])
     return tuple(by_name.values())
-
-
-def _widened(
-    column: BinnedColumn, others: Sequence[Any], spread: int, limits: tuple[Any, Any]
-) -> BinnedColumn:
-    """A column from the lowest bound of some others to the highest, and some units more; as it is
-    if it cannot be.
-    """
-    assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
-    low, high = min(other.minimum for other in others), max(other.maximum for other in others)
-    try:
-        more: Any = timedelta(days=spread) if isinstance(column, DateColumn) else spread
-        low, high = low - more, high + more
-        if isinstance(column, IntegerColumn):
-            low, high = floor(low), ceil(high)
-    except OverflowError:
-        low, high = limits
-    low, high = min(column.minimum, max(low, limits[0])), max(column.maximum, min(high, limits[1]))
-    changed: dict[str, Any] = {"minimum": low, "maximum": high}
-    if column.edges is not None:
-        changed["edges"] = (low, *column.edges[1:-1], high)
-    elif column.bins == 1 and low < high:
-        changed["bins"] = 2
-    if column.shape is not None:
-        changed["shape"] = replace(column.shape, starts=(low, *column.shape.starts[1:]))
-    try:
-        return replace(column, **changed)
-    except SchemaError:
-        return column

@@ -1,28 +1,21 @@
 """Columns on lines of whole numbers, on which their values are compared and added exactly.
 
 Numbers lie on the line as multiples of ``10**-decimals``, dates as seconds since 1970. Only what a
-column can be written as lies on it, and of a column that is narrowed (see `BinnedColumn.kept`) only
+column can be written as lies on it, and of a column that is narrowed (see `Axis.kept`) only
 what is kept.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import NEAR
-from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.columns.calendar import unit_of
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import NumberColumn
 from synthdp.schema.words.runs import Ints
-
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
-"""All longer units begin with a day."""
 
 
 @final
@@ -30,24 +23,17 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 class Line:
     """A column on its line."""
 
-    column: BinnedColumn
+    column: Axis
 
     @property
     def unit(self) -> Fraction:
         """What 1 on the line is worth; of dates a second."""
-        decimals = self.column.decimals if isinstance(self.column, NumberColumn) else 0
-        return Fraction(10) ** -(decimals or 0)
+        return self.column.unit
 
-    @cached_property
+    @property
     def step(self) -> int:
         """All places are multiples of it."""
-        if not isinstance(self.column, DateColumn):
-            return 1
-        assert self.column.resolution is not None
-        first = int(
-            self.places(self.column.drawn_starts[:1])[0]
-        )  # the lower bound, wherever it lies
-        return gcd(_SECONDS.get(self.column.resolution, _SECONDS["day"]), first)
+        return self.column.step
 
     @cached_property
     def bins(self) -> tuple[Ints, Ints]:
@@ -70,8 +56,7 @@ class Line:
 
     def places(self, points: Ints) -> Ints:
         """Where grid points of the column lie on the line."""
-        places: Ints = self.column.at(points) if isinstance(self.column, DateColumn) else points
-        return places
+        return self.column.places_of(points)
 
     def floor(self, places: Ints) -> Ints:
         """The last place at or below each that is drawn, for places between the ends; below others
@@ -87,11 +72,7 @@ class Line:
 
     def points(self, places: Ints) -> Ints:
         """The last grid point at or below each place."""
-        if not isinstance(self.column, DateColumn):
-            return places
-        assert self.column.resolution is not None
-        points = unit_of(places, self.column.resolution)
-        return points - (self.column.at(points) > places)
+        return self.column.points_of(places)
 
     def codes(self, places: Ints) -> NDArray[np.integer[Any]]:
         """The bin that each place lies in."""

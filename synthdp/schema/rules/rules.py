@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.checks import check_kinds, possible_bins, treelike
 from synthdp.schema.rules.conditions import (
@@ -141,9 +141,9 @@ def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None
     relations = tuple(relation for rule in rules for relation in rule.relations)
     named = {name for relation in relations for name in relation.factors}
     checked = {
-        column.name: column
+        column.name: column.axis
         for column in columns
-        if column.name in named and isinstance(column, BinnedColumn)
+        if column.name in named and column.axis is not None
     }
     others = tuple(
         constraint for rule in rules if not rule.relations for constraint in rule.constraints
@@ -271,8 +271,8 @@ def levels_where(column: Column, condition: object) -> Mask:
         If the condition does not fit the column, or cuts a bin in two.
     """
     try:
-        if isinstance(column, BinnedColumn):
-            return _bins_where(column, condition)
+        if column.axis is not None:
+            return _bins_where(column, column.axis, condition)
         mask = np.zeros(column.size, dtype=np.bool_)
         mask[level_codes(column, listed_levels(column, condition))] = True
         return mask
@@ -280,17 +280,17 @@ def levels_where(column: Column, condition: object) -> Mask:
         raise SchemaError(f"schema: constraints: {str(error).removeprefix('schema: ')}") from None
 
 
-def _bins_where(column: BinnedColumn, condition: object) -> Mask:
+def _bins_where(column: Column, axis: Axis, condition: object) -> Mask:
     mask = np.zeros(column.size, dtype=np.bool_)
     if isinstance(condition, Mapping):
-        mask[: column.n_levels] = column.bins_between(*range_of(column, condition))
+        mask[: column.n_levels] = axis.bins_between(*range_of(column, condition))
         return mask
     for level in listed_levels(column, condition):
         if level is None:
             check_may_be_missing(column)
             mask[-1] = True
         else:
-            mask[: column.n_levels] |= column.bins_between(level, level)
+            mask[: column.n_levels] |= axis.bins_between(level, level)
     return mask
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.rules.checks import inequalities_of
 from synthdp.schema.rules.combinations import Table, allowed_at_all
 from synthdp.schema.rules.expressions import Relation
@@ -68,7 +68,7 @@ class System:
         What other rules allow of combinations of codes.
     """
 
-    columns: Mapping[str, BinnedColumn]
+    columns: Mapping[str, Axis]
     relations: tuple[Relation, ...]
     constraints: tuple[Constraint, ...] = ()
 
@@ -283,6 +283,6 @@ def refuse_given(record: int, blame: Blame | None) -> NoReturn:
     raise SchemaError(f"given: record {record} (from 0) breaks {checks}; correct the record")
 
 
-def _bounds(column: BinnedColumn) -> str:
+def _bounds(column: Axis) -> str:
     limits = column.field()["constraints"]
     return f"{limits['minimum']} to {limits['maximum']}"

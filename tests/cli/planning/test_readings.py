@@ -10,8 +10,7 @@ import pytest
 from helpers.cli_runs import invoke
 from helpers.odd_values import COLUMNS
 
-from synthdp.schema.columns.date_parts import PartColumn
-from synthdp.schema.columns.described import reading_of
+from synthdp.schema.columns.dates import PartColumn
 from synthdp.schema.open_schema import OpenSchema
 
 OWN = [column for column in COLUMNS if not isinstance(column, PartColumn)]
@@ -19,7 +18,7 @@ OWN = [column for column in COLUMNS if not isinstance(column, PartColumn)]
 
 @pytest.mark.parametrize("column", OWN, ids=repr)
 def test_an_example_fits_and_is_written_as_it_says(column):
-    found = reading_of(column)
+    found = column.reading
     example = pd.Series([found.fits], dtype=object)
     assert column.knows(example).all()
     back = pd.Series([found.written], dtype=object)
@@ -124,4 +123,4 @@ def test_a_draft_says_how_columns_will_be_read(tmp_path):
 
 def test_learnt_schemas_say_it_too():
     schema = OpenSchema.from_kinds({"born": {"type": "date", "format": "MM/DD/YYYY"}})
-    assert reading_of(schema.columns[0].template).fits == "12/31/2019"
+    assert schema.columns[0].template.reading.fits == "12/31/2019"

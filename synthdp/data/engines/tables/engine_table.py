@@ -14,7 +14,7 @@ from synthdp.data.engines.values.engine_values import EngineValues
 from synthdp.data.engines.values.grid_points import form_of
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.placed_source import PlacedSource
-from synthdp.schema.columns.date_parts import with_parts
+from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 

@@ -21,7 +21,6 @@ from synthdp.data.engines.comparisons import chosen, counted, is_value
 from synthdp.data.engines.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.data.engines.values.spellings import IN_UTC
 from synthdp.schema.axes.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.calendar import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -59,7 +58,7 @@ def form_of(column: OpenColumn, held: EngineColumn) -> Form:
     """What stands for the values of a column."""
     if "levels" in column.open_parts:
         return "text" if held.family == "text" else "raw"
-    if not isinstance(column.template, BinnedColumn):
+    if column.template.axis is None:
         return "code"
     return "number" if column.resolution is None else "unit"
 
