@@ -9,14 +9,15 @@ from typing import Any
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import meant_key
 from synthdp.schema.dialect import PRESETS
-from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
+from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
 from synthdp.schema.keys import check_field_keys
 from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
 from synthdp.schema.open_fields import derivable
+from synthdp.schema.types import TYPES
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import refuse
 
-KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
+KINDS = ("categorical", *TYPES, *GENERATED_KINDS)
 """What a kinds file can call a column; "categorical" is a string field, the last ones are
 generated.
 """

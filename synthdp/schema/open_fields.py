@@ -24,15 +24,7 @@ from typing import Any, get_args
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.edges import DEFAULT_BINS
-from synthdp.schema.frictionless import (
-    BOOLEAN_KEYS,
-    CATEGORICAL_KEYS,
-    DATE_KEYS,
-    NUMBER_KEYS,
-    SUPPORTED_TYPES,
-    parse_field,
-    strftime_format,
-)
+from synthdp.schema.frictionless import parse_field
 from synthdp.schema.keys import check_field_keys
 from synthdp.schema.open_column import (
     DEFAULT_MAX_LEVELS,
@@ -42,6 +34,7 @@ from synthdp.schema.open_column import (
     OpenColumn,
     Part,
 )
+from synthdp.schema.types import is_type, type_named
 from synthdp.schema.words.texts import refuse
 
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
@@ -50,16 +43,6 @@ BINNINGS: tuple[Binning, ...] = get_args(Binning)
 _HOW: dict[str, Part] = {"binning": "bins", "max_levels": "levels"}
 """Keys that say how a part is derived."""
 
-_NUMERIC: tuple[Part, ...] = ("bounds", "bins", "missing")
-_PARTS_OF: dict[str, tuple[Part, ...]] = {
-    "string": ("levels", "missing"),
-    "boolean": ("missing",),
-    "integer": _NUMERIC,
-    "year": _NUMERIC,
-    "number": ("bounds", "bins", "decimals", "missing"),
-    "date": _NUMERIC,
-    "datetime": _NUMERIC,
-}
 _DECLARED_AS: dict[Part, str] = {
     "levels": "constraints.enum or categories",
     "bounds": "constraints.minimum, maximum or synthdp.edges",
@@ -77,7 +60,7 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     known = (
         isinstance(field, Mapping)
         and isinstance(field.get("name"), str)
-        and field.get("type") in SUPPORTED_TYPES
+        and is_type(field.get("type"))
     )
     if not known or not _is_object(own) or not _is_object(field.get("constraints")):
         return parse_field(field, missing_values)  # which refuses it
@@ -114,11 +97,7 @@ def _open_column(
     elif isinstance(own.get("bins"), int):
         settings["max_bins"] = own["bins"]
     _refuse_meaningless(name, field, own, parts)
-    if (
-        field["type"] in ("date", "datetime")
-        and (pattern := strftime_format(name, field)) is not None
-    ):
-        field = dict(field) | {"format": pattern}
+    field = type_named(field["type"]).settled(field)
     texts = field.get("missingValues", missing_values)
     if (
         isinstance(texts, str)
@@ -159,7 +138,7 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
     for part in derive:
         if part not in possible:
             known = f"a column of type {field['type']!r}"
-            known += " with declared levels" if part in _PARTS_OF[field["type"]] else ""
+            known += " with declared levels" if part in _parts_of(field, has_levels=False) else ""
             way_out = (
                 f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
             )
@@ -185,10 +164,12 @@ def _not_listable(field: Mapping[str, Any]) -> frozenset[Part]:
 
 
 def _possible(field: Mapping[str, Any]) -> tuple[Part, ...]:
-    parts = _PARTS_OF[field["type"]]
-    if field["type"] in ("date", "datetime") or "levels" not in _declared(field):
-        return parts
-    return ("levels", "missing") if "levels" in parts else ("missing",)
+    return _parts_of(field, has_levels="levels" in _declared(field))
+
+
+def _parts_of(field: Mapping[str, Any], *, has_levels: bool) -> tuple[Part, ...]:
+    parts = type_named(field["type"]).derivable(field["type"], has_levels=has_levels)
+    return tuple(part for part in PARTS if part in parts)
 
 
 def _declared(field: Mapping[str, Any]) -> frozenset[Part]:
@@ -271,12 +252,8 @@ def _refuse_unknown(
 
 def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
     """What the field can have under ``synthdp`` once it is closed."""
-    if field["type"] in ("date", "datetime"):
-        return DATE_KEYS
-    if field["type"] == "boolean":
-        return BOOLEAN_KEYS
-    has_levels = field["type"] == "string" or "levels" in _declared(field)
-    return CATEGORICAL_KEYS if has_levels else NUMBER_KEYS[field["type"]]
+    has_levels = "levels" in _declared(field)
+    return type_named(field["type"]).keys(field["type"], has_levels=has_levels)
 
 
 def _refuse_meaningless(

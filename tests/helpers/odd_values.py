@@ -14,7 +14,7 @@ import pandas as pd
 from synthdp.schema.columns.boolean import BooleanColumn
 from synthdp.schema.columns.categorical import CategoricalColumn, Merged
 from synthdp.schema.columns.dates import DateColumn, PartColumn
-from synthdp.schema.columns.edges import Notation
+from synthdp.schema.columns.notation import Notation
 from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.frictionless import SUPPORTED_TYPES
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.types import TYPES
 
 SHOWN = 12
 """Columns of a short table, and names in a line."""
@@ -58,7 +58,7 @@ def readings_of_draft(draft: Mapping[str, Any]) -> str:
     type would be.
     """
     typed = {field["name"]: field["type"] for field in draft["fields"] if field["type"] is not None}
-    kinds = typed or {f"of type {kind}": kind for kind in SUPPORTED_TYPES}
+    kinds = typed or {f"of type {kind}": kind for kind in TYPES}
     text = readings_text(OpenSchema.from_kinds(kinds), is_whole=False).replace(
         "--all shows", "synthdp schema check shows"
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from synthdp.schema.columns.categorical import look_up, lookup_table, take
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
+from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, to_float
 from synthdp.schema.words.texts import check_text, refuse
+
+KEYS = ("spelling",)
+"""What a field can have under ``synthdp``."""
 
 TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
 """What means true when a field names no texts, in small and large letters; so does every way of
@@ -109,6 +113,31 @@ class BooleanColumn(Column):
                     "synthdp.spelling" if self.spelling else "trueValues" if code else "falseValues"
                 )
                 refuse(self.name, f"{text!r} is declared to mean something else; declare {key}")
+
+    @classmethod
+    def parse(cls, field: Field) -> Self:
+        """The column that a field declares."""
+        own = field.own(KEYS)
+        true_values, false_values = (
+            None if field.get(key) is None else field.texts(key, ())
+            for key in ("trueValues", "falseValues")
+        )
+        return cls(
+            true_values=true_values,
+            false_values=false_values,
+            spelling=field.listed(own, "spelling", "a text for true and one for false"),
+            **field.shared,
+        )
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What a field can have under ``synthdp``."""
+        return KEYS
+
+    @classmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What of a field can be learnt."""
+        return ("missing",)
 
     @property
     def n_levels(self) -> int:

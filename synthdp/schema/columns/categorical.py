@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from synthdp.schema.axes.bin_shape import checked_weights
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.columns.edges import NUMBER_MARKS, PLAIN, Notation
+from synthdp.schema.columns.field import Field
+from synthdp.schema.columns.notation import NUMBER_MARKS, PLAIN, Notation
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
 from synthdp.schema.words.runs import Ints, Runs
 from synthdp.schema.words.texts import check_text, refuse
+
+KEYS = ("other", "merged")
+"""What a field can have under ``synthdp``."""
 
 
 @final
@@ -114,6 +118,37 @@ class CategoricalColumn(Column):
                     self.name,
                     f"{level!r} is both a level and in missingValues; remove it from one of them",
                 )
+
+    @classmethod
+    def parse(cls, field: Field) -> Self:
+        """The column that a field declares."""
+        is_text = field.type == "string"
+        notation = PLAIN if is_text else Notation.parse(field)
+        own = field.own(KEYS)
+        if field.levels is None:
+            refuse(
+                field.name,
+                "constraints.enum is missing; list the levels that the column can have",
+            )
+        merged = field.parts_of(own, "merged", ("levels", "weights"))
+        return cls(
+            levels=field.levels,
+            type=field.type,
+            other=own.get("other"),
+            merged=None if merged is None else Merged(**merged),
+            notation=notation,
+            **field.shared,
+        )
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What a field can have under ``synthdp``."""
+        return KEYS
+
+    @classmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What of a field can be learnt."""
+        return ("levels", "missing")
 
     def _check_merged(self, merged: Merged) -> None:
         """Fill in merged levels of the type that the column has, each of them once and nowhere

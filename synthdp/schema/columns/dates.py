@@ -5,7 +5,9 @@ A part is an attribute of the model only: it is worked out from its date when a 
 and when one is decoded the date is drawn so that it agrees with its parts.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -17,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
+from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.columns.binned import BinnedColumn, with_nothing
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
@@ -36,6 +39,7 @@ from synthdp.schema.columns.calendar import (
 )
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.date_formats import as_strftime, nearest_strftime
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.edges import (
     check_bins,
@@ -44,6 +48,7 @@ from synthdp.schema.columns.edges import (
     default_bins,
     even_starts,
 )
+from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing, seconds_of
 from synthdp.schema.words.runs import Ints, Runs
 from synthdp.schema.words.texts import check_text, refuse
@@ -59,6 +64,9 @@ COUNTS_ARE_NO_DATES = (
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 """All longer units begin with a day."""
+
+KEYS = ("resolution", "bins", "edges", "shape", "parts")
+"""What a field can have under ``synthdp``."""
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year
@@ -143,6 +151,50 @@ class DateColumn(BinnedColumn):
             object.__setattr__(self, "shape", shape)
         parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
         object.__setattr__(self, "parts", parts)
+
+    @classmethod
+    def parse(cls, field: Field) -> Self:
+        """The column that a field declares."""
+        own = field.own(KEYS)
+        pattern = strftime_format(field.name, field.get("format"))
+        binning: dict[str, Any] = {key: own.get(key) for key in KEYS}
+
+        def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
+            what = f"an entry of synthdp.{key}"
+            return tuple(_moment(field.name, what, text, pattern) for text in texts)
+
+        if (edges := field.listed(own, "edges", "increasing dates")) is not None:
+            binning["edges"] = moments("edges", edges)
+        if (shape := field.parts_of(own, "shape", ("starts", "weights"))) is not None:
+            binning["shape"] = Shape(
+                starts=moments("shape.starts", shape["starts"]), weights=shape["weights"]
+            )
+        binning["parts"] = field.listed(own, "parts", "parts of dates") or ()
+        for key in ("minimum", "maximum"):
+            bound = field.constraints.get(key)
+            if bound is None and edges is None:
+                problem = f"constraints.{key} is not filled in"
+                refuse(field.name, f"{problem}; give the bound that is public knowledge")
+            binning[key] = (
+                None if bound is None else _moment(field.name, f"constraints.{key}", bound, pattern)
+            )
+        return cls(type=field.type, format=pattern, **binning, **field.shared)
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What a field can have under ``synthdp``; it lists no levels."""
+        return KEYS
+
+    @classmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """What of a field can be learnt; it lists no levels."""
+        return ("bounds", "bins", "missing")
+
+    @classmethod
+    def settled(cls, field: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A field whose format is a pattern of `strftime`, if it has one."""
+        pattern = strftime_format(field["name"], field.get("format"))
+        return field if pattern is None else dict(field) | {"format": pattern}
 
     def _moment(self, key: str, value: object) -> datetime:
         """A bound, edge or start, without a time zone."""
@@ -236,7 +288,7 @@ class DateColumn(BinnedColumn):
         return seconds
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
-        return seconds_of(values, self.parse)
+        return seconds_of(values, self.read_text)
 
     def _limits(self, low: object, high: object) -> tuple[float, float]:
         """Two limits, as bounds in a schema by the format or as ISO 8601."""
@@ -252,7 +304,7 @@ class DateColumn(BinnedColumn):
         except ValueError:
             return value
 
-    def parse(self, text: str) -> datetime:
+    def read_text(self, text: str) -> datetime:
         """Read one text by the format; raises `ValueError` if it does not fit."""
         if self.format is None:
             return read_iso(text)
@@ -604,6 +656,21 @@ class PartColumn(Column):
         """What the values are parts of."""
         return self.date.noun
 
+    @classmethod
+    def parse(cls, field: Field) -> Self:
+        """None: a part is declared with its date."""
+        return refuse(field.name, "it is part of a date; declare synthdp.parts of that")
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """None: it has no field."""
+        return ()
+
+    @classmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+        """None: it follows from its date."""
+        return ()
+
     @property
     def reading(self) -> Reading:
         """How its levels are read."""
@@ -617,3 +684,43 @@ class PartColumn(Column):
     def field(self) -> dict[str, Any]:
         """Its levels as a field, for showing; a schema file has the date's field only."""
         return self.by_level.field()
+
+
+def strftime_format(name: str, pattern: Any) -> str | None:
+    """How a field says that its dates are written, as a pattern of `strftime`; None for ISO 8601.
+
+    Raises `SchemaError` if it is neither such a pattern nor one like dd.mm.yyyy.
+    """
+    if pattern in ("default", None):
+        return None
+    if not isinstance(pattern, str):
+        refuse(
+            name,
+            f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'",
+        )
+    if "%" in pattern:
+        return pattern.removeprefix("fmt:")
+    if (said := as_strftime(pattern)) is not None:
+        return said
+    way_out = "use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'"
+    if (nearest := nearest_strftime(pattern)) is not None:
+        way_out = f"write {nearest!r}, which reads dates with and without zeros in front, and writes them with zeros"
+    return refuse(name, f"the format {pattern!r} is not supported; {way_out}")
+
+
+def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:
+    readers: list[Callable[[str], datetime]] = [datetime.fromisoformat]
+    if pattern is not None:
+        readers.insert(0, lambda text: datetime.strptime(text, pattern))  # noqa: DTZ007 (no time zone is meant)
+    moment: datetime | None = None
+    for read in readers:
+        with suppress(
+            ValueError, TypeError, re.error
+        ):  # re.error: a pattern that says the same thing twice
+            moment = moment or read(text)
+    if moment is None:
+        refuse(
+            name,
+            f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format",
+        )
+    return moment

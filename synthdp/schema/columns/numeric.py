@@ -72,6 +72,16 @@ class IntegerColumn(NumericColumn):
             object.__setattr__(self, "bins", None)
         _ = self._heaps  # refuses steps that are off the grid
 
+    @classmethod
+    def _typed_as(cls, kind: str) -> dict[str, Any]:
+        return {"type": kind}
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
+        """What a field can have under ``synthdp``."""
+        has_width = kind == "integer" and not has_levels
+        return super().keys(kind, has_levels=has_levels) + (("width",) if has_width else ())
+
     def _read(self, values: Values) -> NDArray[np.float64]:
         numbers = super()._read(values)
         with np.errstate(
@@ -260,6 +270,19 @@ class NumberColumn(NumericColumn):
                 f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}",
             )
         _ = self._heaps  # refuses steps that are off the grid
+
+    @classmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
+        """What a field can have under ``synthdp``."""
+        own = () if has_levels else ("decimals",)
+        return super().keys(kind, has_levels=has_levels) + own
+
+    @classmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
+        """What of a field can be learnt."""
+        if has_levels:
+            return super().derivable(kind, has_levels=True)
+        return ("bounds", "bins", "decimals", "missing")
 
     def _number(self, key: str, value: object) -> float:
         number = check_bound(self.name, key, value)

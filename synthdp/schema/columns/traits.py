@@ -5,7 +5,7 @@ overrides what differs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.described import Reading
+from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing
 
 
@@ -33,6 +34,30 @@ class _Coded(Protocol):
 
 class Traits(ABC):
     """Answers that most types of columns share."""
+
+    # --- words of the type ------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, field: Field) -> Any:
+        """The column that a field declares; raises `SchemaError`."""
+
+    @classmethod
+    @abstractmethod
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
+        """What a field of a type can have under ``synthdp``, if it lists levels or not."""
+
+    @classmethod
+    @abstractmethod
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
+        """What of a field of a type can be learnt, if it lists levels or not."""
+
+    @classmethod
+    def settled(cls, field: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A field with all that it says in other people's words in those of the type."""
+        return field
+
+    # --- what is open -----------------------------------------------------------------------------
 
     @property
     def open_parts(self) -> frozenset[str]:
