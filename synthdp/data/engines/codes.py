@@ -35,12 +35,9 @@ from synthdp.data.engines.comparisons import (
 from synthdp.data.engines.engine_frame import EngineColumn
 from synthdp.data.engines.engines import KEEP_TABLES
 from synthdp.data.frames.plain import plain_column
-from synthdp.schema.columns.binned import LARGEST, BinnedColumn
-from synthdp.schema.columns.boolean import BooleanColumn
-from synthdp.schema.columns.categorical import CategoricalColumn
+from synthdp.schema.axes.rule import Edges, Levels, PartOf, Rule
+from synthdp.schema.columns.binned import LARGEST
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.dates import DateColumn, PartColumn
-from synthdp.schema.columns.numeric import IntegerColumn
 from synthdp.schema.columns.reading import plain_text, to_float
 
 MAX_CASES = 4096
@@ -82,35 +79,22 @@ def lookup_of(column: Column, held: EngineColumn) -> Lookup | None:
 
 
 def _coding(column: Column, held: EngineColumn) -> nw.Expr | Lookup:
-    way = _WAYS[_kind(column)].get(held.family)
+    rule = column.rule
+    way = _WAYS[rule.kind].get(held.family)
     if way is None:
         _refuse(column, held, "which is not read as that, value by value, in an engine")
-    return way(column, held)
-
-
-def _kind(column: Column) -> str:
-    if isinstance(column, CategoricalColumn):
-        return "texts" if column.type == "string" else "levels"
-    kinds: dict[type, str] = {
-        PartColumn: "part",
-        DateColumn: "date",
-        BooleanColumn: "boolean",
-        BinnedColumn: "number",
-    }
-    return next(kind for known, kind in kinds.items() if isinstance(column, known))
+    return way(column, rule, held)
 
 
 def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
     way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
-    declared = (column.date if isinstance(column, PartColumn) else column).field()["type"]
-    problem = f"the schema says {declared!r}, and the engine {held.dtype}, {problem}"
+    problem = f"the schema says {column.type_name!r}, and the engine {held.dtype}, {problem}"
     raise SchemaError(f"column {column.source!r}: {problem}; {way_out}")
 
 
-def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
-    assert isinstance(column, BinnedColumn)
-    edges = column.inner_edges.tolist()
-    if isinstance(column, IntegerColumn) and held.dtype in _NARROW and are_successive(edges):
+def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
+    edges = rule.edges
+    if rule.is_whole and held.dtype in _NARROW and are_successive(edges):
         whole = held.values.cast(nw.Int64)
         first, last = int(edges[0]) - 1, int(edges[-1])
         clipped = (
@@ -130,9 +114,9 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
             .then(nw.lit(int(column.unread_code)))
             .otherwise(code)
         )
-    if isinstance(column, IntegerColumn) and held.family == "float":
+    if rule.is_whole and held.family == "float":
         code = nw.when(_has_fraction(held)).then(nw.lit(int(column.unread_code))).otherwise(code)
-    for number in column.missing_numbers.tolist():
+    for number in rule.missing:
         same = _first_at(number, column, held)
         if _read(same, column, held) == number:
             code = (
@@ -175,21 +159,16 @@ def _read(number: float, column: Column, held: EngineColumn) -> float:
     )
 
 
-def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
-    assert isinstance(column, DateColumn)
-    edges = [
-        moment
-        for edge in column.inner_edges.tolist()
-        if (moment := held.moment(int(edge))) is not None
-    ]
+def _of_date(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
+    edges = [moment for edge in rule.edges if (moment := held.moment(int(edge))) is not None]
     _check_cases(column, held, len(edges))
     code = counted([is_from(edge, held) for edge in edges])
-    return _less_missing(_of_midnights(code, column, column, held), column, column, held)
+    return _less_missing(_of_midnights(code, column, rule, held), column, rule, held)
 
 
-def _of_midnights(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
+def _of_midnights(code: nw.Expr, column: Column, dates: Edges, held: EngineColumn) -> nw.Expr:
     """A code of moments, but of dates for those with a time of day, which are none."""
-    if dates.type != "date" or held.family == "date":
+    if not dates.is_whole or held.family == "date":
         return code
     if held.has_zone and held.engine != "polars":
         _refuse(column, held, "whose days are those of a session's time zone and not of UTC")
@@ -200,9 +179,9 @@ def _of_midnights(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     return nw.when(has_time).then(nw.lit(int(column.unread_code))).otherwise(code)
 
 
-def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
+def _less_missing(code: nw.Expr, column: Column, dates: Edges, held: EngineColumn) -> nw.Expr:
     """A code of moments, but for those that are among the missing values."""
-    for seconds in map(int, dates.missing_numbers.tolist()):
+    for seconds in map(int, dates.missing):
         first, after = held.moment(seconds), held.moment(seconds + 1)
         if first is not None and first != after:
             same = (
@@ -222,45 +201,40 @@ def is_from(moment: date, held: EngineColumn, *, or_at: bool = True) -> nw.Expr:
     return later
 
 
-def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
-    assert isinstance(column, PartColumn)
+def _of_part(column: Column, rule: PartOf, held: EngineColumn) -> nw.Expr:
     if held.has_zone and held.engine != "polars":
         _refuse(
             column, held, "whose days and hours are those of a session's time zone and not of UTC"
         )
-    low, high = (
-        np.datetime64(bound, "s").astype(np.int64)
-        for bound in (column.date.minimum, column.date.maximum)
-    )
+    low, high = rule.bounds
     of_low, of_high = column.codes_of_numbers(np.array([low, high], dtype=np.float64)).tolist()
     values = held.values
     code = {
         "weekday": lambda: (values.dt.weekday() + 6) % 7,  # Sunday is 7, or 0 with PySpark
         "month": lambda: values.dt.month() - 1,
         "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
-    }[column.part]()
+    }[rule.part]()
     code = (
         nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)
     )  # DuckDB has an infinity, which has no parts
-    for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
+    for bound, after, of_bound in ((low, False, of_low), (high + 1, True, of_high)):
         if (moment := held.moment(bound)) is not None:
             is_beyond = is_from(moment, held) if after else ~is_from(moment, held)
             code = nw.when(is_beyond).then(nw.lit(of_bound)).otherwise(code)
-    return _less_missing(_of_midnights(code, column, column.date, held), column, column.date, held)
+    moments = rule.moments
+    return _less_missing(_of_midnights(code, column, moments, held), column, moments, held)
 
 
-def _of_truth(column: Column, held: EngineColumn) -> nw.Expr:
+def _of_truth(column: Column, rule: Rule, held: EngineColumn) -> nw.Expr:  # noqa: ARG001
     of_false, of_true = _codes(column, [False, True]).values()
     return nw.when(held.values).then(nw.lit(of_true)).otherwise(nw.lit(of_false))
 
 
-def _of_text(column: Column, held: EngineColumn) -> Lookup:
-    if isinstance(column, BooleanColumn) and (
-        column.true_values is None or column.false_values is None
-    ):
+def _of_text(column: Column, rule: Levels, held: EngineColumn) -> Lookup:
+    if not rule.is_complete:
         problem = "of which an engine does not know all words for true and false: declare trueValues and falseValues"
         raise SchemaError(f"column {column.name!r}: in the engine it is {held.dtype}, {problem}")
-    words = [str(word) for word in _words(column)]
+    words = [str(word) for word in rule.words]
     spellings = [(word, plain_text(word), normalize("NFD", word)) for word in map(str.strip, words)]
     codes = _codes(column, list(chain(*spellings)))
     for word, code in _codes(column, words).items():
@@ -272,23 +246,20 @@ def _of_text(column: Column, held: EngineColumn) -> Lookup:
     return _looked_up(column, held, codes)
 
 
-def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
-    assert isinstance(column, CategoricalColumn)
-    numbers = [column.notation.number(word) for word in _words(column)]
-    known = [number for number in numbers if not math.isnan(number)]
+def _of_level(column: Column, rule: Levels, held: EngineColumn) -> nw.Expr:
     found = {
         _first_at(number, column, held): code
-        for number, code in _codes(column, known).items()
+        for number, code in _codes(column, rule.numbers).items()
         if _read(_first_at(number, column, held), column, held) == number
     }
     return _searched(column, held, found)
 
 
-def _of_whole_number(column: Column, held: EngineColumn) -> Lookup:
+def _of_whole_number(column: Column, rule: Levels, held: EngineColumn) -> Lookup:
     """Whole numbers where the schema has words, "1" among them."""
     numbers = [
         whole
-        for word in _words(column)
+        for word in rule.words
         for whole in _whole_numbers(str(word))
         if whole in held.whole_numbers
     ]
@@ -307,30 +278,12 @@ def _whole_numbers(word: str) -> Iterable[int]:
         return
 
 
-def _of_fraction(column: Column, held: EngineColumn) -> nw.Expr:
+def _of_fraction(column: Column, rule: Levels, held: EngineColumn) -> nw.Expr:
     """Floats where the schema has words, "1.5" among them."""
     if held.dtype.is_decimal():
         _refuse(column, held, "whose values have no one text")
-    numbers = [number for word in _words(column) if not math.isnan(number := to_float(word))]
+    numbers = [number for word in rule.words if not math.isnan(number := to_float(word))]
     return _searched(column, held, _codes(column, numbers))
-
-
-def _words(column: Column) -> Sequence[str | float]:
-    """All public values that are no bounds."""
-    if isinstance(column, BooleanColumn):
-        return [
-            "",
-            "0",
-            "1",
-            *(column.true_values or ()),
-            *(column.false_values or ()),
-            *column.missing_values,
-        ]
-    assert isinstance(column, CategoricalColumn)
-    merged = () if column.merged is None else column.merged.levels
-    other = () if column.other is None else (column.other,)
-    blank = ("",) if column.other is None else ()
-    return [*column.levels, *merged, *other, *column.missing_values, *blank]
 
 
 def _codes(column: Column, values: Sequence[Any]) -> Codes:
@@ -347,19 +300,17 @@ def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
         len(codes),
         most=MAX_LOOKED_UP if by_engine or held.engine in KEEP_TABLES else MAX_CASES,
     )
-    return Lookup(held.values, codes, _unknown(column), by_engine)
+    return Lookup(held.values, codes, int(column.unknown_code), by_engine)
 
 
 def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
     """Numbers by comparison with public ones."""
     _check_cases(column, held, len(codes))
     return searched(
-        _number(held), sorted(codes.items(), key=lambda pair: pair[0]), nw.lit(_unknown(column))
+        _number(held),
+        sorted(codes.items(), key=lambda pair: pair[0]),
+        nw.lit(int(column.unknown_code)),
     )
-
-
-def _unknown(column: Column) -> int:
-    return int(column.unknown_code if isinstance(column, CategoricalColumn) else column.unread_code)
 
 
 def _check_cases(
@@ -372,7 +323,7 @@ def _check_cases(
         )
 
 
-_Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr | Lookup]
+_Way: TypeAlias = Callable[[Column, Any, EngineColumn], nw.Expr | Lookup]
 
 _WAYS: dict[str, dict[str, _Way]] = {
     "number": {"integer": _of_number, "float": _of_number, "boolean": _of_truth},
@@ -391,5 +342,6 @@ _WAYS: dict[str, dict[str, _Way]] = {
         "boolean": _of_truth,
     },
     "levels": {"integer": _of_level, "float": _of_level, "boolean": _of_truth},
+    "unread": {},
 }
 """How a kind of columns is read from a family of types; all else is refused."""

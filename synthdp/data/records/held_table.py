@@ -236,4 +236,4 @@ def _closes(column: Column, opened: OpenColumn) -> bool:
     """Whether a closed column reads values as an open one of its name did."""
     if column.source != column.name:
         return column.source == opened.name
-    return column.missing_values == opened.missing_values and column.field()["type"] == opened.type
+    return column.missing_values == opened.missing_values and column.type_name == opened.type

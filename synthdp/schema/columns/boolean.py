@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.rule import Levels
 from synthdp.schema.columns.categorical import look_up, lookup_table, take
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
@@ -267,6 +268,16 @@ class BooleanColumn(Column):
         note = f"all are written {self.written[1]} and {self.written[0]}; declare trueValues and falseValues for others"
         return Reading(
             what=f"{words}, also in capitals", fits=of_true[0], written=self.written[1], note=note
+        )
+
+    @property
+    def rule(self) -> Levels:
+        """An engine knows the words that are declared, and truth values and their numbers."""
+        true_values, false_values = self.true_values or (), self.false_values or ()
+        return Levels(
+            kind="boolean",
+            words=("", "0", "1", *true_values, *false_values, *self.missing_values),
+            is_complete=bool(true_values and false_values),
         )
 
     def field(self) -> dict[str, Any]:

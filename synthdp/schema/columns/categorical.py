@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.bin_shape import checked_weights
+from synthdp.schema.axes.rule import Levels
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
@@ -394,6 +395,18 @@ class CategoricalColumn(Column):
         )
         rest = "others cannot be read" if self.other is None else f"others become {self.other!r}"
         return Reading(what=what, fits=text, written=text, note=rest)
+
+    @property
+    def rule(self) -> Levels:
+        """An engine knows all levels."""
+        blank = ("",) if self.other is None else ()
+        other = () if self.other is None else (self.other,)
+        merged = () if self.merged is None else self.merged.levels
+        words = (*self.levels, *merged, *other, *self.missing_values, *blank)
+        if self.type == "string":
+            return Levels(kind="texts", words=words)
+        numbers = (number for number in map(self.notation.number, words) if not math.isnan(number))
+        return Levels(kind="levels", words=words, numbers=tuple(numbers))
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

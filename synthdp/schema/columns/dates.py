@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_shape import Shape
+from synthdp.schema.axes.rule import Edges, PartOf
 from synthdp.schema.columns.binned import BinnedColumn, with_nothing
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
@@ -425,6 +426,11 @@ class DateColumn(BinnedColumn):
         return self.minimum, self.maximum
 
     @property
+    def span(self) -> tuple[int, int]:
+        """The bounds in seconds since 1970."""
+        return self._bounds
+
+    @property
     def n_values(self) -> int:
         """How many units of resolution there are between the bounds."""
         first, last = self._units.tolist()
@@ -478,6 +484,16 @@ class DateColumn(BinnedColumn):
     def not_read(self) -> str:
         """What is said of a value that is unread."""
         return f"is no {'date' if self.type == 'date' else 'moment'} as it is declared"
+
+    @property
+    def rule(self) -> Edges:
+        """An engine knows the edges of the bins."""
+        return Edges(
+            kind="date",
+            edges=tuple(self.inner_edges.tolist()),
+            missing=tuple(self.missing_numbers.tolist()),
+            is_whole=self.type == "date",
+        )
 
     @property
     def ways_of_writing(self) -> str:
@@ -675,6 +691,16 @@ class PartColumn(Column):
     def reading(self) -> Reading:
         """How its levels are read."""
         return self.by_level.reading
+
+    @property
+    def rule(self) -> PartOf:
+        """An engine works the part out, and knows the bounds and edges of the date."""
+        return PartOf(part=self.part, bounds=self.date.span, moments=self.date.rule)
+
+    @property
+    def type_name(self) -> str:
+        """The type of the date."""
+        return self.date.type
 
     @property
     def ways_of_writing(self) -> str:

@@ -15,6 +15,7 @@ from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.axes.bin_shape import Heaping, Shape
 from synthdp.schema.axes.points import decimal_points
+from synthdp.schema.axes.rule import Edges
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
@@ -254,6 +255,16 @@ class NumericColumn(BinnedColumn):
         return self._between(low, high, limits, edges=self.edges, bins=self.bins)
 
     not_read: ClassVar[str] = "is no number"
+
+    @property
+    def rule(self) -> Edges:
+        """An engine knows the edges of the bins."""
+        return Edges(
+            kind="number",
+            edges=tuple(self.inner_edges.tolist()),
+            missing=tuple(self.missing_numbers.tolist()),
+            is_whole=self.is_whole,
+        )
 
     @property
     def ways_of_writing(self) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
+from synthdp.schema.axes.rule import Rule
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing
@@ -29,6 +30,7 @@ class _Coded(Protocol):
     def missing_values(self) -> tuple[str, ...]: ...
     @property
     def not_read(self) -> str: ...
+    def field(self) -> dict[str, Any]: ...
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series: ...
 
 
@@ -103,6 +105,18 @@ class Traits(ABC):
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of what the axis of its source reads; of columns that have one."""
         raise NotImplementedError
+
+    # --- engines ----------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def rule(self) -> Rule:
+        """By which public values an engine tells the codes of the column apart."""
+
+    @property
+    def type_name(self: _Coded) -> str:
+        """The type of the field by which the column, or what it is a part of, is declared."""
+        return str(self.field()["type"])
 
     # --- levels -----------------------------------------------------------------------------------
 

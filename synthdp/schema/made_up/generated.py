@@ -14,7 +14,6 @@ from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.schema.columns.reading import canonical_text
 from synthdp.schema.made_up.empty_cells import empty_cells, filled_cells
 from synthdp.schema.made_up.generated_column import GeneratedColumn
-from synthdp.schema.made_up.id_column import UUID, IdColumn
 from synthdp.schema.words.headers import listed
 from synthdp.schema.words.texts import refuse
 
@@ -63,7 +62,7 @@ class Generated:
                     name, "it is generated, but stands there twice; give every column its own name"
                 )
         for column in self.columns:
-            for other in column.per if isinstance(column, IdColumn) else ():
+            for other in column.within:
                 if other not in modelled:
                     what = (
                         "which is generated itself"
@@ -85,11 +84,10 @@ class Generated:
             raise SchemaError(f"schema: {problem}; {way_out}")
 
     def _makes_unique(self, column: GeneratedColumn) -> bool:
-        within = column.per if isinstance(column, IdColumn) else ()
         return (
             column.name in self.key
-            and (column.is_unique or bool(within))
-            and set(within) <= set(self.key)
+            and (column.is_unique or bool(column.within))
+            and set(column.within) <= set(self.key)
         )
 
     def numbered_by_key(self, modelled: Sequence[str]) -> Self:
@@ -98,14 +96,9 @@ class Generated:
         """
         own = [column for column in self.columns if column.name in self.key]
         others = tuple(name for name in self.key if name in modelled)
-        if (
-            len(own) != 1
-            or not isinstance(own[0], IdColumn)
-            or own[0].per
-            or own[0].pattern == UUID
-        ):
+        if len(own) != 1 or own[0].within:
             return self
-        numbered = replace(own[0], per=others)
+        numbered = own[0].numbered_within(others)
         return replace(
             self, columns=tuple(numbered if each is own[0] else each for each in self.columns)
         )
@@ -127,8 +120,7 @@ class Generated:
         """These columns in a table that goes on after some rows: ids that are numbers begin where
         they had come to.
         """
-        at = [c.continued(n_rows) if isinstance(c, IdColumn) else c for c in self.columns]
-        return replace(self, columns=tuple(at))
+        return replace(self, columns=tuple(each.continued(n_rows) for each in self.columns))
 
     def check_available(self) -> None:
         """Raise `MissingExtraError` or `SchemaError` if some values could not be generated on this
@@ -177,7 +169,7 @@ class Generated:
         for turn, column in self._turns():
             given = stated.get(column.name)
             values = column.values(table, seed + turn)
-            if given is not None and isinstance(column, IdColumn):
+            if given is not None:
                 values = column.beside(given, values, table)
             made = _drawn(values, text=text)
             columns[column.name] = made if given is None else _completed(given, made, text=text)

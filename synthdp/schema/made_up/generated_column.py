@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
@@ -48,6 +48,28 @@ class GeneratedColumn(ABC):
     @abstractmethod
     def is_unique(self) -> bool:
         """Whether no value comes twice in one sample."""
+
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The columns within which values differ, if not in all rows."""
+        return ()
+
+    def numbered_within(self, names: tuple[str, ...]) -> Self:  # noqa: ARG002
+        """The same with values that differ within other columns, if it counts."""
+        return self
+
+    def continued(self, n_rows: int) -> Self:  # noqa: ARG002
+        """The same in a table that goes on after some rows, if it counts."""
+        return self
+
+    def beside(
+        self,
+        given: pd.Series,  # noqa: ARG002
+        made: list[str] | NDArray[np.int64],
+        table: pd.DataFrame,  # noqa: ARG002
+    ) -> list[str] | NDArray[np.int64]:
+        """What was made, so that it differs from what somebody gave, if it has to."""
+        return made
 
     @property
     @abstractmethod

@@ -110,6 +110,15 @@ class IdColumn(GeneratedColumn):
         within = f" within each {' and '.join(map(repr, self.per))}" if self.per else ""
         return f"{first}, ...{within}"
 
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The columns within which numbers differ."""
+        return self.per
+
+    def numbered_within(self, names: tuple[str, ...]) -> Self:
+        """The same numbered within other columns; UUIDs, which are no numbers, as they are."""
+        return self if self.pattern == UUID else replace(self, per=names)
+
     def continued(self, n_rows: int) -> Self:
         """The same ids after some rows; UUIDs, which are no numbers, as they are."""
         return self if self.pattern == UUID else replace(self, start=self.start + n_rows)
