@@ -126,7 +126,7 @@ def column_budgets(
 
 def _share_of_decimals(column: OpenColumn) -> Fraction:
     """Share of a column's budget for how many decimals it has."""
-    if column.type != "number" or column.decimals is not None or column.open_parts == {"missing"}:
+    if not column.has_decimals or column.decimals is not None or column.open_parts == {"missing"}:
         return Fraction(0)
     return SMALL_QUESTION if column.open_parts - {"decimals"} else Fraction(1)
 
@@ -140,7 +140,7 @@ def _share_of_heaping(column: OpenColumn) -> Fraction:
     """Share of a column's budget for which of its values are round: of numbers with a density that
     do not say it.
     """
-    is_number = column.type in ("integer", "year", "number")
+    is_number = column.template.axis is not None and column.template.axis.can_be_added
     asks = is_number and has_density(column) and not is_tree(column) and not column.declares_heaping
     return HEAPING if asks else Fraction(0)
 

@@ -15,7 +15,7 @@ def grids_asked(column: OpenColumn) -> list[Grid]:
     """Grids of all kinds that are asked for when a column is learnt."""
     if "levels" in column.open_parts:
         return []
-    if column.type == "number":
+    if column.has_decimals:
         by_decimals = (Grid(column=column.name, decimals=decimals) for decimals in (-2, 0, 2))
         return [
             *by_decimals,

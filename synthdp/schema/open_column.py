@@ -13,21 +13,13 @@ import pandas as pd
 from synthdp.core.errors import SchemaError
 from synthdp.core.grid import Grid
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.axes.points import decimal_points
+from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
+from synthdp.schema.axes.points import MAX_NUMBER
 from synthdp.schema.closing import MAX_DIGITS, Completion
-from synthdp.schema.columns.calendar import (
-    DEFAULT_RESOLUTION,
-    Resolution,
-    default_resolution,
-    seconds_at,
-    start_of,
-    unit_of,
-)
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
-from synthdp.schema.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.schema.columns.reading import plain_text
+from synthdp.schema.types import type_named
 from synthdp.schema.words.texts import check_text, refuse
 
 Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
@@ -44,17 +36,6 @@ DEFAULT_OTHER = "other"
 
 DEFAULT_MAX_LEVELS = 512
 """Most levels that a string column may get, if a field does not say."""
-
-FIRST_YEAR, LAST_YEAR = 1, 9999
-"""Years that are learnt lie between these, as in Python's dates."""
-
-# all that Python has; without years that %Y writes with fewer than four digits; what %y can say
-# (POSIX)
-_DATE_RANGES = (
-    ("0001-01-01", "9999-12-31"),
-    ("1000-01-01", "9999-12-31"),
-    ("1969-01-01", "2068-12-31"),
-)
 
 
 @final
@@ -154,33 +135,26 @@ class OpenColumn:
         return self.closed(minimum=low, maximum=high)
 
     def _widest_bounds(self) -> tuple[Any, Any]:
-        """The widest bounds that the column can have, as in a field; numbers: so wide that all
-        decimals fit.
-        """
-        if self.type == "number":
-            decimals = self._own.get("decimals")
-            limit = (
-                10.0 ** (12 - decimals)
-                if isinstance(decimals, int) and abs(decimals) < 280
-                else 1e6
-            )
-            limits = [abs(each) for each in self.limits.values() if isinstance(each, int | float)]
-            limit = max(limit, *(10.0 * each for each in limits if each < MAX_NUMBER), 0.0)
-            return -limit, limit
-        if self.type not in ("date", "datetime"):
-            return -MAX_INTEGER, MAX_INTEGER
-        for low, high in _DATE_RANGES[:-1]:
+        """The widest bounds that the column can have, as in a field."""
+        *others, last = type_named(self.type).widest_bounds(self.declared, self.limits)
+        for low, high in others:
             try:
                 self._reader(low, high)
             except SchemaError:
                 continue
             return low, high
-        return _DATE_RANGES[-1]
+        return last
 
     @property
     def is_scaled(self) -> bool:
         """Whether bounds are open that could be any numbers."""
-        return self.type == "number" and "bounds" in self.open_parts
+        return self.has_decimals and "bounds" in self.open_parts
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether its values can have decimals."""
+        axis = self.template.axis
+        return axis is not None and axis.most_decimals is not None
 
     def example(self, scale: int) -> Column:
         """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if
@@ -199,11 +173,8 @@ class OpenColumn:
     @property
     def widest_bounds(self) -> tuple[Any, Any]:
         """The lowest and the highest bound that can be found, as values; where bounds are open."""
-        if self.is_scaled:
-            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
         assert self.template.axis is not None
-        low, high = self.template.axis.bounds
-        return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
+        return self.template.axis.outermost_bounds(self.limits)
 
     @property
     def limits(self) -> Mapping[str, Any]:
@@ -218,13 +189,10 @@ class OpenColumn:
         return self.declared.get("synthdp") or {}
 
     @property
-    def resolution(self) -> Resolution | None:
+    def resolution(self) -> Any:
         """How far dates are told apart; None for other columns."""
-        if self.type not in DEFAULT_RESOLUTION:
-            return None
-        return self._own.get("resolution") or default_resolution(
-            self.type, self.declared.get("format")
-        )
+        axis = self.template.axis
+        return None if axis is None else axis.resolution
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
@@ -253,7 +221,7 @@ class OpenColumn:
         if "bins" in self.open_parts:
             limits = self._limits(self.decimals or 0)
             n_values = self.max_bins if limits is None else limits[1] - limits[0] + 1
-            whole = self.type != "number" or self.decimals is not None
+            whole = not self.has_decimals or self.decimals is not None
             return (min(self.max_bins, n_values) if whole else self.max_bins) + missing
         if "bounds" in self.open_parts and self._own.get("bins") is None:
             return MAX_SINGLE_LEVELS + missing  # one level for each value, if they are few
@@ -268,26 +236,9 @@ class OpenColumn:
         return self._limits(grid.decimals)
 
     def _limits(self, decimals: int) -> tuple[int, int] | None:
-        if self.template.axis is None:
-            return None
-        low, high = self.template.axis.bounds
-        if (resolution := self.resolution) is not None:
-            seconds = np.array([seconds_at(low), seconds_at(high)])
-            points = unit_of(seconds, resolution)
-            if "bounds" in self.open_parts and start_of(points[:1], resolution)[0] < seconds[0]:
-                points[0] += 1  # the first week may begin in a year that the format cannot say
-        elif self.type == "number" and "bounds" in self.open_parts:
-            limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
-            declared = decimal_points(np.array([-low, high], dtype=np.float64), decimals) * [-1, 1]
-            first = declared[0] if "minimum" in self.limits else -limit
-            last = declared[1] if "maximum" in self.limits else limit
-            points = np.clip(np.array([first, last]), -limit, limit)
-        else:
-            points = decimal_points(np.array([low, high], dtype=np.float64), decimals)
-        first, last = points.tolist()
-        if self.type == "year" and "bounds" in self.open_parts:
-            return max(first, FIRST_YEAR), min(last, LAST_YEAR)
-        return first, last
+        axis = self.template.axis
+        limits = self.limits if "bounds" in self.open_parts else None
+        return None if axis is None else axis.outermost_points(decimals, limits)
 
     def closed(
         self,

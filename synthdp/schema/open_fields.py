@@ -21,9 +21,8 @@ most bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from synthdp.schema.axes.bin_limits import MAX_LEVELS
+from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_LEVELS
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.edges import DEFAULT_BINS
 from synthdp.schema.frictionless import parse_field
 from synthdp.schema.keys import check_field_keys
 from synthdp.schema.open_column import (

@@ -12,7 +12,6 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.learning.axis import octaves
 from synthdp.learning.cells.density import Density
 from synthdp.learning.learner import learn_columns
 from synthdp.learning.looks import Look
@@ -20,6 +19,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.schema.axes.cells import octaves
 from synthdp.schema.open_schema import OpenSchema
 
 OF_EIGHT = Fraction(1, 4) / 8

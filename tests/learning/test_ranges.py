@@ -11,13 +11,14 @@ from helpers.flows import Frozen, held
 from helpers.learning import decoded, learn, random
 from sklearn import datasets
 
-from synthdp.learning.axis import Axis, octaves
+from synthdp.learning.axis import Axis
 from synthdp.learning.cells.significance import ASTRONOMIC, occupied_cells, standing_out, tails_of
 from synthdp.learning.cells.tails import tail_masses
 from synthdp.learning.decimals import learn_decimals
 from synthdp.learning.looks import Look
 from synthdp.learning.numbers import learn_density
 from synthdp.privacy.values.private_values import NoisyHistogram
+from synthdp.schema.axes.cells import octaves
 from synthdp.schema.open_schema import OpenSchema
 
 LOW = {"epsilon": 1.0, "delta": 1e-9, "share": 0.1}

@@ -35,8 +35,8 @@ from synthdp.data.engines.comparisons import (
 from synthdp.data.engines.engine_frame import EngineColumn
 from synthdp.data.engines.engines import KEEP_TABLES
 from synthdp.data.frames.plain import plain_column
+from synthdp.schema.axes.points import LARGEST
 from synthdp.schema.axes.rule import Edges, Levels, PartOf, Rule
-from synthdp.schema.columns.binned import LARGEST
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import plain_text, to_float
 

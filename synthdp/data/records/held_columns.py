@@ -16,15 +16,7 @@ from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.vocabulary import Vocabulary
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.axes.points import (
-    decimal_points,
-    decimals_of,
-    exponents_of,
-    integer_points,
-    steps_of,
-)
-from synthdp.schema.columns.binned import are_unread
-from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
+from synthdp.schema.axes.points import are_unread, decimals_of, exponents_of, steps_of
 from synthdp.schema.columns.column import Column, code_dtype
 from synthdp.schema.columns.reading import (
     canonical_text,
@@ -227,16 +219,11 @@ class HeldNumbers(_HeldPoints):
         if grid.of == "reading":
             return known[known | are_unread(numbers)].astype(np.int64), known | are_unread(numbers)
         present = numbers[known]
-        resolution = self.column.resolution
-        if self.column.type == "number":
-            if grid.of == "values":
-                return decimal_points(present, grid.decimals), known
+        if self._axis.most_decimals is not None and grid.of != "values":
             return (decimals_of if grid.of == "decimals" else exponents_of)(present), known
-        self._check_plain(grid)
-        if resolution is None:
-            return integer_points(present), known
-        seconds = np.clip(present, FIRST_SECOND, LAST_SECOND).astype(np.int64)
-        return unit_of(seconds, resolution), known
+        if self._axis.most_decimals is None:
+            self._check_plain(grid)
+        return self._axis.grid_points(present, grid.decimals), known
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""

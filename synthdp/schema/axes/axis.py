@@ -5,7 +5,7 @@ integers, of which each bin holds a run. For comparing and adding exactly there 
 numbers, see `synthdp.schema.rules.lines`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -89,6 +89,33 @@ class Axis(Protocol):
     @property
     def drawn_starts(self) -> Ints:
         """First grid point of each bin, then the last one of all plus 1."""
+
+    @property
+    def resolution(self) -> Any:
+        """The unit of time that grid points count; None of numbers."""
+
+    @property
+    def cells(self) -> Ints:
+        """Where the public cells begin in which values are looked for first."""
+
+    @property
+    def has_even_cells(self) -> bool:
+        """Whether these are of equal length, rather than the longer the further out."""
+
+    def likely_point(self, decimals: int) -> int:
+        """A grid point that values are often near to."""
+
+    def grid_points(self, numbers: Floats, decimals: int) -> Ints:
+        """The grid points of numbers on the scale, wherever they lie; none is NaN."""
+
+    def written_points(self, points: Ints, decimals: int) -> list[Any]:
+        """The values at grid points, wherever they lie, as a schema holds them."""
+
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The lowest and the highest grid point that a bound can have."""
+
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be learnt, as values."""
 
     @property
     def inner_edges(self) -> Floats:

@@ -21,6 +21,18 @@ EXACT = 2.0**51
 """Below it, rounding a product gives the grid point that was meant."""
 
 
+LARGEST = 1.7e308
+"""Numbers further from 0 are not read, infinity among them: it says that there is no value."""
+
+MAX_NUMBER = 1e300
+"""Largest bound of a number column, so that differences stay finite."""
+
+
+def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of some numbers that `Axis.read_numbers` gave stand for values that could not be read."""
+    return np.isnan(numbers) & np.signbit(numbers)
+
+
 def integer_points(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """The integer at or below each number; the numbers are not NaN, but may be infinite.
 

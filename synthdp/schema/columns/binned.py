@@ -8,7 +8,7 @@ uniformly or by a `Shape`, so what is written always reads back as the bin that 
 
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_shape import Shape
+from synthdp.schema.axes.points import LARGEST, are_unread
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
 from synthdp.schema.words.heaps import HeapedRuns, Heaps
@@ -36,16 +37,6 @@ from synthdp.schema.words.runs import (
     shares_of_groups,
 )
 from synthdp.schema.words.texts import refuse
-
-LARGEST = 1.7e308
-"""Numbers further from 0 are not read, infinity among them: it says that there is no value."""
-
-
-def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not
-    be read.
-    """
-    return np.isnan(numbers) & np.signbit(numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +174,45 @@ class BinnedColumn(Column):
             return replace(self, **changed)
         except SchemaError:
             return self
+
+    # --- what can be learnt -----------------------------------------------------------------------
+
+    @property
+    def resolution(self) -> Any:
+        """The unit of time that grid points count; None of numbers."""
+        return None
+
+    @abstractmethod
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:
+        """The grid points of numbers on the scale, wherever they lie; none is NaN."""
+
+    @abstractmethod
+    def written_points(self, points: Ints, decimals: int) -> list[Any]:
+        """The values at grid points, wherever they lie, as a schema holds them."""
+
+    @abstractmethod
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The lowest and the highest grid point that a bound can have; ``limits`` are those that
+        are declared of bounds that are learnt, None of declared bounds.
+        """
+
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:  # noqa: ARG002
+        """The lowest and the highest bound that can be learnt, as values."""
+        return self.bounds
+
+    @property
+    @abstractmethod
+    def cells(self) -> Ints:
+        """Where the public cells begin in which values are looked for first."""
+
+    @property
+    def has_even_cells(self) -> bool:
+        """Whether these are of equal length, rather than the longer the further out."""
+        return False
+
+    @abstractmethod
+    def likely_point(self, decimals: int) -> int:
+        """A grid point that values are often near to."""
 
     @cached_property
     def missing_numbers(self) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.years import FIRST_YEAR, LAST_YEAR, YEARS_A_CELL
 from synthdp.schema.columns.reading import seconds_of
 from synthdp.schema.words.texts import refuse
 
@@ -219,3 +220,10 @@ def keys_of_parts(
         keys = keys * len(PART_LEVELS[part]) + part_codes
         known &= part_codes < len(PART_LEVELS[part])
     return np.where(known, keys, -1)
+
+
+def decades(resolution: Resolution) -> NDArray[np.int64]:
+    """The first unit of resolution of each decade of the years 1 to 9999."""
+    years = np.array([FIRST_YEAR, *range(YEARS_A_CELL, LAST_YEAR, YEARS_A_CELL)]) - 1970
+    seconds = years.astype("datetime64[Y]").astype("datetime64[s]").astype(np.int64)
+    return np.unique(unit_of(seconds, resolution))

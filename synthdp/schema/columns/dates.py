@@ -21,14 +21,18 @@ from numpy.typing import NDArray
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.axes.rule import Edges, PartOf
+from synthdp.schema.axes.years import LIKELY_YEAR
 from synthdp.schema.columns.binned import BinnedColumn, with_nothing
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
+    FIRST_SECOND,
+    LAST_SECOND,
     PART_LEVELS,
     RESOLUTIONS,
     SECONDS_A_DAY,
     Resolution,
     checked_parts,
+    decades,
     default_resolution,
     keys_of_parts,
     part_of,
@@ -68,6 +72,14 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 
 KEYS = ("resolution", "bins", "edges", "shape", "parts")
 """What a field can have under ``synthdp``."""
+
+# all that Python has; without years that %Y writes with fewer than four digits; what %y can say
+# (POSIX)
+_DATE_RANGES = (
+    ("0001-01-01", "9999-12-31"),
+    ("1000-01-01", "9999-12-31"),
+    ("1969-01-01", "2068-12-31"),
+)
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year
@@ -465,6 +477,49 @@ class DateColumn(BinnedColumn):
         except OverflowError:
             low, high = limits
         return self._between(low, high, limits, edges=self.edges, bins=self.bins)
+
+    @classmethod
+    def widest_bounds(
+        cls,
+        field: Mapping[str, Any],  # noqa: ARG003
+        limits: Mapping[str, Any],  # noqa: ARG003
+    ) -> Sequence[tuple[Any, Any]]:
+        """The widest bounds that a field can have, by what its format can say."""
+        return _DATE_RANGES
+
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:  # noqa: ARG002
+        """The units of resolution that seconds lie in."""
+        seconds = np.clip(numbers, FIRST_SECOND, LAST_SECOND).astype(np.int64)
+        return unit_of(seconds, self._resolution)
+
+    def written_points(self, points: Ints, decimals: int) -> list[Any]:  # noqa: ARG002
+        """The first moments of units of resolution, by the format."""
+        moments = start_of(points, self._resolution).astype("datetime64[s]").tolist()
+        if self.format is None:
+            return [moment.isoformat().removesuffix("T00:00:00") for moment in moments]
+        return [moment.strftime(self.format) for moment in moments]
+
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:  # noqa: ARG002
+        """The lowest and the highest grid point that a bound can have."""
+        first, last = self._units.tolist()
+        if limits is not None and start_of(self._units[:1], self._resolution)[0] < self._bounds[0]:
+            first += 1  # the first week may begin in a year that the format cannot say
+        return first, last
+
+    @property
+    def cells(self) -> Ints:
+        """Decades."""
+        return decades(self._resolution)
+
+    @property
+    def has_even_cells(self) -> bool:
+        """Whether they are of equal length: decades are."""
+        return True
+
+    def likely_point(self, decimals: int) -> int:  # noqa: ARG002
+        """The beginning of a year that dates are often near to."""
+        first_of_january = np.datetime64(str(LIKELY_YEAR), "s").astype(np.int64)
+        return int(unit_of(first_of_january.reshape(1), self._resolution)[0])
 
     @property
     def part_columns(self) -> Sequence["PartColumn"]:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.axes.bin_limits import MAX_LEVELS
+from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_LEVELS, MAX_SINGLE_LEVELS
 from synthdp.schema.axes.bin_shape import Heaping, Shape
 from synthdp.schema.axes.points import decimal_points
 from synthdp.schema.axes.rule import Edges
@@ -74,13 +74,6 @@ def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: in
                 column,
                 f"constraints.{key} is {bound}, but synthdp.edges end at {edge}; make them equal",
             )
-
-
-DEFAULT_BINS = 32
-"""Bins of a column that has more than `MAX_SINGLE_LEVELS` values and names no bins."""
-
-MAX_SINGLE_LEVELS = 64
-"""A column of at most this many values has one level for each, if it names no bins."""
 
 
 def default_bins(n_values: int) -> int:

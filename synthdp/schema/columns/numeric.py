@@ -1,7 +1,7 @@
 """Numeric columns: integers, years and numbers, clipped to public bounds and put in bins."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,10 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
+from synthdp.schema.axes.cells import likely_number, octaves
+from synthdp.schema.axes.points import MAX_NUMBER, decimal_points, integer_points
+from synthdp.schema.axes.years import FIRST_YEAR, LAST_YEAR, LIKELY_YEAR, YEARS_A_CELL
 from synthdp.schema.columns.described import UNITS, Reading
 from synthdp.schema.columns.edges import (
-    DEFAULT_BINS,
-    MAX_SINGLE_LEVELS,
     NumericColumn,
     check_bins,
     check_bound,
@@ -29,9 +31,6 @@ from synthdp.schema.words.texts import refuse
 
 MAX_INTEGER = 2**53
 """Largest bound of an integer column: up to here floats hold every integer."""
-
-MAX_NUMBER = 1e300
-"""Largest bound of a number column, so that differences stay finite."""
 
 USUAL_NUMBER, USUAL_YEAR = 1234, 2019
 """What examples are, as far as it lies between the bounds."""
@@ -174,6 +173,52 @@ class IntegerColumn(NumericColumn):
         note += UNITS if not self.notation.bare_number else ""
         what = "years" if is_year else "whole numbers"
         return Reading(what=what, fits=text, written=text, note=note)
+
+    @classmethod
+    def widest_bounds(
+        cls,
+        field: Mapping[str, Any],  # noqa: ARG003
+        limits: Mapping[str, Any],  # noqa: ARG003
+    ) -> Sequence[tuple[Any, Any]]:
+        """The widest bounds that a field can have."""
+        return [(-MAX_INTEGER, MAX_INTEGER)]
+
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """The integers at or below numbers."""
+        return integer_points(numbers)
+
+    def written_points(self, points: NDArray[np.int64], decimals: int) -> list[Any]:  # noqa: ARG002
+        """The integers themselves."""
+        return list(points.tolist())
+
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The lowest and the highest grid point that a bound can have; of years those of dates."""
+        ends = np.array(self.bounds, dtype=np.float64)
+        first, last = decimal_points(ends, decimals).tolist()
+        return self._as_years(first, last) if limits is not None else (first, last)
+
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:  # noqa: ARG002
+        """The lowest and the highest bound that can be learnt."""
+        return self._as_years(*self.bounds)
+
+    def _as_years(self, first: int, last: int) -> tuple[int, int]:
+        return (
+            (max(first, FIRST_YEAR), min(last, LAST_YEAR)) if self.type == "year" else (first, last)
+        )
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """Decades of years; cells that grow with the distance from 0 of other numbers."""
+        return np.arange(0, LAST_YEAR, YEARS_A_CELL) if self.type == "year" else octaves()
+
+    @property
+    def has_even_cells(self) -> bool:
+        """Whether they are decades."""
+        return self.type == "year"
+
+    def likely_point(self, decimals: int) -> int:
+        """A number that values are often near to."""
+        return LIKELY_YEAR if self.type == "year" else likely_number(decimals)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
@@ -401,6 +446,53 @@ class NumberColumn(NumericColumn):
             note += "; fractions are rounded, and not written (synthdp.decimals)"
         note += UNITS if not self.notation.bare_number else ""
         return Reading(what="numbers", fits=fits, written=written, note=note)
+
+    @classmethod
+    def widest_bounds(
+        cls, field: Mapping[str, Any], limits: Mapping[str, Any]
+    ) -> Sequence[tuple[Any, Any]]:
+        """The widest bounds that a field can have: so wide that all its decimals fit."""
+        decimals = (field.get("synthdp") or {}).get("decimals")
+        limit = 1e6
+        if isinstance(decimals, int) and abs(decimals) < 280:
+            limit = 10.0 ** (12 - decimals)
+        given = [abs(each) for each in limits.values() if isinstance(each, int | float)]
+        limit = max(limit, *(10.0 * each for each in given if each < MAX_NUMBER), 0.0)
+        return [(-limit, limit)]
+
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+        """The multiples of ``10**-decimals`` that numbers lie on, else those below."""
+        return decimal_points(numbers, decimals)
+
+    def written_points(self, points: NDArray[np.int64], decimals: int) -> list[Any]:
+        """The numbers at grid points."""
+        return list(value_at(points, decimals).tolist())
+
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The lowest and the highest grid point that a bound can have."""
+        low, high = self._bounds
+        if limits is None:
+            first, last = decimal_points(np.array([low, high], dtype=np.float64), decimals).tolist()
+            return first, last
+        limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
+        declared = decimal_points(np.array([-low, high], dtype=np.float64), decimals) * [-1, 1]
+        first = declared[0] if "minimum" in limits else -limit
+        last = declared[1] if "maximum" in limits else limit
+        first, last = np.clip(np.array([first, last]), -limit, limit).tolist()
+        return first, last
+
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be learnt: any number that is not limited."""
+        return limits.get("minimum", -MAX_NUMBER), limits.get("maximum", MAX_NUMBER)
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """Cells that grow with the distance from 0."""
+        return octaves()
+
+    def likely_point(self, decimals: int) -> int:
+        """A number that values are often near to."""
+        return likely_number(decimals)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""

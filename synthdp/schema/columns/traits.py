@@ -55,6 +55,17 @@ class Traits(ABC):
         """What of a field of a type can be learnt, if it lists levels or not."""
 
     @classmethod
+    def widest_bounds(
+        cls,
+        field: Mapping[str, Any],  # noqa: ARG003
+        limits: Mapping[str, Any],  # noqa: ARG003
+    ) -> Sequence[tuple[Any, Any]]:
+        """The widest bounds that a field can have, as in a schema, of a type that has bounds: the
+        first ones that it can read.
+        """
+        return ()
+
+    @classmethod
     def settled(cls, field: Mapping[str, Any]) -> Mapping[str, Any]:
         """A field with all that it says in other people's words in those of the type."""
         return field

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from synthdp.core.errors import SchemaError
 from synthdp.data.records.codec import decode, encode
 from synthdp.schema.axes.bin_shape import Shape
-from synthdp.schema.columns.binned import are_unread
+from synthdp.schema.axes.points import are_unread
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.dates import DateColumn
 from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn

@@ -129,7 +129,7 @@ def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
         yield from _exponents(value)
         return
     if form == "number":
-        yield _nearest(value, grid.decimals) if column.type == "number" else _whole(value)
+        yield _nearest(value, grid.decimals) if column.has_decimals else _whole(value)
     if grid.of == "steps":
         yield _steps(value)
 
@@ -141,7 +141,7 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     if held.family == "boolean":
         return nw.when(held.values).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
     number = nw.when(held.is_missing).then(nw.lit(0.0)).otherwise(held.values.cast(nw.Float64))
-    if held.dtype != nw.Float32 or column.type != "number":
+    if held.dtype != nw.Float32 or not column.has_decimals:
         return number
     said, size = number, number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
