@@ -17,10 +17,10 @@ from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.release.fitting import fitted_model
 from synthdp.release.registry import engine_named
-from synthdp.release.settings import as_schema
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
+from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 Measurement: TypeAlias = LinearMeasurement | tuple[pd.DataFrame | pd.Series, float]

@@ -37,7 +37,6 @@ from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
     as_adjacency,
-    as_schema,
     checked_flag,
     checked_share,
     run_settings,
@@ -50,6 +49,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 

@@ -24,10 +24,11 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
+from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import Kinds, settled_schema
 from synthdp.schema.schema import Schema
 
 Released = TypeVar("Released")

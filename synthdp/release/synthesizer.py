@@ -15,10 +15,11 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.settings import DOMAIN_SHARE, Kinds
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.synthesize import synthesize
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
 
 

@@ -324,8 +324,8 @@ def readers(folder):
     from synthdp.release.keeping.budget import Budget
     from synthdp.release.keeping.journal import Journal
     from synthdp.release.keeping.kept_answers import KeptAnswers
-    from synthdp.release.settings import as_schema
     from synthdp.release.stating.about import read_about
+    from synthdp.schema.public_files import as_schema
 
     domain = synthdp.Domain(("u", "b"), (2, 3))
     stated = certificate()

@@ -11,8 +11,8 @@ from synthdp.core.errors import ParameterError
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.settings import as_schema
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 DOMAINS = ("declared", "derived")

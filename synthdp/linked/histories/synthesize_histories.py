@@ -14,10 +14,10 @@ from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.settings import as_schema
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 
