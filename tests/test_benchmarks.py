@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,14 @@ def printed(monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     monkeypatch.chdir(ROOT)
     return run
+
+
+def test_no_benchmark_is_called_like_a_library():
+    """Benchmarks stand first where they import from: numba found one in place of ``coverage``,
+    and no row could be drawn.
+    """
+    taken = sys.stdlib_module_names | packages_distributions().keys() | {"coverage"}
+    assert not taken & {path.stem for path in (ROOT / "benchmarks").iterdir()}
 
 
 @pytest.fixture
@@ -260,10 +269,10 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, prin
     assert [row["note"] for row in csv.DictReader(results.read_text().splitlines())] == ["> 1 s"]
 
 
-def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
-    results = tmp_path / "coverage.csv"
+def test_intervals_benchmark_runs_what_is_missing_only(tmp_path, printed):
+    results = tmp_path / "intervals.csv"
     command = [
-        "coverage.py",
+        "intervals.py",
         "--processes",
         "1",
         "--m",

@@ -1,6 +1,6 @@
 """Coverage: how often intervals hold what they are about, and how wide they are, beside naive ones.
 
-Run ``python benchmarks/coverage.py`` from the repository root after installing the package. Each
+Run ``python benchmarks/intervals.py`` from the repository root after installing the package. Each
 run draws a table (its number is the seed), releases it with fresh noise, and makes intervals;
 docs/inference.md has what came of it. Designs:
 
@@ -18,7 +18,7 @@ docs/inference.md has what came of it. Designs:
 
 A line a quantity says how many runs (or counts) there were, how many had an interval, how many of
 these held the truth at the levels .05 to .95, and the mean width at .95. Binomial limits at 400
-runs are 93 and 97 %. Results are kept in ``benchmarks/results/coverage.csv``; runs that are there
+runs are 93 and 97 %. Results are kept in ``benchmarks/results/intervals.csv``; runs that are there
 are not run again without ``--fresh``.
 """
 
@@ -112,7 +112,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--data", type=Path, default=default, help="the folder with the folder of discretised Adult"
     )
-    parser.add_argument("--results", type=Path, default=FOLDER / "coverage.csv")
+    parser.add_argument("--results", type=Path, default=FOLDER / "intervals.csv")
     parser.add_argument("--fresh", action="store_true", help="run again what is there")
     return parser.parse_args()
 
