@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from synthdp.cli.arguments.command_line import command_line_parser
 from synthdp.cli.arguments.exits import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, say
-from synthdp.cli.signals import Terminated, interrupt_afterwards, terminable
+from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
 from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
 
 

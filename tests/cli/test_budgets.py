@@ -10,7 +10,7 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
 from helpers.failing_runs import failing
 
-from synthdp.cli import outputs
+from synthdp.cli.shared import outputs
 from synthdp.data.records import held_table
 from synthdp.release.keeping.journal import Journal
 

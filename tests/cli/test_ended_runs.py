@@ -10,7 +10,7 @@ from helpers.cli_runs import HEADER, assert_one_line, invoke, lay_out, names_in,
 from helpers.failing_runs import failing
 from helpers.stopped_runs import answers, lines
 
-from synthdp.cli import outputs
+from synthdp.cli.shared import outputs
 from synthdp.core.sealing import is_damaged
 from synthdp.release.keeping.journal import Journal
 

@@ -32,9 +32,9 @@ from helpers.seldom import often
 
 import synthdp
 from synthdp.cli import main as cli
-from synthdp.cli import outputs, rescue
 from synthdp.cli.commands.sample import STOPPED
-from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
+from synthdp.cli.shared import outputs, rescue
+from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN
 from synthdp.core.files import writing
 from synthdp.data import rows
 from synthdp.mechanisms import mst
@@ -81,7 +81,7 @@ def assert_rescued(place, outcome, charged, *, folder=None):
 BEFORE_PAYING = {
     "parsing arguments": ("synthdp.cli.main.command_line_parser", 0),
     "loading code": ("synthdp.cli.main.import_module", 0),
-    "checking outputs": ("synthdp.cli.outputs.check_writable", 1),
+    "checking outputs": ("synthdp.cli.shared.outputs.check_writable", 1),
     "reading the schema": ("synthdp.cli.commands.run.load_json", 0),
     "opening the table": ("synthdp.cli.commands.run.open_table", 0),
     "converting the budget": ("synthdp.privacy.accounting.zcdp_rho", 0),
@@ -412,11 +412,11 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
 
 
 _STOPS_WRITING = """
-import sys, time, synthdp.cli.commands.run, synthdp.cli.main, synthdp.cli.outputs
+import sys, time, synthdp.cli.commands.run, synthdp.cli.main, synthdp.cli.shared.outputs
 def write_rows(*_):
     print("writing", flush=True)
     time.sleep(60)
-synthdp.cli.outputs.write_rows = write_rows
+synthdp.cli.shared.outputs.write_rows = write_rows
 synthdp.cli.main.main(sys.argv[1:])
 """
 

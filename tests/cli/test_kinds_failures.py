@@ -15,9 +15,9 @@ from helpers.failing_runs import failing, full
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cli import outputs
 from synthdp.cli.commands import run
 from synthdp.cli.commands.sample import STOPPED
+from synthdp.cli.shared import outputs
 from synthdp.core.errors import SchemaError
 from synthdp.core.files import json_files
 from synthdp.data import rows

@@ -17,7 +17,7 @@ from helpers.cli_runs import (
 )
 from pyarrow.parquet import ParquetFile
 
-from synthdp.cli import outputs
+from synthdp.cli.shared import outputs
 from synthdp.release.drawing import batches
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from synthdp.cli.describing.describe import describe
+from synthdp.cli.commands.describe import describe
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.workload import Workload

@@ -11,7 +11,7 @@ from helpers.failing_runs import failing
 from helpers.families import description, link, random_tables
 from helpers.html_pages import Page
 
-from synthdp.cli import packages
+from synthdp.cli.commands import packages
 from synthdp.release.keeping.journal import Journal
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.linked.linked_marginals import KINDS

@@ -20,7 +20,7 @@ from helpers.failing_runs import failing
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cli import outputs
+from synthdp.cli.shared import outputs
 from synthdp.core.cautions import grouped
 from synthdp.privacy.ledger import PrivacyLedger
 

@@ -38,7 +38,7 @@ ROOMS = {
     "linked": (("package",), ("linking",), ("families",), ("",), ("histories",)),
     "report": (("metrics", "rendering"), ("pages", "prediction"), ("texts", ""), ("linked", "release_pages")),
     "audit": (("asking",), ("",)),
-    "cli": (("arguments", "describing"), ("", "planning"), ("commands",)),
+    "cli": (("arguments", "describing"), ("planning", "shared"), ("commands",), ("",)),
 }  # fmt: skip
 """The floors inside a folder; an empty name is the folder's own files."""
 

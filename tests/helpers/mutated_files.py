@@ -318,7 +318,7 @@ def chained_files(folder):
 def readers(folder):
     """For each kind of file a maker of mutants, what reads one, and the errors that it may raise."""
     import synthdp
-    from synthdp.cli.describing.describe import describe
+    from synthdp.cli.commands.describe import describe
     from synthdp.core.errors import DataFileError, ParameterError, PrivacyError, SchemaError
     from synthdp.core.files.json_files import json_text, load_json
     from synthdp.release.keeping.budget import Budget

@@ -9,8 +9,8 @@ from synthdp.audit.audit import MIN_RUNS, Audit
 from synthdp.audit.audit_text import audit_text, failures
 from synthdp.audit.check_mechanism import QUICK_ENGINE
 from synthdp.audit.game import Game
-from synthdp.cli.announcing import print_text
-from synthdp.cli.status_line import StatusLine
+from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.status_line import StatusLine
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import as_adjacency

@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from synthdp.cli.announcing import print_text
 from synthdp.cli.describing.budget_text import OPEN, describe_budget
+from synthdp.cli.shared.announcing import print_text
 from synthdp.core.files.json_files import json_text
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.settings import as_accounting, as_adjacency

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthdp.cli.announcing import print_text
-from synthdp.cli.describing.describe import describe
-from synthdp.cli.outputs import check_distinct
+from synthdp.cli.commands.describe import describe
+from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically

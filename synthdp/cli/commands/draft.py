@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.outputs import check_distinct, input_files
-from synthdp.cli.packages import draft_package
+from synthdp.cli.commands.packages import draft_package
 from synthdp.cli.planning.readings import readings_of_draft
+from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import check_writable
 from synthdp.data.engines.connecting import files_of, open_source

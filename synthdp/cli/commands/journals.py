@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.announcing import caution, print_text
 from synthdp.cli.describing.journal_text import describe_journal
-from synthdp.cli.outputs import check_distinct
+from synthdp.cli.shared.announcing import caution, print_text
+from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable

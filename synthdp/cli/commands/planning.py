@@ -6,12 +6,12 @@ import argparse
 import sys
 from typing import Any
 
-from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
-from synthdp.cli.outputs import check_rows
-from synthdp.cli.packages import check_package, is_package_file
+from synthdp.cli.commands.packages import check_package, is_package_file
 from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.planning.schema_check import describe_check
+from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.outputs import check_rows
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows

@@ -6,12 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct
-from synthdp.cli.package_reports import check_report_of_package, report_on_package
-from synthdp.cli.packages import is_package_file, refuse_lost_package
+from synthdp.cli.commands.package_reports import check_report_of_package, report_on_package
+from synthdp.cli.commands.packages import is_package_file, refuse_lost_package
+from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import CERTIFICATE_ENDING, check_distinct
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from logging import INFO
 from typing import Any
 
-from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
-from synthdp.cli.histories import check_history, run_history
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import (
+from synthdp.cli.commands.histories import check_history, run_history
+from synthdp.cli.commands.packages import is_package_file, refuse_lost_package, run_package
+from synthdp.cli.shared.announcing import announce, announce_journal, caution
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import (
     check_outputs,
     check_rows,
     check_texts,
@@ -22,8 +23,7 @@ from synthdp.cli.outputs import (
     kept_files,
     write_sample,
 )
-from synthdp.cli.packages import is_package_file, refuse_lost_package, run_package
-from synthdp.cli.rescue import PaidFor, rescuing
+from synthdp.cli.shared.rescue import PaidFor, rescuing
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report, log

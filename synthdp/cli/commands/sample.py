@@ -6,15 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.cli.announcing import announce, caution
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.histories import sample_history
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import (
+from synthdp.cli.commands.histories import sample_history
+from synthdp.cli.commands.packages import sample_package
+from synthdp.cli.shared.announcing import announce, caution
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import (
     check_outputs,
     write_sample,
 )
-from synthdp.cli.packages import sample_package
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.strict_json import parse_json

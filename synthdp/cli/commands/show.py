@@ -2,8 +2,8 @@
 
 import argparse
 
-from synthdp.cli.announcing import print_text
-from synthdp.cli.describing.describe import describe
+from synthdp.cli.commands.describe import describe
+from synthdp.cli.shared.announcing import print_text
 from synthdp.core.files.json_files import json_text
 
 

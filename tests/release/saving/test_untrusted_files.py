@@ -26,7 +26,7 @@ from pathlib import Path
 import networkx, scipy.sparse
 import synthdp
 from synthdp.core.errors import SynthdpError
-from synthdp.cli.describing.describe import describe
+from synthdp.cli.commands.describe import describe
 
 synthdp.load(sys.argv[1])
 pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -327,7 +327,7 @@ def test_slices_and_completions(synthesis):
 
 
 def test_saving_showing_and_certificates(synthesis, tmp_path):
-    from synthdp.cli.describing.describe import describe
+    from synthdp.cli.commands.describe import describe
 
     path = tmp_path / "model.synthdp"
     synthesis.save(path)

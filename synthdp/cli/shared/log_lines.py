@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from logging import DEBUG, INFO, Formatter, StreamHandler
 from typing import TextIO
 
-from synthdp.cli.status_line import StatusLine
+from synthdp.cli.shared.status_line import StatusLine
 from synthdp.core.reporting import LOGGER, Report, silent
 
 

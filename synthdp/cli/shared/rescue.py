@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
-from synthdp.cli.signals import undisturbed_end
+from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.linked.histories.history_synthesis import HistorySynthesis

@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.announcing import print_text
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import CERTIFICATE_ENDING
-from synthdp.cli.packages import is_package_file, refuse_lost_package
+from synthdp.cli.commands.packages import is_package_file, refuse_lost_package
+from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import CERTIFICATE_ENDING
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.reporting import logged

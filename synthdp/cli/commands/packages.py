@@ -11,11 +11,11 @@ from logging import INFO
 from pathlib import Path
 from typing import Any
 
-from synthdp.cli.announcing import announce_journal, caution, print_text, with_replay
 from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.describing.packages import package_facts, package_text
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import (
+from synthdp.cli.shared.announcing import announce_journal, caution, print_text, with_replay
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import (
     CERTIFICATE_ENDING,
     check_distinct,
     check_rows,
@@ -24,7 +24,7 @@ from synthdp.cli.outputs import (
     kept_files,
     saved_files,
 )
-from synthdp.cli.rescue import rescuing
+from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.files.json_files import json_text, load_json, write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason

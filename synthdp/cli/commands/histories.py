@@ -6,11 +6,11 @@ import argparse
 import sys
 from logging import INFO
 
-from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import check_outputs, ended_name_of, write_history
-from synthdp.cli.rescue import rescuing
+from synthdp.cli.shared.announcing import announce, announce_journal, caution
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import check_outputs, ended_name_of, write_history
+from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, log
 from synthdp.data.files.table_file import TableFile

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from synthdp.cli.signals import undisturbed_end
+from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically

@@ -12,7 +12,7 @@ from helpers.failing_runs import failing
 from helpers.stated import release_of
 
 import synthdp
-from synthdp.cli.describing.describe import describe
+from synthdp.cli.commands.describe import describe
 from synthdp.core.errors import DataFileError
 from synthdp.core.sealing import sealed
 from synthdp.learning import learner
