@@ -28,10 +28,10 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_700,
-    "from-measurements": 26_300,
-    "synthesize": 39_750,
-    "run": 47_350,
-    "depth": 33,
+    "from-measurements": 20_600,
+    "synthesize": 34_000,
+    "run": 42_500,
+    "depth": 31,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""

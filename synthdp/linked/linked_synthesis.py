@@ -31,7 +31,7 @@ from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
-from synthdp.release.uncertainty.intervals import cell_labels
+from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.words.headers import listed
 
 

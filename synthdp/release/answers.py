@@ -7,39 +7,23 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import pandas as pd
 
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
-from synthdp.core.reporting import Report, in_notebook, silent
-from synthdp.core.requests import check_rows, check_seed
+from synthdp.core.reporting import Report, silent
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.registry import as_engine
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.release.stating.structure import structure_graph
-from synthdp.release.uncertainty.intervals import cell_labels, with_intervals
-from synthdp.release.uncertainty.refitting import refits
-from synthdp.release.uncertainty.replicates import Replicates
-from synthdp.release.uncertainty.tables import ReplicateTables
+from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE
+from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from networkx import Graph
 
-MAX_REPLICATES = 1000
-"""Tables: their spread is then known to 2 %, and nobody needs it better."""
-
-
-def check_number_of_replicates(m: object, name: str = "m") -> None:
-    """Raise `ParameterError` unless ``m`` is a number of replicates; ``name`` is how the error
-    calls it.
-    """
-    if not isinstance(m, int) or isinstance(m, bool) or not 2 <= m <= MAX_REPLICATES:
-        raise ParameterError(f"{name} is {m!r}; give a number of tables from 2 to {MAX_REPLICATES}")
+    from synthdp.release.uncertainty.replicates import Replicates
 
 
 class Answers(ABC):
@@ -123,6 +107,7 @@ class Answers(ABC):
         if not names:
             raise ParameterError("columns: there is none; name at least one")
         if interval is not None:
+            with_intervals = INTERVALS.load()
             return with_intervals(self.schema, self.measurements, names, interval, self._expected)
         return pd.Series(
             self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count"
@@ -136,7 +121,7 @@ class Answers(ABC):
         seed: int | None = None,
         engine: str | Estimator | None = None,
         report: Report = silent,
-    ) -> Replicates:
+    ) -> "Replicates":
         """Tables that differ as much as the noise left open, for analyses whose intervals allow for
         it.
 
@@ -162,43 +147,8 @@ class Answers(ABC):
         ParameterError
             If ``m``, ``n_rows`` or ``seed`` is out of range, or the engine is unknown.
         """
-        check_number_of_replicates(m)
-        check_seed(seed)
-        if n_rows is not None:
-            check_rows(self.schema.domain, n_rows)
-        if not self.knows_rows:
-            raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
-        name = str(self.certificate.get("engine", {}).get("name", "auto"))
-        fitter = as_engine(name if engine is None else engine)
-
-        report = in_notebook(report)
-
-        def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
-            models = []
-            schema, start = self.schema, self.model
-            for model in refits(
-                schema.domain,
-                self.measurements,
-                schema.constraints,
-                fitter,
-                generators,
-                start=start,
-            ):
-                models.append(model)
-                report("fitting replicates", len(models), m + 1)
-            return models
-
-        rows = round(estimate_total(self.measurements)) if n_rows is None else n_rows
-        tables = ReplicateTables(
-            schema=self.schema,
-            measurements=self.measurements,
-            fits=fits,
-            m=m,
-            n_rows=rows,
-            seed=seed,
-            unused=self.unused,
-        )
-        return Replicates(schema=self.schema, measurements=self.measurements, tables=tables)
+        replicates_of = REPLICATES.load()
+        return replicates_of(self, m, n_rows=n_rows, seed=seed, engine=engine, report=report)
 
     def graph(self) -> "Graph":
         """The release as a graph, to be drawn and analysed.
@@ -234,6 +184,7 @@ class Answers(ABC):
         ([('smoker', 'cough')], [1.5], 0.66)
         """
         sources = {column.name: column.source for column in self.schema.columns}
+        structure_graph = STRUCTURE.load()
         return structure_graph(self.model, self.measurements, sources)
 
     def _repr_html_(self) -> str:

@@ -2,7 +2,7 @@
 are needed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 
 import numpy as np
@@ -14,7 +14,7 @@ from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.requests import check_cliques
 from synthdp.release.uncertainty.cell_estimates import cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
-from synthdp.schema.columns.column import Column
+from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
 MEASURED, MODEL = "measured", "model"
@@ -31,12 +31,6 @@ def check_interval(interval: object, name: str = "interval") -> float:
             f"{name} is {interval!r}; give a probability between 0 and 1, such as 0.95"
         )
     return float(interval)
-
-
-def cell_labels(columns: Schema | Mapping[str, Column], names: Sequence[str]) -> pd.Index:
-    """Labels of the cells of a marginal, those of the last column running fastest."""
-    index = pd.MultiIndex.from_product([columns[name].labels for name in names], names=names)
-    return index if len(names) > 1 else index.get_level_values(0)
 
 
 def with_intervals(

@@ -13,9 +13,7 @@ from typing import final
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import LinearMeasurement, combined_measurements
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.release.uncertainty.cell_estimates import summed_to
 from synthdp.schema.made_up.generated import NOTHING_GENERATED
 from synthdp.schema.schema import Schema
@@ -56,14 +54,8 @@ class Part:
         return cls(small, tuple(whole), kept)
 
     @property
-    def engine(self) -> Estimator:
-        """The exact engine if its tree is small, else one that agrees on overlaps only; neither
-        knows of a prior.
-        """
-        exact = GraphicalModelEstimator()
+    def has_small_tree(self) -> bool:
+        """Whether the exact engine fits it at once, as the junction tree of its cliques is small."""
         cliques = [*(m.clique for m in self.measurements), *(c.clique for c in self.constraints)]
-        return (
-            exact
-            if exact.can_hold(self.schema.domain, cliques, max_cells=MAX_CELLS)
-            else LocalConsistencyEstimator()
-        )
+        domain = self.schema.domain
+        return JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells() <= MAX_CELLS

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
@@ -42,6 +43,8 @@ class ReplicateTables:
         Everything that was measured.
     fits
         What fits all columns.
+    engine_of
+        Which engine fits some columns.
     m
         Number of replicates.
     n_rows
@@ -58,13 +61,18 @@ class ReplicateTables:
         schema: Schema,
         measurements: Sequence[LinearMeasurement],
         fits: Fits,
+        engine_of: Callable[[Part], Estimator],
         m: int,
         n_rows: int,
         seed: int | None,
         unused: Unused,
     ) -> None:
-        self._schema, self._measurements, self._fits = schema, measurements, fits
-        self.n_rows, self._unused = n_rows, unused
+        self._schema = schema
+        self._measurements = measurements
+        self._fits = fits
+        self._engine_of = engine_of
+        self._unused = unused
+        self.n_rows = n_rows
         noise, drawing = np.random.SeedSequence(seed).spawn(2)
         self._noise: list[int] = noise.generate_state(m).tolist()
         self._seeds: list[int] = drawing.generate_state(m + N_CENTRES).tolist()
@@ -92,7 +100,7 @@ class ReplicateTables:
                 part.schema.domain,
                 part.measurements,
                 part.constraints,
-                part.engine,
+                self._engine_of(part),
                 self._generators,
             )
             self._parts[key] = self._all(part.schema, list(fits))

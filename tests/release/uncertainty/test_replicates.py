@@ -10,6 +10,7 @@ import synthdp
 from synthdp.core.domain import Domain
 from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.release.replicating import engine_of
 from synthdp.release.uncertainty.basis import basis_of
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
@@ -64,7 +65,7 @@ def test_refits_spread_as_the_noise_does():
     domain, stddev = Domain(("d",), (4,)), 8.0
     generators = [np.random.default_rng([7, i]) for i in range(300)]
     part = Part.of(Schema.from_dict({"d": 4}), [measured(("d",), stddev)], ["d"])
-    centre, *models = refits(domain, part.measurements, (), part.engine, generators)
+    centre, *models = refits(domain, part.measurements, (), engine_of(part), generators)
     spread = np.std([model.marginal(("d",)).values for model in models], axis=0)
     np.testing.assert_allclose(spread, stddev, rtol=0.35)
     mean = np.mean([model.marginal(("d",)).values for model in models], axis=0)

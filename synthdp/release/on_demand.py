@@ -1,0 +1,49 @@
+"""What a release needs only at times, by name: each is loaded when it is first asked for.
+
+Whoever makes a release, or draws from it, loads none of this. Names go down like imports, and no
+other file of this folder names a module that is still to be loaded, but `registry` its recipes and
+engines.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from networkx import Graph
+
+    from synthdp.release.uncertainty.replicates import Replicates
+
+Named = TypeVar("Named", covariant=True)
+
+
+@final
+@dataclass(frozen=True)
+class OnDemand(Generic[Named]):
+    """A function or class by its module and name."""
+
+    name: str
+
+    def load(self) -> Named:
+        """The function or class itself; its module is imported if it was not yet."""
+        module, _, attribute = self.name.partition(":")
+        found: Named = getattr(import_module(module), attribute)
+        return found
+
+
+INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
+    "synthdp.release.uncertainty.intervals:with_intervals"
+)
+"""Counts of a marginal with limits; for `Synthesis.marginal` with ``interval``."""
+
+REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
+    "synthdp.release.replicating:replicates_of"
+)
+"""Tables that differ as much as the noise left open; for `Synthesis.replicates`."""
+
+STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
+    "synthdp.release.stating.structure:structure_graph"
+)
+"""A release as a graph, which needs networkx; for `Synthesis.graph`."""

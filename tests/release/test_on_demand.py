@@ -1,0 +1,49 @@
+"""What a release needs only at times is loaded when it is asked for, and no sooner."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+
+from synthdp.release import on_demand
+from synthdp.release.on_demand import OnDemand
+
+NAMED = {name: named for name, named in vars(on_demand).items() if isinstance(named, OnDemand)}
+
+SIMPLE_RELEASE = """
+import sys
+from itertools import pairwise
+from synthdp import Domain, LinearMeasurement, from_measurements
+counts = LinearMeasurement(("smoker",), [70.0, 30.0], 1.5)
+synthesis = from_measurements(Domain(("smoker",), (2,)), [counts])
+assert len(synthesis.sample(seed=0)) == 100
+assert len(synthesis.marginal(["smoker"])) == 2
+print(*sorted(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_name_is_there(name):
+    assert callable(NAMED[name].load())
+
+
+def test_every_name_says_what_it_is_for():
+    body = ast.parse(inspect.getsource(on_demand)).body
+    described = {
+        node.target.id: ast.literal_eval(after.value)
+        for node, after in pairwise(body)
+        if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr)
+    }
+    assert described.keys() == NAMED.keys()
+    assert all(text.endswith(".") for text in described.values())
+
+
+def test_a_simple_release_is_made_and_drawn_without_them():
+    command = [sys.executable, "-c", SIMPLE_RELEASE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "synthdp.release.synthesis" in loaded
+    assert loaded.isdisjoint(named.name.partition(":")[0] for named in NAMED.values())
