@@ -36,9 +36,9 @@ from synthdp.core.cliques import Clique, all_k_way
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SynthdpError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.loss import MarginalLoss

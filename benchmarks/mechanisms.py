@@ -44,9 +44,9 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import all_k_way
 from synthdp.core.errors import SynthdpError
 from synthdp.core.reporting import Report, silent
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import CodedTable, decode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release

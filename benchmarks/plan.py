@@ -21,9 +21,9 @@ import numpy as np
 from mechanisms import DATA_SETS, DELTA, FILES, loaded, mean_error
 from synthdp.cli.planning.expected_accuracy import expected_accuracy
 from synthdp.core.cliques import all_k_way
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
 from synthdp.schema.schema import Schema

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.learning.budgets import MIN_COLUMNS, min_mass, takes_thresholds
 from synthdp.learning.learner import LearntColumn, learn_columns
 from synthdp.privacy.accounting import Accounting

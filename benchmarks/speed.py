@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from synthdp.core.domain import Domain
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
 from synthdp.privacy.noise.gaussian import gaussian_noise
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.release import Release

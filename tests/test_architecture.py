@@ -29,8 +29,8 @@ CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_700,
     "from-measurements": 20_600,
-    "synthesize": 34_000,
-    "run": 42_500,
+    "synthesize": 29_750,
+    "run": 38_800,
     "depth": 31,
     "up": 0,
 }
@@ -113,6 +113,7 @@ def test_third_party_imports_belong_to_the_floor():
 
 ROOM_OF_MODULE = {
     "synthdp.schema.columns.reading": RECORDS,
+    "synthdp.data.loading": RECORDS,
     "synthdp.schema.columns.column": RECORDS,
     "synthdp.data.asking.asking": ENGINES,
     "synthdp.linked.package.view": LINKING,

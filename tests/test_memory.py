@@ -55,7 +55,7 @@ def runs(script, *arguments):
 
 READING = """
 from synthdp.data.files import csv_blocks, parquet_file
-from synthdp.data.records.loading import read_coded
+from synthdp.data.loading import read_coded
 from synthdp.schema.schema import Schema
 
 folder, megabytes, *endings = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
@@ -122,7 +122,7 @@ import dask
 import dask.dataframe as dd
 import pandas as pd
 from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.schema.open_schema import OpenSchema
 
 dask.config.set(scheduler="synchronous")  # a thread more would take memory of its own

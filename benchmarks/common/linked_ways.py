@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import synthdp
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.privacy.ledger import PrivacyLedger

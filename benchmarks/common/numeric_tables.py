@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from common.made_up import schema_of, survey
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import decode
-from synthdp.data.records.loading import read_coded
 from synthdp.schema.schema import Schema
 
 BINS = 32

@@ -1,42 +1,89 @@
 """Rows of any kind, from a file, in memory, in partitions or in an engine, as a release takes them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import pandas as pd
 
 from synthdp.data.asking.chunked_table import ChunkedTable
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.files.tables import open_table
-from synthdp.data.frames.containers import opened
-from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.records.held_table import HeldTable
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
+from synthdp.data.openers import opener
+from synthdp.data.tables import open_table
+from synthdp.schema.columns.column import Column
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.open_schema import OpenSchema
+
+if TYPE_CHECKING:
+    from synthdp.data.engines.engine_frame import EngineFrame
+    from synthdp.data.engines.tables.engine_table import EngineTable
+    from synthdp.data.frames.form import TableForm
+    from synthdp.data.records.held_table import HeldTable
 
 Here: TypeAlias = ChunkedTable | pd.DataFrame
 """A table that was opened and is read in this process, of which no row has been read."""
 
-Given: TypeAlias = Here | EngineFrame
+Given: TypeAlias = "Here | EngineFrame"
 """A table that was opened, wherever it is."""
 
-Rows: TypeAlias = HeldTable | EngineTable
-"""Rows until their domain is known. All have a unit of privacy, values to learn from, and counts by
-a closed schema.
-"""
+
+@final
+class GivenTable:
+    """A table of any kind as a door is given it, before any row of it is read.
+
+    Parameters
+    ----------
+    data
+        The path of a file, or a table in memory, in partitions or in an engine.
+
+    Raises `ParameterError` if it is none of them, and as the library of a table that cannot say its
+    columns.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self._given: Given | None = None
+        self._dtypes: Mapping[str, Any] | None = None
+        self._container: Any = None
+        if not isinstance(data, str | PathLike):
+            elsewhere = partitioned(data)
+            elsewhere = engine_frame(data) if elsewhere is None else elsewhere
+            table = opener("frame")(data if elsewhere is None else elsewhere.empty)
+            self._given = table.frame if elsewhere is None else elsewhere
+            self._dtypes = table.dtypes
+            self._container = table.container
+
+    @property
+    def dtypes(self) -> Mapping[str, Any] | None:
+        """The dtypes of its columns; None of a file."""
+        return self._dtypes
+
+    def opened(self, dialect: Dialect) -> AbstractContextManager[Given]:
+        """The table, open to the end of the block; raises as `open_table`."""
+        return open_table(self._data, dialect) if self._given is None else nullcontext(self._given)
+
+    def form(self, dtypes: Mapping[str, Any], columns: Iterable[Column]) -> "TableForm":
+        """What is drawn looks like this table, as far as its dtypes are public; see `form_of`."""
+        form: TableForm = opener("form")(self._container, dtypes, columns)
+        return form
 
 
-def engine_frame(data: Any) -> EngineFrame | None:
+def partitioned(data: Any) -> Any:
+    """What was given as a `PartitionedFrame`; None if it is in no partitions."""
+    return None if isinstance(data, str | PathLike | pd.DataFrame) else opener("partitions")(data)
+
+
+def engine_frame(data: Any) -> "EngineFrame | None":
     """What was given as a table in an engine; None if it is none. Raises as `EngineFrame.of`."""
     import narwhals as nw
 
     if isinstance(data, str | PathLike | pd.DataFrame) or partitioned(data) is not None:
         return None
-    return EngineFrame.of(data) if nw.dependencies.is_into_lazyframe(data) else None
+    if not nw.dependencies.is_into_lazyframe(data):
+        return None
+    frame: EngineFrame = opener("engine").of(data)
+    return frame
 
 
 @contextmanager
@@ -52,7 +99,18 @@ def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
             yield table
     else:
         found = partitioned(data)
-        yield opened(data, name).frame if found is None else found
+        yield opener("frame")(data, name).frame if found is None else found
+
+
+def opened_source(address: str, table: str) -> "AbstractContextManager[EngineFrame]":
+    """A table in a database, to the end of the block; see `connecting.open_source`."""
+    frame: AbstractContextManager[EngineFrame] = opener("database")(address, table)
+    return frame
+
+
+def files_of(address: str | None) -> tuple[str, ...]:
+    """The files that the database of an address lies in, as far as it is one in files."""
+    return () if address is None else tuple(opener("files of a database")(address))
 
 
 def whole_frame(data: object, *, name: str = "data") -> pd.DataFrame:
@@ -73,13 +131,13 @@ def rows_of(
     unit: str | None = None,
     max_rows: int = 1,
     progress: Callable[[float], object] | None = None,
-) -> Callable[[], Rows]:
+) -> "Callable[[], HeldTable | EngineTable]":
     """What gives the rows when it is called; before that nothing is read, and all is checked that
     needs no row.
 
     Parameters are those of `held_rows`; raises as `EngineTable.of`, and when called as `held_rows`.
     """
-    if isinstance(given, EngineFrame):
-        table = EngineTable.of(given, schema, unit=unit, max_rows=max_rows)
-        return table.prepared
-    return lambda: held_rows(given, schema, unit=unit, max_rows=max_rows, progress=progress)
+    if isinstance(given, ChunkedTable | pd.DataFrame):
+        return lambda: held_rows(given, schema, unit=unit, max_rows=max_rows, progress=progress)
+    table: EngineTable = opener("rows in an engine").of(given, schema, unit=unit, max_rows=max_rows)
+    return table.prepared

@@ -10,7 +10,7 @@ import pandas as pd
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, finishing, silent
-from synthdp.data.records.loading import chunks_of
+from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here, engine_frame, header_of, opened_here, whole_frame
 from synthdp.inference.estimator import Estimator
 from synthdp.linked.linked_release import LinkedRelease

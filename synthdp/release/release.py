@@ -13,7 +13,6 @@ from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, silent
 from synthdp.core.workload import Workload
-from synthdp.data.rows import Rows
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
@@ -34,6 +33,7 @@ from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
 from synthdp.release.registry import as_engine, as_mechanism
+from synthdp.release.rows import Rows, are_rows
 from synthdp.release.settings import (
     DOMAIN_SHARE,
     as_adjacency,
@@ -223,7 +223,7 @@ class Release:
         try:
             schema = self._learnt(source, report, witness)
             placed = schema.with_unread_places(self._placed(source, schema))
-            counts = source.counted(placed) if isinstance(source, Rows) else source
+            counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
             asked = PrivateTable(
                 counts, self._ledger, randomness=self._randomness, memory=self._kept.journal
             )
@@ -258,11 +258,12 @@ class Release:
             raise ParameterError(
                 f"source: unit and most rows are {bound}, not those of the release; read the rows anew"
             )
-        if isinstance(source, Rows):
+        if are_rows(source):
             return
         if self._schema.is_open:
             raise ParameterError("source: it counts codes, but the schema is open; give rows")
-        if source.domain not in (self._schema.largest_domain, self._placed_domain(source)):
+        counts = cast(CountSource, source)
+        if counts.domain not in (self._schema.largest_domain, self._placed_domain(counts)):
             raise ParameterError(
                 "source: its domain is not that of the schema; count the columns that the schema has"
             )
@@ -275,9 +276,10 @@ class Release:
         """The attributes of which unread values have a place: all where rows are read, else those
         that have one.
         """
-        if isinstance(source, Rows):
+        if are_rows(source):
             return list(schema.names)
-        sizes = dict(zip(source.domain.attributes, source.domain.shape, strict=True))
+        domain = cast(CountSource, source).domain
+        sizes = dict(zip(domain.attributes, domain.shape, strict=True))
         return [
             column.name for column in schema.columns if sizes.get(column.name) == column.size + 1
         ]
@@ -287,7 +289,7 @@ class Release:
     ) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
-        if not isinstance(source, Rows) or not schema.is_open:
+        if not are_rows(source) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
         values = PrivateValues(

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -10,12 +9,7 @@ from synthdp.core.cautions import grouped
 from synthdp.core.errors import CautionWarning
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
-from synthdp.data.files.tables import open_table
-from synthdp.data.frames.containers import PANDAS, opened
-from synthdp.data.frames.form import TableForm
-from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.frames.restoring import released_dtypes
-from synthdp.data.rows import engine_frame, header_of, rows_of
+from synthdp.data.rows import GivenTable, header_of, rows_of
 from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
@@ -182,17 +176,11 @@ def synthesize(
     """
     max_rows = checked_rows(unit, max_rows_per_unit)
     said = {} if about is None else {"about": read_about(about)}
-    frame = partitioned(data) or engine_frame(data)
-    table = (
-        None if isinstance(data, str | PathLike) else opened(data if frame is None else frame.empty)
+    table = GivenTable(data)
+    declared, public_dtypes = settled_schema(
+        schema, kinds, table.dtypes, unit=unit, dialect=dialect
     )
-    dtypes = None if table is None else table.dtypes
-    declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)
-    with (
-        open_table(data, declared.dialect)
-        if table is None
-        else nullcontext(frame or table.frame) as source
-    ):
+    with table.opened(declared.dialect) as source:
         public = declared.reordered(header_of(source), unit=unit)
         run = Release(
             schema=public,
@@ -213,10 +201,7 @@ def synthesize(
         rows = rows_of(source, public, unit=unit, max_rows=max_rows)
         with run.kept(journal, budget, budget_note):
             found = run.of(rows(), report=report, rescue=rescue)
-    container = table.container if table else PANDAS
-    synthesis = found.in_form(
-        TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns))
-    )
+    synthesis = found.in_form(table.form(public_dtypes, found.schema.table_columns))
     fitting = (
         synthesis.fitted.status.caution if synthesis.fitted is not None else ""
     )  # what a fit says of itself

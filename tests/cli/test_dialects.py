@@ -11,7 +11,7 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
-from synthdp.data.files.tables import open_table
+from synthdp.data.tables import open_table
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.kinds import schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.release.release import Release
 from synthdp.schema.open_schema import OpenSchema

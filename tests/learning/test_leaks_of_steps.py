@@ -9,8 +9,8 @@ from helpers.flows import Frozen, run_of
 from helpers.random_tables import LOUD, moves
 
 from synthdp.core.grid import Grid
+from synthdp.data.loading import held_rows
 from synthdp.data.records import held_columns
-from synthdp.data.records.loading import held_rows
 from synthdp.schema.axes.points import STEPS
 from synthdp.schema.open_schema import OpenSchema
 

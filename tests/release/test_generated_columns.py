@@ -14,8 +14,8 @@ from helpers.reach import reachable
 import synthdp
 from synthdp.core.errors import MissingExtraError, ParameterError, SchemaError
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.data.loading import held_rows
 from synthdp.data.records import held_table
-from synthdp.data.records.loading import held_rows
 from synthdp.release import release
 from synthdp.release.loading import load
 from synthdp.schema.open_schema import OpenSchema

@@ -10,9 +10,9 @@ from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.data.loading import held_rows
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import held_rows
 from synthdp.learning import budgets
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release

@@ -10,9 +10,9 @@ import pytest
 from helpers.families import package, random_tables
 
 import synthdp
-from synthdp.data.files.tables import open_table
 from synthdp.data.frames.containers import opened
 from synthdp.data.rows import rows_of
+from synthdp.data.tables import open_table
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 

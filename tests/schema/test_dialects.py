@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from synthdp.core.errors import DataFileError, MissingExtraError, SchemaError
 from synthdp.data.files import csv_blocks as csvblocks_module
-from synthdp.data.files.tables import open_table, write_frame
+from synthdp.data.tables import open_table, write_frame
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of, properties_of
 
 SECRET = "SeCrEt"

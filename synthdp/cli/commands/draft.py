@@ -11,11 +11,11 @@ from synthdp.cli.planning.readings import readings_of_draft
 from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import check_writable
-from synthdp.data.engines.connecting import files_of, open_source
 from synthdp.data.files.drafting import draft_of
 from synthdp.data.files.file_set import is_partitioned
-from synthdp.data.files.tables import open_table
 from synthdp.data.frames.containers import opened
+from synthdp.data.rows import files_of, opened_source
+from synthdp.data.tables import open_table
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.draft import KINDS_NOTE, draft_from_frame, draft_of_kinds
 
@@ -41,7 +41,7 @@ def draft_command(options: argparse.Namespace) -> None:
 def _draft(options: argparse.Namespace, files: tuple[str, ...]) -> dict[str, Any]:
     dialect = Dialect.of(given_dialect(options, *files) or {})
     if options.source is not None:
-        with open_source(options.source, options.table) as held:
+        with opened_source(options.source, options.table) as held:
             return draft_from_frame(opened(held.empty).frame) | dialect.as_property()
     with open_table(options.input, dialect) as table:
         return draft_of(table) | dialect.as_property()

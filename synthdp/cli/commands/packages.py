@@ -31,7 +31,7 @@ from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason
 from synthdp.core.reporting import log
 from synthdp.core.requests import most_rows
 from synthdp.data.files.formats import is_named_as_table, is_text
-from synthdp.data.files.tables import check_kind, open_table, write_frame
+from synthdp.data.tables import check_kind, open_table, write_frame
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package

@@ -28,13 +28,12 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report, log
 from synthdp.core.requests import most_rows
-from synthdp.data.engines.connecting import files_of, open_source
-from synthdp.data.engines.engine_frame import EngineFrame
 from synthdp.data.files.table_file import TableFile
-from synthdp.data.files.tables import open_table
-from synthdp.data.rows import Rows, header_of, rows_of
+from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
+from synthdp.data.tables import open_table
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.release import Release
+from synthdp.release.rows import Rows
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
@@ -107,7 +106,7 @@ def run_command(options: argparse.Namespace) -> None:
 
 def _rows(
     schema: OpenSchema,
-    table: TableFile | EngineFrame,
+    table: Given,
     options: argparse.Namespace,
     max_rows: int,
     status: Report,
@@ -122,13 +121,11 @@ def _rows(
     )
 
 
-def _opened(
-    options: argparse.Namespace, schema: OpenSchema
-) -> AbstractContextManager[TableFile | EngineFrame]:
+def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[Given]:
     """The table that is given, in a file or in a database."""
     if options.source is None:
         return open_table(options.input, schema.dialect)
-    return open_source(options.source, options.table)
+    return opened_source(options.source, options.table)
 
 
 def _save(

@@ -19,8 +19,8 @@ from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
-from synthdp.data.files.tables import open_table
 from synthdp.data.frames.form import PLAIN_FORM
+from synthdp.data.tables import open_table
 from synthdp.linked import linked_archive
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.histories.loading import load as load_any

@@ -22,7 +22,7 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.csv_text import write_csv
 from synthdp.data.files.file_set import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
-from synthdp.data.files.tables import check_kind, write_frame, write_pieces, write_rows
+from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.stating.certificate import UNKNOWN_ROWS

@@ -4,6 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, fstat
 from pathlib import Path
 from typing import BinaryIO, final
@@ -11,7 +12,12 @@ from typing import BinaryIO, final
 import pandas as pd
 
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.data.files.csv_blocks import checked_block, header_names, whole_records
+from synthdp.data.files.csv_blocks import (
+    CsvStructureError,
+    checked_block,
+    header_names,
+    whole_records,
+)
 from synthdp.data.files.csv_text import as_utf8, marks_of, unpacked
 from synthdp.data.files.fields import frame_of
 from synthdp.data.files.formats import file_kind
@@ -60,6 +66,15 @@ class CsvFile(TableFile):
             self._refuse(
                 f"its header has no {delimiter!r}; if {found!r} separates the columns, {way_out}"
             )
+
+    @contextmanager
+    def _expected_failures(self) -> Iterator[None]:
+        """As of any file; and what is no CSV becomes `DataFileError`, too."""
+        with super()._expected_failures():
+            try:
+                yield
+            except CsvStructureError as error:
+                self._refuse(str(error))
 
     def _opened(self) -> BinaryIO:
         if str(self._path) == STANDARD_STREAM:

@@ -15,6 +15,7 @@ from synthdp.core.errors import DataFileError
 from synthdp.data.files.excel_numbers import readable
 from synthdp.data.files.formats import import_calamine, import_xlsxwriter
 from synthdp.data.files.table_file import BATCH_ROWS, TableFile
+from synthdp.schema.dialect import USUAL, Dialect
 
 MAX_ROWS, MAX_COLUMNS, MAX_CHARACTERS = 2**20 - 1, 2**14, 2**15 - 1
 """What a sheet holds below its header, and a cell of text [Excel's specifications and limits]."""
@@ -36,14 +37,14 @@ class ExcelFile(TableFile):
     days as Python holds.
     """
 
-    def __init__(self, path: str | PathLike[str], sheet: str | None = None) -> None:
+    def __init__(self, path: str | PathLike[str], dialect: Dialect = USUAL) -> None:
         super().__init__(path)
         calamine = import_calamine()
         self._n_read = 0
         with self._expected_failures(), Path(path).open("rb") as stream:
             try:
                 book = calamine.CalamineWorkbook.from_filelike(stream)
-                name = self._sheet_of(book, sheet)
+                name = self._sheet_of(book, dialect.sheet)
                 stream.seek(0)
                 if (tame := readable(stream, name)) is not stream:
                     book = calamine.CalamineWorkbook.from_filelike(tame)

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import DataFileError
-from synthdp.core.files.writing import STANDARD_STREAM, reason
-from synthdp.data.files.formats import Packing, file_kind
+from synthdp.core.files.writing import reason
+from synthdp.data.files.formats import Packing, file_kind, is_set
 from synthdp.data.files.table_file import TableFile
 from synthdp.schema.words.texts import is_writable
 from synthdp.schema.words.with_columns import with_columns
@@ -30,15 +30,6 @@ _NO_PARTS = (".", "_")
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """In a folder's name for a missing value."""
-
-
-def is_set(path: str | PathLike[str]) -> bool:
-    """Whether a path names a folder, or is a pattern such as ``part-*.csv`` and not the name of a
-    file.
-    """
-    if str(path) in ("", STANDARD_STREAM) or Path(path).is_file():
-        return False
-    return Path(path).is_dir() or glob.has_magic(str(path))
 
 
 def parts_of(path: str | PathLike[str]) -> tuple[str, ...]:
@@ -208,6 +199,13 @@ def _shown(root: str | PathLike[str], part: str) -> str:
 
 def _refuse(path: str | PathLike[str], problem: str) -> NoReturn:
     raise DataFileError(f"{str(path)!r}: {problem}")
+
+
+def open_set(path: str | PathLike[str], open_part: Callable[[str], TableFile]) -> "FileSet":
+    """The table in the files that a path stands for, each of which is opened by ``open_part``;
+    raises `DataFileError` as `parts_of`, or if they are not one table.
+    """
+    return FileSet(path, parts_of(path), open_part)
 
 
 @final

@@ -1,10 +1,11 @@
 """Which kind of file a path names: the one place where endings are known, and what each kind needs."""
 
+import glob
 from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import final
 
@@ -75,6 +76,15 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
     raise DataFileError(
         f"{str(path)!r}: its ending is not known; use one of {endings}; .gz or .zst after CSV"
     )
+
+
+def is_set(path: str | PathLike[str]) -> bool:
+    """Whether a path names a folder, or is a pattern such as ``part-*.csv`` and not the name of a
+    file.
+    """
+    if str(path) in ("", STANDARD_STREAM) or Path(path).is_file():
+        return False
+    return Path(path).is_dir() or glob.has_magic(str(path))
 
 
 def is_text(path: str | PathLike[str]) -> bool:

@@ -13,6 +13,7 @@ import pandas as pd
 from synthdp.core.errors import DataFileError
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.data.files.table_file import BATCH_ROWS, TableFile
+from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.words.with_columns import with_columns
 
 _BUFFER_BYTES = 2**18
@@ -28,7 +29,7 @@ class ParquetFile(TableFile):
     day. What cannot be unpacked is damaged, whatever its values are.
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], dialect: Dialect = USUAL) -> None:  # noqa: ARG002
         super().__init__(path)
         self._pyarrow: Any = import_pyarrow()
         pyarrow = self._pyarrow

@@ -15,7 +15,6 @@ import pandas as pd
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import reason
 from synthdp.data.asking.chunked_table import ChunkedTable
-from synthdp.data.files.csv_blocks import CsvStructureError
 
 BATCH_ROWS = 100_000
 """Rows of a typed file that are read at a time: about as many as a block of CSV holds."""
@@ -76,8 +75,6 @@ class TableFile(ChunkedTable):
         """Turn what reading a damaged file raises into `DataFileError`."""
         try:
             yield
-        except CsvStructureError as error:
-            self._refuse(str(error))
         except (EOFError, zlib.error, gzip.BadGzipFile):
             self._refuse("it is damaged or not a gzip file; make it again")
         except (OSError, ValueError) as error:

@@ -1,13 +1,14 @@
 """Forms: what drawn tables look like, as far as the table that was given is public."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import pandas as pd
 
 from synthdp.data.frames.containers import PANDAS, Container
-from synthdp.data.frames.restoring import restored
+from synthdp.data.frames.restoring import released_dtypes, restored
+from synthdp.schema.columns.column import Column
 
 
 @final
@@ -35,6 +36,15 @@ class TableForm:
             {} if text else {name: dtype for name, dtype in self.dtypes.items() if name not in kept}
         )
         return self.container.filled(restored(frame, dtypes) if dtypes else frame)
+
+
+def form_of(
+    container: Container | None, dtypes: Mapping[str, Any], columns: Iterable[Column]
+) -> TableForm:
+    """What a table is drawn in that was given in a container (None: in a file), some dtypes of which
+    are public; ``columns`` are those of the released schema, and dtypes say no more than they do.
+    """
+    return TableForm(PANDAS if container is None else container, released_dtypes(dtypes, columns))
 
 
 PLAIN_FORM = TableForm()

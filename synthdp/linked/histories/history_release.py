@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Self, final
 
 from synthdp.core.reporting import Report, finishing, silent
-from synthdp.data.records.loading import chunks_of
+from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here
 from synthdp.inference.estimator import Estimator
 from synthdp.linked.histories.history_package import (

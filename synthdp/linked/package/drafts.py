@@ -9,7 +9,7 @@ from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import reason
 from synthdp.data.files.drafting import draft_of
 from synthdp.data.files.formats import file_kind
-from synthdp.data.files.tables import open_table
+from synthdp.data.tables import open_table
 from synthdp.schema.draft import NOTE
 
 PACKAGE_NOTE = (

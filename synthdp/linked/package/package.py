@@ -15,7 +15,7 @@ from typing import Any, Self, final
 import pandas as pd
 
 from synthdp.core.files.json_files import load_json
-from synthdp.data.files.tables import open_table
+from synthdp.data.tables import open_table
 from synthdp.linked.package.joined import (
     Joined,
     Lookup,

@@ -16,7 +16,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, finishing, in_notebook, silent, steps
 from synthdp.core.requests import check_seed
 from synthdp.core.version import __version__
-from synthdp.data.records.loading import chunks_of
+from synthdp.data.loading import chunks_of
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.linked.families.given_tables import referred_rows
 from synthdp.linked.linking.linked_rows import (

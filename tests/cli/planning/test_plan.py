@@ -21,9 +21,9 @@ from synthdp.cli.planning.expected_accuracy import (
 from synthdp.cli.planning.plan import Plan, Want
 from synthdp.core.cliques import all_k_way
 from synthdp.core.domain import Domain
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
 from synthdp.privacy.accounting import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

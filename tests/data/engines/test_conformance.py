@@ -13,10 +13,10 @@ from synthdp.core.grid import Grid
 from synthdp.data.engines.engine_frame import WHITE_SPACE, EngineFrame
 from synthdp.data.engines.persons import bounded
 from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.files.tables import open_table
 from synthdp.data.frames.containers import opened
 from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
+from synthdp.data.tables import open_table
 from synthdp.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,7 +12,7 @@ from synthdp.core.errors import SchemaError
 from synthdp.data.engines.engine_frame import EngineFrame
 from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.data.frames.containers import opened
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(

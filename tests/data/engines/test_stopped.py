@@ -16,8 +16,8 @@ from synthdp import synthesize
 from synthdp.core.errors import DataFileError, SourceError
 from synthdp.data.engines import engine_frame
 from synthdp.data.files import csv_blocks
-from synthdp.data.files.tables import open_table
-from synthdp.data.records.loading import read_coded
+from synthdp.data.loading import read_coded
+from synthdp.data.tables import open_table
 from synthdp.release.keeping.journal import Journal
 from synthdp.schema.schema import Schema
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from synthdp.core.errors import DataFileError, MissingExtraError
 from synthdp.data.files.excel_file import write_excel
-from synthdp.data.files.tables import check_kind, open_table, write_frame
-from synthdp.data.records.loading import read_coded
+from synthdp.data.loading import read_coded
+from synthdp.data.tables import check_kind, open_table, write_frame
 from synthdp.schema.columns.reading import is_missing
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.schema import Schema

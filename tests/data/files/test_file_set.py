@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from synthdp import synthesize
 from synthdp.core.errors import DataFileError
 from synthdp.data.files.file_set import is_part, parts_of
-from synthdp.data.files.tables import open_table
-from synthdp.data.records.loading import read_coded
+from synthdp.data.loading import read_coded
+from synthdp.data.tables import open_table
 from synthdp.schema.schema import Schema
 
 SCHEMA = Schema.from_dict(

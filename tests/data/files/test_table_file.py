@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from synthdp.core.errors import DataFileError, MissingExtraError, SchemaError
 from synthdp.data.files import csv_blocks as csvblocks_module
-from synthdp.data.files.tables import open_table, write_frame
-from synthdp.data.records.loading import read_coded
+from synthdp.data.loading import read_coded
+from synthdp.data.tables import open_table, write_frame
 from synthdp.schema.schema import Schema
 
 SCHEMA = Schema.from_dict(

@@ -16,7 +16,7 @@ from helpers.values import counted
 from synthdp.core.errors import PrivacyError, SchemaError, SourceError
 from synthdp.core.grid import Grid
 from synthdp.data.frames.partitioned_frame import PartitionedFrame, partitioned
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.schema.open_schema import OpenSchema
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from helpers.paths import ROOT
 
-from synthdp.data.files.tables import write_frame
+from synthdp.data.loading import read_coded
 from synthdp.data.records.codec import decode, encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.loading import read_coded
+from synthdp.data.tables import write_frame
 from synthdp.schema.schema import Schema
 
 ADULT = ROOT.parent / "shared" / "data" / "adult" / "adult.csv"

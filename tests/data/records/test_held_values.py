@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 
 from synthdp.core.errors import ParameterError, PrivacyError, SchemaError
 from synthdp.core.grid import MAX_POINT, Grid
-from synthdp.data.files.tables import open_table
+from synthdp.data.loading import held_rows
 from synthdp.data.records.codec import encode
 from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.records.loading import held_rows
+from synthdp.data.tables import open_table
 from synthdp.schema.axes.points import decimal_points, decimals_of, exponents_of, integer_points
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema

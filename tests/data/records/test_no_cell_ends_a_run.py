@@ -13,8 +13,8 @@ import pytest
 import synthdp
 from synthdp.core.errors import SchemaError, SourceError, SynthdpError
 from synthdp.data.frames.containers import opened
+from synthdp.data.loading import held_rows, read_coded
 from synthdp.data.records.codec import encode
-from synthdp.data.records.loading import held_rows, read_coded
 from synthdp.data.rows import engine_frame, opened_here, rows_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.schema.open_schema import OpenSchema

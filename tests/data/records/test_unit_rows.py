@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.grid import Grid
+from synthdp.data.loading import held_rows
 from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.records.loading import held_rows
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.schema.open_schema import OpenSchema
 

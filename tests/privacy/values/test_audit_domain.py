@@ -28,14 +28,14 @@ from hypothesis import strategies as st
 from synthdp.core.grid import READ, Grid
 from synthdp.data.files import csv_blocks as csvblocks
 from synthdp.data.files import table_file as files
-from synthdp.data.files.tables import open_table
 from synthdp.data.frames.containers import opened
+from synthdp.data.loading import held_rows
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.held_columns import HeldColumn
 from synthdp.data.records.held_table import HeldSource, HeldTable
-from synthdp.data.records.loading import held_rows
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.data.records.vocabulary import Vocabulary
+from synthdp.data.tables import open_table
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.unit import Adjacency

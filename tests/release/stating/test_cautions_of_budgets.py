@@ -8,7 +8,7 @@ from oracles.privacy import Seeded
 import synthdp
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import CLEAR_TOTAL, LinearMeasurement, clear_total, estimate_total
-from synthdp.data.records.loading import held_rows
+from synthdp.data.loading import held_rows
 from synthdp.release.release import Release
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, cautions
 from synthdp.schema.open_schema import OpenSchema

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from synthdp.core.errors import SchemaError
-from synthdp.data.files.tables import open_table
+from synthdp.data.loading import held_rows
 from synthdp.data.records.codec import decode, encode
-from synthdp.data.records.loading import held_rows
+from synthdp.data.tables import open_table
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 

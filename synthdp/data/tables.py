@@ -7,13 +7,9 @@ from typing import BinaryIO
 import pandas as pd
 
 from synthdp.core.files.writing import write_atomically
-from synthdp.data.files.csv_file import CsvFile
-from synthdp.data.files.csv_text import write_csv
-from synthdp.data.files.excel_file import ExcelFile, check_fits, write_excel
-from synthdp.data.files.file_set import FileSet, is_set, parts_of
-from synthdp.data.files.formats import FileKind, Format, check_extras, file_kind
-from synthdp.data.files.parquet_file import ParquetFile, write_parquet, write_parquet_pieces
+from synthdp.data.files.formats import FileKind, Format, check_extras, file_kind, is_set
 from synthdp.data.files.table_file import TableFile
+from synthdp.data.openers import opener, writer
 from synthdp.schema.dialect import USUAL, Dialect
 
 
@@ -37,12 +33,12 @@ def open_table(path: str | PathLike[str], dialect: Dialect = USUAL) -> TableFile
     MissingExtraError
         If a library is not installed that its kind needs.
     """
+    table: TableFile
     if is_set(path):
-        return FileSet(path, parts_of(path), lambda part: open_table(part, dialect))
-    kind = file_kind(path)
-    if kind.format is Format.PARQUET:
-        return ParquetFile(path)
-    return ExcelFile(path, dialect.sheet) if kind.format is Format.EXCEL else CsvFile(path, dialect)
+        table = opener("set of files")(path, lambda part: open_table(part, dialect))
+    else:
+        table = opener(file_kind(path).format.value)(path, dialect)
+    return table
 
 
 def check_kind(path: str | PathLike[str], n_rows: int | None) -> None:
@@ -53,7 +49,7 @@ def check_kind(path: str | PathLike[str], n_rows: int | None) -> None:
     """
     check_extras(path)
     if file_kind(path).format is Format.EXCEL:
-        check_fits(n_rows or 0, 0)
+        writer("size of Excel")(n_rows or 0, 0)
 
 
 def write_frame(
@@ -88,11 +84,11 @@ def write_rows(
 ) -> None:
     """Write a table to an open stream; see `write_frame`."""
     if kind.format is Format.PARQUET:
-        write_parquet(frame, stream)
+        writer("Parquet")(frame, stream)
     elif kind.format is Format.EXCEL:
-        write_excel(frame, stream, dialect.sheet)
+        writer("Excel")(frame, stream, dialect.sheet)
     else:
-        write_csv([frame], stream, kind, dialect)
+        writer("CSV")([frame], stream, kind, dialect)
 
 
 def write_pieces(
@@ -115,6 +111,6 @@ def write_pieces(
         As in `write_rows`.
     """
     if kind.format is Format.PARQUET:
-        write_parquet_pieces(frames, empty, stream)
+        writer("Parquet in pieces")(frames, empty, stream)
     else:
-        write_csv(frames, stream, kind, dialect)
+        writer("CSV")(frames, stream, kind, dialect)
