@@ -28,10 +28,10 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_700,
-    "from-measurements": 20_600,
-    "synthesize": 29_750,
-    "run": 38_800,
-    "depth": 31,
+    "from-measurements": 18_400,
+    "synthesize": 27_500,
+    "run": 36_750,
+    "depth": 30,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""

@@ -13,9 +13,8 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 from synthdp.inference.estimator import Estimator
-from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.release.fitting import fitted_model
+from synthdp.release.fitting import check_rules, fitted_model
 from synthdp.release.registry import engine_named
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions
@@ -90,7 +89,7 @@ def from_measurements(
     public = _as_schema(schema)
     fitter = engine_named(engine) if isinstance(engine, str) else engine
     fitter.check_domain(public.domain)
-    check_possible(public.domain, public.constraints)
+    check_rules(public.domain, public.constraints)
     if not isinstance(measurements, Sequence) or isinstance(measurements, str):
         raise ParameterError(
             f"measurements is a {type(measurements).__name__}; give a list of them"

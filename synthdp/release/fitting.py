@@ -1,14 +1,26 @@
-"""Fitting a model to what a release has measured."""
+"""Fitting a model to what a release has measured, under rules that leave some row possible."""
 
 from collections.abc import Sequence
 from functools import partial
 
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.release.on_demand import POSSIBILITY
 from synthdp.schema.schema import Schema
+
+
+def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
+    """Ask whether any row keeps to all constraints; raises as
+    `synthdp.inference.graphical.possible_rows.check_possible`.
+    """
+    if constraints:
+        check_possible = POSSIBILITY.load()
+        check_possible(domain, constraints)
 
 
 def fitted_model(

@@ -38,6 +38,11 @@ INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 )
 """Counts of a marginal with limits; for `Synthesis.marginal` with ``interval``."""
 
+POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
+    "synthdp.inference.graphical.possible_rows:check_possible"
+)
+"""Whether any row keeps to all constraints, which needs their junction tree; asked if there are some."""
+
 REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
     "synthdp.release.replicating:replicates_of"
 )

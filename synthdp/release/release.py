@@ -14,7 +14,6 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
-from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.learning.filling import Filling, UnreadCount
@@ -28,6 +27,7 @@ from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.filled_table import FilledTable
+from synthdp.release.fitting import check_rules
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
@@ -95,7 +95,7 @@ class Release:
         self._workload = Workload.parse(domain, workload, target=target)
         self._engine.check_domain(domain)
         self._mechanism.check(domain, self._workload)
-        check_possible(domain, self._schema.constraints)
+        check_rules(domain, self._schema.constraints)
         self._domain_share = checked_share(domain_share)
         self._ledger = ledger or PrivacyLedger(
             epsilon=epsilon,

@@ -18,7 +18,7 @@ import sys
 from itertools import pairwise
 from synthdp import Domain, LinearMeasurement, from_measurements
 counts = LinearMeasurement(("smoker",), [70.0, 30.0], 1.5)
-synthesis = from_measurements(Domain(("smoker",), (2,)), [counts])
+synthesis = from_measurements(Domain(("smoker",), (2,)), [counts], engine="graphical-model")
 assert len(synthesis.sample(seed=0)) == 100
 assert len(synthesis.marginal(["smoker"])) == 2
 print(*sorted(sys.modules))

@@ -21,7 +21,6 @@ from synthdp.inference.estimator import Estimator, check_warm_start, checked_pro
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.graphical.tree_fit import (
     Relaxed,
     fit_tree,
@@ -34,6 +33,7 @@ from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.optimisers.multipliers import is_uneven, minimise
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 _MAX_RANGE = 25.0

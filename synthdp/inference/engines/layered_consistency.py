@@ -27,11 +27,11 @@ from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.engines.local_consistency import known_messages
 from synthdp.inference.estimator import Estimator, checked_problem, concluded
-from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import NoisyTables, Told
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks

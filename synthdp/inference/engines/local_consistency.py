@@ -23,11 +23,11 @@ from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
-from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph

@@ -17,11 +17,12 @@ from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
-from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.products.array_backend import DEVICES, ArrayBackend, DeviceArray
 from synthdp.inference.products.component_forms import ComponentForm
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows

@@ -1,9 +1,8 @@
-"""What public constraints leave possible: cells of marginals, and whole rows."""
+"""Rows that public constraints leave possible: whether there is any, and how to draw them."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
@@ -13,6 +12,7 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.contradictions import added, log_masks
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import FitStatus
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 MAX_CELLS = 50_000_000
@@ -23,31 +23,6 @@ _MIN_SHARE = 1e-12
 """Weight of a level that a model rules out, beside its heaviest one: constraints may leave no
 other.
 """
-
-
-def possible_cells(
-    domain: Domain, constraints: Sequence[Constraint]
-) -> dict[Clique, NDArray[np.bool_]]:
-    """For each constrained clique, axes in the order of the domain, what all constraints on it
-    allow.
-
-    Attributes of one level are left out: whatever is allowed of the others is with them.
-
-    Raises
-    ------
-    ParameterError
-        If a constraint does not fit the domain.
-    """
-    tables: dict[Clique, NDArray[np.bool_]] = {}
-    for constraint in constraints:
-        constraint.check_fits(domain)
-        squeezed = constraint.squeezed()
-        if squeezed is None:
-            continue
-        canonical = squeezed.canonical(domain)
-        earlier = tables.get(canonical.clique, True)
-        tables[canonical.clique] = canonical.allowed & earlier
-    return tables
 
 
 def check_possible(domain: Domain, constraints: Sequence[Constraint]) -> None:

@@ -20,12 +20,12 @@ from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside, some_of
 from synthdp.inference.models.row_network import RowNetwork
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.region_tables import RegionTables, region_tree
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside

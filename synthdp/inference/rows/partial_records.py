@@ -11,8 +11,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.requests import seeded
 from synthdp.inference.arrays import Array, Codes, IntArray, compact
 from synthdp.inference.graphical.contradictions import blame
-from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import check_given
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.matching_rows import AgreeingRows
 

@@ -11,7 +11,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
-from synthdp.inference.graphical.possible_rows import possible_cells
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.rows.move_kernel import Layout, Ties
 from synthdp.inference.rows.record_blocks import Block, blocks_of
 from synthdp.inference.summation import marginal_inside

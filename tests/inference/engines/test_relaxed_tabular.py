@@ -29,11 +29,11 @@ from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.mixture_fit import _Objective, _target
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus
 from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.products import array_backend, product_components
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.component_forms import SoftmaxForm, TableForm
