@@ -25,7 +25,7 @@ from mechanisms import DATA_SETS, DELTA, EPSILONS, FILES, loaded, mean_error
 from synthdp.core.cliques import all_k_way
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.auto import batch_plan, dependence, resolutions, survey
+from synthdp.mechanisms.auto import batch_plan, candidates, dependence, resolutions
 from synthdp.mechanisms.auto.auto import Auto
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
@@ -34,17 +34,21 @@ from synthdp.schema.schema import Schema
 ALL = "all parts"
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, object]]]] = {
     ALL: ({}, "layered-consistency", []),
-    "no looks: columns only": ({"clarity": 1e-9}, "layered-consistency", []),
-    "second look at pairs only": ({"max_candidates": 1}, "layered-consistency", []),
+    "no scores: columns only": ({"max_noise_share": 1e-9}, "layered-consistency", []),
+    "second scores of pairs only": ({"max_candidates": 1}, "layered-consistency", []),
     "one batch": ({"first_share": 0.99}, "layered-consistency", []),
     "no wide cliques": ({}, "layered-consistency", [(batch_plan, "_MAX_COLUMNS", 3)]),
     "no levels merged": ({}, "layered-consistency", [(resolutions, "_MOST_GROUPS", ())]),
-    "looks tell all levels apart": ({}, "layered-consistency", [(resolutions, "_BLUR", 1e9)]),
+    "scores at all levels": ({}, "layered-consistency", [(resolutions, "_BLUR", 1e9)]),
     "all levels count alike": ({}, "layered-consistency", [(resolutions, "_RARE", 0.0)]),
     "a short search for cliques": ({}, "layered-consistency", [(batch_plan, "_MAX_ROUNDS", 8)]),
-    "pairs only as parts of triples": ({}, "layered-consistency", [(survey, "_PAIRS", 0.0)]),
-    "no belief before looking": ({}, "layered-consistency", [(dependence, "_OLD_LOOKS", 1e-6)]),
-    "measured however useless": ({}, "layered-consistency", [(batch_plan, "_USEFUL", 1e-9)]),
+    "pairs only as parts of triples": (
+        {},
+        "layered-consistency",
+        [(candidates, "_PAIRS_SHARE", 0.0)],
+    ),
+    "no prior of dependences": ({}, "layered-consistency", [(dependence, "_PRIOR_COUNT", 1e-6)]),
+    "measured however useless": ({}, "layered-consistency", [(batch_plan, "_MIN_GAIN", 1e-9)]),
     "bounded by a junction tree": ({}, "graphical-model", []),
     "engine local-consistency": ({}, "local-consistency", []),
 }

@@ -24,8 +24,8 @@ from synthdp.mechanisms.shared.allocation import (
     measurement_shares,
     predicted_error,
 )
-from synthdp.mechanisms.shared.looks import independent_counts, look_at
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
+from synthdp.mechanisms.shared.noisy_errors import independent_counts, release_errors
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 
@@ -140,7 +140,7 @@ class CliqueTree(Mechanism):
             *pairs,
             *(triple for triple in triples if domain.size(triple) <= self.max_cells),
         ]
-        look = look_at(table, candidates, independent_counts(table, candidates), rho=rho)
+        look = release_errors(table, candidates, independent_counts(table, candidates), rho=rho)
         weights, unit = (
             workload.relative_weights(candidates),
             L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared),

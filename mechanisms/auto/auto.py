@@ -1,19 +1,23 @@
-"""Auto: two looks with noise, and batches of measurements that are planned; docs/auto.md has it in
-detail.
+"""Auto: two rounds of noisy scores, each followed by a planned batch of measurements; docs/auto.md
+has it in detail.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
+from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.mechanisms.auto.survey import Survey
+from synthdp.mechanisms.auto.candidates import Candidates
+from synthdp.mechanisms.auto.findings import Findings
+from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
+from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.accounting import Accounting
@@ -26,34 +30,37 @@ class Auto(Mechanism):
     """The default recipe: what depends on what, and what is it worth to measure it how well?
 
     1. MEASURE all columns.
-    2. Look at the errors that independence makes on all pairs, with Gaussian noise; SELECT a batch
-       of cliques of any width, and how precisely to measure each, so that the expected error of the
-       workload is least; MEASURE it with a part of the budget, and GENERATE.
-    3. Look at the errors of that model on pairs and triples; plan, MEASURE and GENERATE again.
+    2. SELECT: score how far all pairs are from independence, with Gaussian noise; plan a batch of
+       cliques of any width, and how precisely to measure each, so that the expected error of the
+       workload is least. MEASURE it with a part of the budget, and GENERATE.
+    3. SELECT: score the errors of that model on pairs and triples; plan, MEASURE and GENERATE
+       again.
 
-    Step 2 looks at all pairs that the workload holds (of up to 2^20 cells), step 3 at the 2,000 of
-    them that depended most and at wider marginals of the workload whose pairs did; what was
-    considered and what the noise hides is in ``findings["rounds"]``. In tables of more than 40
-    columns the first look may cost up to a tenth of the budget, and pairs matter more that depend
-    more. A look whose noise would hide everything is left out: what it would have cost is measured
-    with. All noise is Gaussian, so that Gaussian DP accounts for it.
+    Step 2 scores all pairs that the workload holds (of up to 2^20 cells), step 3 the 2,000 of them
+    that depended most and wider marginals of the workload whose pairs did; what was considered and
+    what the noise hides is in ``findings["rounds"]``. In tables of more than 40 columns the first
+    scores may cost up to a tenth of the budget, and pairs matter more that depend more. Where noise
+    would hide everything, nothing is scored: what that would have cost is measured with. All noise
+    is Gaussian, so that Gaussian DP accounts for it.
 
     Parameters
     ----------
     one_way_share
         Share of the budget for step 1.
-    look_share
-        Share of the budget for each look; in wide tables the first may cost more.
+    score_share
+        Share of the budget for the scores of step 2 and of step 3; in wide tables the first may
+        cost more.
     first_share
-        Share of what is left after columns and looks for the measurements of step 2.
-    clarity
-        A look is taken if the standard deviation of its noise is at most this share of the records.
-    doubt
-        Standard deviation of the error that a model is expected to have, as a part of it: in step 3
-        the look is weighed against that.
+        Share of what is left after columns and scores for the measurements of step 2.
+    max_noise_share
+        Scores are released if the standard deviation of their noise is at most this share of the
+        records.
+    relative_model_error
+        How wrong the plan's own estimate of a model's error may be, as a share of it (one standard
+        deviation): in step 3 the scores are combined with that estimate by inverse variance.
     max_candidates
-        Most marginals to look at in step 3: the pairs that depended most (up to 2,000 of them in
-        any case), then the wider ones whose pairs did.
+        Most marginals to score in step 3: the pairs that depended most (up to 2,000 of them in any
+        case), then the wider ones whose pairs did.
     max_cells
         Most cells of the junction tree, for engines that need one.
 
@@ -69,22 +76,22 @@ class Auto(Mechanism):
     default_engine: ClassVar[str] = "layered-consistency"
     default_accounting: ClassVar[Accounting] = Accounting.GDP
     one_way_share: float = 0.08
-    look_share: float = 0.03
+    score_share: float = 0.03
     first_share: float = 0.4
-    clarity: float = 0.25
-    doubt: float = 0.5
+    max_noise_share: float = 0.25
+    relative_model_error: float = 0.5
     max_candidates: int = 600
     max_cells: int = 1 << 19
 
     def __post_init__(self) -> None:
-        check_shares(self, "one_way_share", "look_share", "first_share")
+        check_shares(self, "one_way_share", "score_share", "first_share")
         check_counts(self, "max_candidates", "max_cells")
-        if not self.one_way_share + 2 * self.look_share < 1:
+        if not self.one_way_share + 2 * self.score_share < 1:
             raise ParameterError(
-                "auto: one_way_share and two look_shares leave nothing; their sum must be below 1"
+                "auto: one_way_share and two score_shares leave nothing; their sum must be below 1"
             )
-        if not (self.clarity > 0 and self.doubt > 0):
-            raise ParameterError("auto: clarity and doubt must be above 0")
+        if not (self.max_noise_share > 0 and self.relative_model_error > 0):
+            raise ParameterError("auto: max_noise_share and relative_model_error must be above 0")
 
     def release(
         self,
@@ -96,25 +103,61 @@ class Auto(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        budget, look = table.ledger.remaining, table.ledger.remaining * Fraction(self.look_share)
-        survey = Survey(
-            table, workload, engine, constraints, clarity=self.clarity, max_cells=self.max_cells
-        )
+        budget = table.ledger.remaining
+        score_rho = budget * Fraction(self.score_share)
+        candidates = Candidates(table.domain, workload)
+        findings = Findings(candidates)
         fit = rough_fit(engine, table.domain, constraints, report)
         report("selecting and measuring", 0, 1)
-        survey.measure_columns(budget * Fraction(self.one_way_share))
-        cost = survey.first_cost(look)
-        if not survey.is_clear(survey.pairs, cost):
-            survey.measure_only_columns()
-            return survey.told(fit(table.released))
-        errors = survey.first_look(cost)
-        candidates = survey.promising(self.max_candidates)
-        again = survey.is_clear(candidates, look)
-        rest = table.ledger.remaining - (look if again else 0)
-        left = survey.measure_batch(errors, rest * Fraction(self.first_share) if again else rest)
+
+        # MEASURE all columns: they say how many records there are, and what independence expects.
+        columns = measurement_shares(table.domain, candidates.column_weights)
+        _measure_columns(table, columns, budget * Fraction(self.one_way_share))
+        first_rho = first_score_rho(table, candidates, score_rho, budget=budget)
+        if not self._is_informative(table, candidates.pairs, first_rho):
+            findings.measured_only_columns()
+            _measure_columns(table, columns, table.ledger.remaining)
+            return findings.attached_to(fit(table.released))
+
+        # SELECT by the distance of pairs from independence.
+        survey = Survey(
+            table,
+            candidates,
+            engine=engine,
+            constraints=constraints,
+            max_cells=self.max_cells,
+            findings=findings,
+        )
+        errors, strengths = survey.score_independence(first_rho)
+        weights = candidates.weights_by(strengths)
+        strongest = candidates.strongest(strengths, self.max_candidates)
+        guesses = survey.guess_wider(strongest, strengths)
+
+        # MEASURE all there is to measure, or the first of two batches, and GENERATE.
+        has_second_round = self._is_informative(table, strongest, score_rho)
+        if not has_second_round:
+            survey.measure_batch(errors, weights, table.ledger.remaining)
+            return findings.attached_to(fit(table.released))
+        first_batch = (table.ledger.remaining - score_rho) * Fraction(self.first_share)
+        expected = survey.measure_batch(errors, weights, first_batch)
         model = fit(table.released)
-        if again:
-            errors = survey.second_look(model, candidates, left, look, doubt=self.doubt)
-            survey.measure_batch(errors, table.ledger.remaining)
-            model = fit(table.released, warm_start=model)
-        return survey.told(model)
+
+        # SELECT by the errors of that model, MEASURE and GENERATE again.
+        errors = survey.score_model(
+            model,
+            strongest,
+            {**guesses, **expected},
+            score_rho,
+            relative_model_error=self.relative_model_error,
+        )
+        survey.measure_batch(errors, weights, table.ledger.remaining)
+        return findings.attached_to(fit(table.released, warm_start=model))
+
+    def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:
+        return is_informative(table, scored, rho, max_noise_share=self.max_noise_share)
+
+
+def _measure_columns(table: PrivateTable, shares: Mapping[Clique, Fraction], rho: Fraction) -> None:
+    """Measure all columns, with the split of ``rho`` that has the least expected L1 error."""
+    for clique, share in shares.items():
+        table.measure(clique, rho=rho * share)

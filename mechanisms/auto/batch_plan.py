@@ -19,34 +19,44 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.resolutions import Question
+from synthdp.mechanisms.auto.resolutions import ResolvedClique
 
 FloatArray = NDArray[np.float64]
 
-_MAX_ROUNDS, _ADDED = 24, 15
-"""Rounds of adding, and cliques added in each; more of them found no less error."""
-_COLUMNS_FOR_ONE = 4
-"""In wide tables one clique is added for so many columns: there is more to be found."""
-_WORTH = 1.3
+_MAX_ROUNDS = 24
+"""Rounds of adding cliques; more of them found no less error."""
+_N_ADDED = 15
+"""Cliques added in a round; more of them found no less error."""
+_COLUMNS_PER_ADDED = 4
+"""In wide tables one clique is added in a round for so many columns: there is more to be found."""
+_MIN_RETURN_RATIO = 1.3
 """A clique is added if it returns so many times what the others do; at 1.05 there were twice as
-many.
+many, for no less error.
 """
-_SEEDS = 150
+_N_SEEDS = 150
 """Pairs that cliques are grown from in a round, those of largest return; in wide tables as many as
 columns.
 """
-_PATIENCE = 0.7
-"""A clique goes on growing while its return is above this part of the best one on the way."""
-_MAX_COLUMNS, _MAX_CELLS = 6, 100_000
-"""Largest cliques: of so many columns and cells."""
-_FIRST, _NEXT, _LAST = 50, 15, 100
+_GROWTH_PATIENCE = 0.7
+"""A clique goes on growing while its return is above this share of the best one on the way: the
+third column of a dependent triple may return less than the fourth.
+"""
+_MAX_COLUMNS = 6
+"""Columns of a clique; wider ones are mostly noise, and have 2^columns residuals each."""
+_MAX_CELLS = 100_000
+"""Cells of a clique, for the same reason."""
+_FIRST_UPDATES, _UPDATES, _LAST_UPDATES = 50, 15, 100
 """Updates of the split at the start, after a round, and at the end."""
 _EVEN = 1.02
-"""The split is even enough when no return is further above the average."""
+"""The split is even enough when no return is further above the average: what is left to gain is
+less than the error of the plan's own figures.
+"""
 _NEGLIGIBLE = 1e-4
-"""Of the budget: what gets less is dropped."""
-_USEFUL = 0.15
-"""What a measurement has to take off the squared error of some residual to be worth making."""
+"""Share of the budget below which a clique is dropped."""
+_MIN_GAIN = 0.15
+"""Share of the squared error of some residual that a measurement alone has to take off to be worth
+an entry in the certificate.
+"""
 
 
 @final
@@ -70,84 +80,85 @@ class BatchPlan:
         is_allowed: Callable[[Sequence[Clique]], bool] = lambda _: True,
     ) -> None:
         self._loss, self._is_allowed = loss, is_allowed
-        self._columns = [Question((name,), len(loss.resolutions) - 1) for name in domain.attributes]
+        self._columns = [
+            ResolvedClique((name,), len(loss.resolutions) - 1) for name in domain.attributes
+        ]
         self._growths = [_Growth(domain, loss, number) for number in range(len(loss.resolutions))]
-        self._n_added = max(_ADDED, len(domain) // _COLUMNS_FOR_ONE)
+        self._n_added = max(_N_ADDED, len(domain) // _COLUMNS_PER_ADDED)
         self._precision = self._gains = np.zeros(len(loss.parts))
         self._average = 0.0
 
-    def split(self, budget: Fraction) -> dict[Question, Fraction]:
+    def split(self, budget: Fraction) -> dict[ResolvedClique, Fraction]:
         """What to measure, and each with how much, which sums to the budget exactly."""
         amount = float(budget)
-        shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST)
-        dropped = set[Question]()
+        shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST_UPDATES)
+        dropped = set[ResolvedClique]()
         for _ in range(_MAX_ROUNDS):
             added = self._allowed(shares, self._better(shares, dropped))
             if not added:
                 break
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
-            shares = self._minimised(shares, amount, _NEXT)
-            dropped |= {
-                question for question, share in shares.items() if share <= _NEGLIGIBLE * amount
-            }
-            shares = {
-                question: share
-                for question, share in shares.items()
-                if share > _NEGLIGIBLE * amount
-            }
-        shares = self._minimised(shares, amount, _LAST)
+            shares = self._minimised(shares, amount, _UPDATES)
+            negligible = {each for each, share in shares.items() if share <= _NEGLIGIBLE * amount}
+            dropped |= negligible
+            shares = {each: share for each, share in shares.items() if each not in negligible}
+        shares = self._minimised(shares, amount, _LAST_UPDATES)
         useful = {
-            question: share
-            for question, share in shares.items()
-            if self._is_useful(question, share)
+            clique: share for clique, share in shares.items() if self._is_useful(clique, share)
         }
-        shares = self._minimised(useful or shares, amount, _LAST)
-        parts = {question: Fraction(share) for question, share in shares.items() if share > 0}
+        shares = self._minimised(useful or shares, amount, _LAST_UPDATES)
+        parts = {clique: Fraction(share) for clique, share in shares.items() if share > 0}
         total = sum(parts.values())
-        return {question: budget * part / total for question, part in parts.items()}
+        return {clique: budget * part / total for clique, part in parts.items()}
 
-    def left(self) -> dict[Question, float]:
+    def left(self) -> dict[ResolvedClique, float]:
         """The squared error that each part of a residual is left with after the split."""
         return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
 
-    def _better(self, shares: Container[Question], dropped: Container[Question]) -> list[Question]:
-        """What returns more than what is measured, the best cliques first, each at its best
-        resolution.
+    def _better(
+        self, shares: Container[ResolvedClique], dropped: Container[ResolvedClique]
+    ) -> list[ResolvedClique]:
+        """Cliques that return more than what is measured, best first, each at its best resolution.
 
-        The first bit of budget returns most at coarse ones, and soon no more. Where the best one
-        was dropped for that, all others that return enough are tried: or it would be added and
+        The first bit of budget returns most at coarse resolutions, and soon no more. Where the best
+        one was dropped for that, all others that return enough are tried: or it would be added and
         dropped in turns.
         """
-        found: dict[Clique, list[tuple[float, Question]]] = {}
+        min_return = _MIN_RETURN_RATIO * self._average
+        by_clique: dict[Clique, list[tuple[float, ResolvedClique]]] = {}
         for growth in self._growths:
-            for question, value in growth.best(self._gains, _WORTH * self._average).items():
-                found.setdefault(question.clique, []).append((value, question))
-        added: list[tuple[float, list[Question]]] = []
-        for values in found.values():
-            value, best = max(values)
-            others = [each for _, each in values if each not in shares and each not in dropped]
-            if best not in shares:
-                added.append((value, others if best in dropped and others else [best]))
-        added.sort(key=lambda each: (-each[0], each[1]))
-        return [question for _, questions in added[: self._n_added] for question in questions]
+            for resolved, value in growth.best(self._gains, min_return).items():
+                by_clique.setdefault(resolved.clique, []).append((value, resolved))
+        additions: list[tuple[float, list[ResolvedClique]]] = []
+        for returns in by_clique.values():
+            value, best = max(returns)
+            if best in shares:
+                continue
+            others = [each for _, each in returns if each not in shares and each not in dropped]
+            additions.append((value, others if best in dropped and others else [best]))
+        additions.sort(key=lambda addition: (-addition[0], addition[1]))
+        return [each for _, resolved in additions[: self._n_added] for each in resolved]
 
-    def _allowed(self, shares: Iterable[Question], added: Iterable[Question]) -> list[Question]:
-        kept: list[Question] = []
-        for question in added:
-            if self._is_allowed([other.clique for other in (*shares, *kept, question)]):
-                kept.append(question)
+    def _allowed(
+        self, shares: Iterable[ResolvedClique], added: Iterable[ResolvedClique]
+    ) -> list[ResolvedClique]:
+        """Those that a model can hold beside what is measured and those allowed before them."""
+        kept: list[ResolvedClique] = []
+        for clique in added:
+            if self._is_allowed([other.clique for other in (*shares, *kept, clique)]):
+                kept.append(clique)
         return kept
 
     def _minimised(
-        self, shares: Mapping[Question, float], budget: float, n_updates: int
-    ) -> dict[Question, float]:
+        self, shares: Mapping[ResolvedClique, float], budget: float, n_updates: int
+    ) -> dict[ResolvedClique, float]:
         """A better split among the same marginals.
 
         ``share * sqrt(return)``, made to sum to the budget, minimises an upper bound of the error
         that is tight at the present split, so no update makes it worse.
         """
-        owners, members = self._loss.told_by(list(shares))
-        sizes = np.array([self._loss.resolutions.cells(*question) for question in shares])
+        owners, members = self._loss.parts_measured_by(list(shares))
+        sizes = np.array([self._loss.resolutions.cells(*clique) for clique in shares])
         ratios = self._loss.n_cells[members] / sizes[owners]
         split = np.array(list(shares.values()))
         split *= budget / split.sum()
@@ -165,20 +176,18 @@ class BatchPlan:
         self._precision, self._gains, self._average = precision, gains, average
         return dict(zip(shares, split.tolist(), strict=True))
 
-    def _is_useful(self, question: Question, share: float) -> bool:
+    def _is_useful(self, clique: ResolvedClique, share: float) -> bool:
         """Whether a measurement alone would take a good part off the squared error of some part of
         a residual.
         """
-        _, members = self._loss.told_by([question])
+        _, members = self._loss.parts_measured_by([clique])
         alone = np.zeros_like(self._precision)
-        alone[members] = (
-            share * self._loss.n_cells[members] / self._loss.resolutions.cells(*question)
-        )
+        alone[members] = share * self._loss.n_cells[members] / self._loss.resolutions.cells(*clique)
         before, after = (
             self._loss.left(np.zeros_like(alone))[members],
             self._loss.left(alone)[members],
         )
-        return bool((after <= (1.0 - _USEFUL) * before).any())
+        return bool((after <= (1.0 - _MIN_GAIN) * before).any())
 
 
 @final
@@ -205,7 +214,7 @@ class _Growth:
             is_seen = numbers <= finest[columns].min(axis=1)
             self._of_length[length] = (positions[is_seen], columns[is_seen])
 
-    def best(self, gains: FloatArray, enough: float) -> dict[Question, float]:
+    def best(self, gains: FloatArray, enough: float) -> dict[ResolvedClique, float]:
         """What returns more than enough, with its return.
 
         Parameters
@@ -231,7 +240,7 @@ class _Growth:
         values = (pair + single[:, None] + single)[upper] / cells
         values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
         seeds = np.argsort(-values, kind="stable")[
-            : min(max(_SEEDS, n), int(np.count_nonzero(values)))
+            : min(max(_N_SEEDS, n), int(np.count_nonzero(values)))
         ]
         found: dict[tuple[int, ...], float] = {
             (i,): float(single[i] / self._sizes[i]) for i in range(n)
@@ -243,7 +252,9 @@ class _Growth:
             if value > enough
         }
         finest = self._loss.resolutions.finest
-        return {Question(c, finest(c, self._resolution)): value for c, value in cliques.items()}
+        return {
+            ResolvedClique(c, finest(c, self._resolution)): value for c, value in cliques.items()
+        }
 
     def _grown(
         self,
@@ -264,7 +275,7 @@ class _Growth:
             np.put_along_axis(values, columns, 0.0, axis=1)
             added, rows = np.argmax(values, axis=1), np.arange(len(columns))
             reached = values[rows, added]
-            grows = (reached > _PATIENCE * best) & (columns.shape[1] < _MAX_COLUMNS)
+            grows = (reached > _GROWTH_PATIENCE * best) & (columns.shape[1] < _MAX_COLUMNS)
             for i in np.flatnonzero(~grows):
                 yield tuple(sorted(columns[i, : lengths[i]].tolist())), float(best[i])
             amounts, cells, levels = (

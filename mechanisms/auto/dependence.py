@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _GRID = np.concatenate([[0.0], np.geomspace(1e-4, 2.0, 48)])
-"""Strengths that are told apart, as L1 distances in shares of all records: at most 2, steps of a
-quarter.
+"""Strengths of the mixture, as L1 distances in shares of all records: at most 2, steps of a quarter,
+finer than noise can tell apart.
 """
-_TYPICAL, _NONE = 0.1, 0.05
-"""Before looking: an exponential distribution with this mean, and so much at 0."""
-_OLD_LOOKS = 3.0
-"""How many dependences' worth what is known before looking counts as."""
+_PRIOR_MEAN, _PRIOR_NONE = 0.1, 0.05
+"""Prior of the mixture's weights: an exponential distribution of this mean, and so much at 0."""
+_PRIOR_COUNT = 3.0
+"""How many pairs the prior counts as: with few scores the mixture would follow their noise."""
 _ROUNDS = 200
 """Of expectation-maximisation; the mixture's likelihood is flat long before its weights settle."""
 
 
 def squared_strengths(
-    noisy: Sequence[float], stddev: float, known: Sequence[float], *, total: float
+    noisy: Sequence[float], stddev: float, explained: Sequence[float], *, total: float
 ) -> FloatArray:
     """Expected squared L1 distances of dependences, given noisy errors that other things add to.
 
-    The error of a pair is ``sqrt(dependence^2 + known)`` [right angles], and is released with
+    The error of a pair is ``sqrt(dependence^2 + explained)`` [right angles], and is released with
     Gaussian noise. The distribution of the dependences is estimated from all of them, without
     assuming a shape [Kiefer and Wolfowitz 1956], so that the largest of many noisy errors are not
     believed more than they deserve, and those that noise hides are not taken to be nothing.
@@ -37,7 +37,7 @@ def squared_strengths(
         Released errors, in records.
     stddev
         Of their noise, above 0.
-    known
+    explained
         For each the squared error that does not come from dependence.
     total
         Number of records.
@@ -47,23 +47,23 @@ def squared_strengths(
     Posterior means of squared distances, in squared records, shape ``(n_errors,)``.
     """
     strengths = _GRID * total
-    expected = np.sqrt(np.square(strengths) + np.asarray(known, dtype=np.float64)[:, None])
+    expected = np.sqrt(np.square(strengths) + np.asarray(explained, dtype=np.float64)[:, None])
     logs = -0.5 * np.square((np.asarray(noisy, dtype=np.float64)[:, None] - expected) / stddev)
     likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
-    before = _before_looking()
-    weights = before
+    prior = _prior_weights()
+    weights = prior
     for _ in range(_ROUNDS):
         shares = likelihoods * weights
         shares /= shares.sum(axis=1, keepdims=True)
-        weights = shares.sum(axis=0) + _OLD_LOOKS * before
+        weights = shares.sum(axis=0) + _PRIOR_COUNT * prior
         weights /= weights.sum()
     shares = likelihoods * weights
     shares /= shares.sum(axis=1, keepdims=True)
     return np.asarray(shares @ np.square(strengths))
 
 
-def _before_looking() -> FloatArray:
-    weights = _GRID * np.exp(-_GRID / _TYPICAL)
-    weights *= (1.0 - _NONE) / weights.sum()
-    weights[0] = _NONE
+def _prior_weights() -> FloatArray:
+    weights = _GRID * np.exp(-_GRID / _PRIOR_MEAN)
+    weights *= (1.0 - _PRIOR_NONE) / weights.sum()
+    weights[0] = _PRIOR_NONE
     return np.asarray(weights)

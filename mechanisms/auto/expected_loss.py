@@ -1,12 +1,12 @@
-"""The error that a workload is left with after some measurements, where what they would find is
-known roughly.
+"""The expected error of a workload after some measurements, when the errors of the model before
+them are known roughly.
 
 What a model errs by on a marginal falls apart into residuals, one for each set of its columns, that
 stand at right angles to each other (`residuals`): their squared L1 norms add up. So do the parts of
 a residual that are seen at finer and finer resolutions. A part that the model errs by E on,
 measured with an expected L1 noise of N, is left with an error of ``1 / sqrt(1 / E^2 + 1 / N^2)``:
-that of weighing the model against the measurement. A measured clique tells of the residuals of all
-its subsets, up to its own resolution.
+that of weighing the model against the measurement. A measured clique says something of the
+residuals of all its subsets, up to its own resolution.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
-from synthdp.mechanisms.auto.resolutions import Question, Resolutions
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 from synthdp.mechanisms.shared.residuals import Subsets
 
 FloatArray = NDArray[np.float64]
 
 _MIN_ERROR = 1e-6
-"""Records: the error of a marginal of which everything is known."""
+"""Error of a marginal that is known exactly, in records: its square root has no slope at 0."""
 
 
 @final
@@ -49,13 +49,13 @@ class ExpectedLoss:
         self,
         resolutions: Resolutions,
         workload: Mapping[Clique, float],
-        errors: Mapping[Question, float],
+        errors: Mapping[ResolvedClique, float],
         *,
         l2_squared: int,
     ) -> None:
         self.resolutions = resolutions
         self._subsets = Subsets(resolutions.sizes[-1], workload)
-        self._wanted = np.array([self._subsets.position[clique] for clique in workload])
+        self._in_workload = np.array([self._subsets.position[clique] for clique in workload])
         self._weights = np.array(list(workload.values()), dtype=np.float64)
         self.parts = [
             part
@@ -64,7 +64,7 @@ class ExpectedLoss:
         ]
         """The parts of residuals that matter."""
         self._errors = np.array([errors[part] for part in self.parts])
-        self._home = np.array(
+        self._clique_of_part = np.array(
             [self._subsets.position[part.clique] for part in self.parts], dtype=np.int64
         )
         self._position = {part: position for position, part in enumerate(self.parts)}
@@ -79,15 +79,17 @@ class ExpectedLoss:
         noise = l2_squared / pi * np.array(dimensions) * self.n_cells
         self._noise = np.where(noise > 0, noise, np.inf)
 
-    def told_by(self, questions: Sequence[Question]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each part of a residual that each question tells of their positions: of questions, of
-        parts.
+    def parts_measured_by(
+        self, measured: Sequence[ResolvedClique]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which parts of residuals each measurement says something of: pairs of the position of a
+        measurement and that of a part.
         """
         position = self._position
         pairs = [
             (i, position[part])
-            for i, question in enumerate(questions)
-            for part in self.resolutions.parts_of(question)
+            for i, resolved in enumerate(measured)
+            for part in self.resolutions.parts_of(resolved)
             if part in position
         ]
         owners, members = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -99,16 +101,20 @@ class ExpectedLoss:
         Parameters
         ----------
         precision
-            For each the sum, over questions that tell of it, of rho times its cells over theirs.
+            For each the sum, over measurements of it, of rho times its cells over theirs.
         """
         return self._errors / (1.0 + self._errors * precision / self._noise)
 
     def after(self, precision: FloatArray) -> tuple[float, FloatArray]:
         """The error of the workload, and by how much more precision of each part lowers it."""
         left = self.left(precision)
-        whole = np.bincount(self._home, left, len(self._subsets.cliques)).astype(np.float64)
-        errors = np.sqrt(self._subsets.summed_up(whole, power=0)[self._wanted] + _MIN_ERROR**2)
+        whole = np.bincount(self._clique_of_part, left, len(self._subsets.cliques)).astype(
+            np.float64
+        )
+        errors = np.sqrt(self._subsets.summed_up(whole, power=0)[self._in_workload] + _MIN_ERROR**2)
         blame = np.zeros_like(whole)
-        blame[self._wanted] = self._weights / (2.0 * errors)
+        blame[self._in_workload] = self._weights / (2.0 * errors)
         blame = self._subsets.summed_down(blame, power=0)
-        return float(self._weights @ errors), blame[self._home] * np.square(left) / self._noise
+        return float(self._weights @ errors), blame[self._clique_of_part] * np.square(
+            left
+        ) / self._noise

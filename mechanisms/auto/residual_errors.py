@@ -1,5 +1,7 @@
-"""What looks at a model's errors say about its residuals, part by part: what is seen, and what is
-too fine for it.
+"""What noisy scores say of a model's errors: the squared error of each part of each residual.
+
+Scores are of whole marginals at one resolution; a plan needs to know where the error lies, in the
+columns, in the pairs or in wider marginals, and at which resolution it would be seen.
 """
 
 from collections.abc import Mapping
@@ -7,50 +9,57 @@ from math import sqrt
 
 from synthdp.core.cliques import Clique
 from synthdp.mechanisms.auto.dependence import squared_strengths
-from synthdp.mechanisms.auto.resolutions import Question, Resolutions
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 
 _MIN_OWN = 1e-3
-"""Of the squared error of a pair, what its own residual is taken to be at least."""
+"""Least squared error of the residual of a clique, as a share of the clique's squared error: an
+error of 0 would say that measuring it is worth nothing, whatever the noise.
+"""
 _MIN_WIDER = 1e-2
-"""Of the squared error of a triple, what its own residual must be to be worth a thought."""
+"""Share of a wider marginal's squared error below which its own residual is left out of the plan:
+its pairs explain the rest, and most triples are such.
+"""
 
 
 def first_errors(
-    looks: Mapping[Question, float],
+    scores: Mapping[ResolvedClique, float],
     stddev: float,
-    columns: Mapping[Question, float],
+    columns: Mapping[ResolvedClique, float],
     resolutions: Resolutions,
     *,
     total: float,
-) -> tuple[dict[Question, float], dict[Clique, float]]:
-    """Squared errors of all parts of residuals of one and two columns, after a look at pairs
-    against independence.
+) -> tuple[dict[ResolvedClique, float], dict[Clique, float]]:
+    """Squared errors of independence, by part of the residuals of one and two columns, from scores
+    of pairs.
 
     Parameters
     ----------
-    looks
+    scores
         Noisy L1 errors of pairs, each at one resolution, in records.
     stddev
         Of their noise.
     columns
-        The squared errors of what is known of columns, by part.
+        Squared errors of the measured columns, by part.
     resolutions
         What the parts are.
     total
         Number of records.
 
-    Returns ------- Squared errors by part, and for each pair the square of its dependence, without
-    what chance makes of it.
+    Returns
+    -------
+    tuple
+        Squared errors by part, and for each pair the square of its dependence, without what chance
+        makes of it.
     """
-    known = [
-        sum(columns.get(part, 0.0) for part in resolutions.parts_of(looked))
-        + resolutions.by_chance(*looked, total)
-        for looked in looks
+    explained = [
+        sum(columns.get(part, 0.0) for part in resolutions.parts_of(scored))
+        + resolutions.by_chance(*scored, total)
+        for scored in scores
     ]
-    found = squared_strengths(list(looks.values()), stddev, known, total=total)
+    squares = squared_strengths(list(scores.values()), stddev, explained, total=total)
     strengths = {
-        looked.clique: square / resolutions.seen(*looked)
-        for looked, square in zip(looks, found.tolist(), strict=True)
+        scored.clique: square / resolutions.shown_share(*scored)
+        for scored, square in zip(scores, squares.tolist(), strict=True)
     }
     errors = dict(columns)
     for pair, square in strengths.items():
@@ -60,62 +69,66 @@ def first_errors(
 
 def expected_parts(
     clique: Clique, square: float, resolutions: Resolutions, *, total: float
-) -> dict[Question, float]:
-    """The squares of the parts of a residual: of dependence, most is seen at few levels; of chance,
-    little is.
+) -> dict[ResolvedClique, float]:
+    """Expected squared errors of the parts of a residual of a given squared dependence.
+
+    Few levels show most of a dependence, and little of what chance makes of a marginal.
     """
     shown = (
-        square * resolutions.seen(clique, number) + resolutions.by_chance(clique, number, total)
+        square * resolutions.shown_share(clique, number)
+        + resolutions.by_chance(clique, number, total)
         for number in resolutions.of(clique)
     )
     return resolutions.split(clique, shown)
 
 
 def later_errors(
-    looks: Mapping[Question, float],
+    scores: Mapping[ResolvedClique, float],
     stddev: float,
-    left: Mapping[Question, float],
+    expected: Mapping[ResolvedClique, float],
     resolutions: Resolutions,
     *,
-    doubt: float,
-) -> dict[Question, float]:
-    """Squared errors of all parts of residuals, after a look at pairs and wider marginals against a
-    model.
+    relative_model_error: float,
+) -> dict[ResolvedClique, float]:
+    """Squared errors of a model, by part of all residuals, from scores of pairs and wider marginals.
 
     Parameters
     ----------
-    looks
+    scores
         Noisy L1 errors of the model, of pairs first, each at one resolution, in records. Other
         pairs are believed to be what was expected, and wider marginals to be what their pairs say.
     stddev
         Of their noise.
-    left
+    expected
         The squared error that the model is expected to have on each part, by what was measured.
     resolutions
         What the parts are.
-    doubt
-        Standard deviation of what is expected, as a part of it: what a look says is weighed against
-        that.
+    relative_model_error
+        Standard deviation of the expected error, as a share of it.
     """
-    errors = {part: value for part, value in left.items() if len(part.clique) <= 2}
-    for looked, noisy in looks.items():
-        clique, inside = looked.clique, resolutions.parts_of(looked)
-        expected = sqrt(sum(left.get(part, 0.0) for part in inside))
-        before = 1.0 / max((doubt * expected) ** 2, 1e-12)
-        weight = 1.0 / stddev**2
-        error = max((weight * noisy + before * expected) / (weight + before), 0.0)
+    errors = {part: value for part, value in expected.items() if len(part.clique) <= 2}
+    score_weight = 1.0 / stddev**2
+    for scored, noisy in scores.items():
+        clique = scored.clique
+        inside = resolutions.parts_of(scored)
+        # Inverse-variance average of the score and of what the plan expects.
+        prior = sqrt(sum(expected.get(part, 0.0) for part in inside))
+        prior_weight = 1.0 / max((relative_model_error * prior) ** 2, 1e-12)
+        error = (score_weight * noisy + prior_weight * prior) / (score_weight + prior_weight)
+        error = max(error, 0.0)
+        # Residuals are orthogonal: what smaller cliques explain is taken off the square.
         own = error**2 - sum(errors.get(part, 0.0) for part in inside if part.clique != clique)
         if len(clique) > 2 and own <= _MIN_WIDER * error**2:
             continue
-        parts = {
-            number: left.get(Question(clique, number), 0.0) for number in resolutions.of(clique)
-        }
-        seen = sum(value for number, value in parts.items() if number <= looked.resolution)
         own = max(own, _MIN_OWN * error**2)
+        parts = {
+            number: expected.get(ResolvedClique(clique, number), 0.0)
+            for number in resolutions.of(clique)
+        }
+        shown = sum(value for number, value in parts.items() if number <= scored.resolution)
         for number, value in parts.items():
-            errors[Question(clique, number)] = (
-                value * own / seen if number <= looked.resolution and seen > 0 else value
-            )
-        if seen == 0:
-            errors[looked] = own
+            is_shown = number <= scored.resolution and shown > 0
+            errors[ResolvedClique(clique, number)] = value * own / shown if is_shown else value
+        if shown == 0:
+            errors[scored] = own
     return errors

@@ -1,4 +1,4 @@
-"""At which resolution to look at marginals and to measure them: nested mergings of the columns'
+"""At which resolution to score marginals and to measure them: nested mergings of the columns'
 levels.
 
 A column with many levels can be seen at a few, at most 4, 8 or 16 groups of its levels, or at all
@@ -35,11 +35,13 @@ of budget.
 """
 
 _BLUR = 0.1
-"""What chance may make of a marginal that is looked at, as a share of all records."""
+"""Most L1 distance from independence that chance may make of a marginal, as a share of the records,
+where its resolution is called informative.
+"""
 
 
-class Question(NamedTuple):
-    """A marginal, and the number of the resolution that it is seen at."""
+class ResolvedClique(NamedTuple):
+    """A clique, and the number of the resolution at which its marginal is scored or measured."""
 
     clique: Clique
     resolution: int
@@ -94,7 +96,7 @@ class Resolutions:
             {n: float(np.square(np.sqrt(own).sum())) for n, own in shares.items()}
             for shares in merged
         ]
-        self._seen = [
+        self._shown = [
             {name: 1.0 - 1.0 / own.size if name in found else 1.0 for name, own in shares.items()}
             for found, shares in zip(groups, merged, strict=True)
         ]
@@ -116,22 +118,22 @@ class Resolutions:
             ]
         return self._of[clique]
 
-    def parts_of(self, question: Question) -> list[Question]:
+    def parts_of(self, resolved: ResolvedClique) -> list[ResolvedClique]:
         """The parts of residuals inside of a marginal that are seen at its resolution."""
         return [
-            Question(part, number)
-            for part in subsets(question.clique)
+            ResolvedClique(part, number)
+            for part in subsets(resolved.clique)
             for number in self.of(part)
-            if number <= self.finest(part, question.resolution)
+            if number <= self.finest(part, resolved.resolution)
         ]
 
-    def split(self, clique: Clique, shown: Iterable[float]) -> dict[Question, float]:
+    def split(self, clique: Clique, shown: Iterable[float]) -> dict[ResolvedClique, float]:
         """What each resolution shows of a residual beyond coarser ones, by what each shows in all,
         coarse to fine.
         """
         parts, before = {}, 0.0
         for number, now in zip(self.of(clique), shown, strict=True):
-            parts[Question(clique, number)] = max(now - before, 0.0)
+            parts[ResolvedClique(clique, number)] = max(now - before, 0.0)
             before = max(now, before)
         return parts
 
@@ -149,7 +151,7 @@ class Resolutions:
         )
         return square / (1.0 + square / (2.0 * total) ** 2)
 
-    def clear(self, clique: Clique, total: float) -> int:
+    def finest_informative(self, clique: Clique, total: float) -> int:
         """The finest resolution at which little of a marginal is due to chance, or the coarsest
         there is.
         """
@@ -159,9 +161,9 @@ class Resolutions:
             (n for n in numbers if self.by_chance(clique, n, total) <= limit), default=numbers[0]
         )
 
-    def seen(self, clique: Clique, resolution: int) -> float:
-        """The part of a dependence's square that a resolution may be expected to show."""
-        return prod(self._seen[resolution][name] for name in clique)
+    def shown_share(self, clique: Clique, resolution: int) -> float:
+        """The share of a squared dependence that a resolution is expected to show."""
+        return prod(self._shown[resolution][name] for name in clique)
 
     def cells(self, clique: Clique, resolution: int) -> float:
         """What a marginal's cells count as in sums of noise."""

@@ -9,7 +9,7 @@ from math import inf
 from synthdp.core.cliques import Clique
 from synthdp.core.measurement import estimate_total
 from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.mechanisms.shared.looks import independent_counts, look_at
+from synthdp.mechanisms.shared.noisy_errors import independent_counts, release_errors
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -34,7 +34,7 @@ def noisy_dependences(
         Cost, above 0.
     """
     total = estimate_total(table.released)
-    look = look_at(table, pairs, independent_counts(table, pairs), rho=rho)
+    look = release_errors(table, pairs, independent_counts(table, pairs), rho=rho)
     return {pair: error / (2 * total) for pair, error in look.errors.items()}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.inference.model import Model
-from synthdp.mechanisms.shared.looks import look_at
+from synthdp.mechanisms.shared.noisy_errors import release_errors
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -98,7 +98,7 @@ class Refinement:
             len(names), n_drawn, replace=False, p=weights / weights.sum()
         )
         asked = [names[i] for i in drawn]
-        errors = look_at(
+        errors = release_errors(
             table, asked, [factor.values for factor in model.marginals(asked)], rho=scoring
         ).errors
         ranked = sorted(asked, key=lambda clique: -errors[clique])

@@ -87,9 +87,9 @@ def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
     assert np.mean((rows[0] + rows[1] + rows[2]) % 2) == pytest.approx(0.05, abs=0.03)
 
 
-def test_spends_its_shares_on_columns_looks_and_two_batches():
+def test_spends_its_shares_on_columns_scores_and_two_batches():
     table = private(planted())
-    model = release(table, recipe=Auto(one_way_share=0.25, look_share=0.125, first_share=0.5))
+    model = release(table, recipe=Auto(one_way_share=0.25, score_share=0.125, first_share=0.5))
     budget, events = table.ledger.budget, table.ledger.events
     looks = [i for i, event in enumerate(events) if isinstance(event, ScoresEvent)]
     assert [events[i].rho for i in looks] == [budget / 8] * 2
@@ -136,11 +136,11 @@ def test_without_a_clear_look_all_goes_to_columns_as_independent_splits_it():
     assert all(len(clique) == 1 for clique in spent[0])
 
 
-def test_clarity_decides_whether_to_look():
+def test_the_share_of_noise_decides_whether_to_score():
     looks = []
-    for clarity in (1e-6, 0.25):
+    for max_noise_share in (1e-6, 0.25):
         table = private(planted())
-        release(table, recipe=Auto(clarity=clarity))
+        release(table, recipe=Auto(max_noise_share=max_noise_share))
         looks.append(sum(isinstance(event, ScoresEvent) for event in table.ledger.events))
     assert looks == [0, 2]
 
@@ -152,7 +152,7 @@ def test_one_look_is_left_out_if_triples_would_hide_all():
     table = private(planted())
     budget = float(table.ledger.budget)
     noise = [(n / (2 * 0.03 * budget)) ** 0.5 / N_ROWS for n in (15, 35)]
-    model = release(table, recipe=Auto(clarity=sum(noise) / 2))
+    model = release(table, recipe=Auto(max_noise_share=sum(noise) / 2))
     (found,) = model.findings["rounds"]
     assert found["looked_at"] == 15
     assert sum(isinstance(event, ScoresEvent) for event in table.ledger.events) == 1
@@ -255,15 +255,15 @@ def test_looks_at_no_more_than_its_limit():
     "arguments",
     [
         {"one_way_share": 0.0},
-        {"one_way_share": 0.95, "look_share": 0.025},
-        {"look_share": 0.5},
-        {"look_share": float("nan")},
+        {"one_way_share": 0.95, "score_share": 0.025},
+        {"score_share": 0.5},
+        {"score_share": float("nan")},
         {"first_share": 0.0},
         {"first_share": 1.5},
-        {"clarity": 0.0},
-        {"clarity": float("nan")},
-        {"doubt": -1.0},
-        {"doubt": float("nan")},
+        {"max_noise_share": 0.0},
+        {"max_noise_share": float("nan")},
+        {"relative_model_error": -1.0},
+        {"relative_model_error": float("nan")},
         {"max_cells": 0},
         {"max_candidates": 0},
     ],

@@ -80,22 +80,22 @@ def test_the_audit_covers_looks_and_measurements_at_several_resolutions():
 
 def merge_by_the_records(monkeypatch):
     """Groups, and what levels count as, by exact counts."""
-    original = survey.Survey.first_look
+    original = survey.Survey.__init__
 
-    def first_look(self, rho):
-        names = self._table.domain.attributes
-        counts = self._table._source.counts_of([(name,) for name in names])
+    def made(self, table, *arguments, **keywords):
+        names = table.domain.attributes
+        counts = table._source.counts_of([(name,) for name in names])
         levels = (
-            found[:size] for found, size in zip(counts, self._table.domain.shape, strict=True)
+            found[:size] for found, size in zip(counts, table.domain.shape, strict=True)
         )  # no places
         exact = {
             name: found / found.sum() + 1e-9 for name, found in zip(names, levels, strict=True)
         }
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(survey, "one_way_shares", lambda *_, **__: exact)
-            return original(self, rho)
+            original(self, table, *arguments, **keywords)
 
-    monkeypatch.setattr(survey.Survey, "first_look", first_look)
+    monkeypatch.setattr(survey.Survey, "__init__", made)
 
 
 def count_merged_levels_twice(monkeypatch):

@@ -6,7 +6,7 @@ from math import pi, prod, sqrt
 import numpy as np
 
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.resolutions import Question
+from synthdp.mechanisms.auto.resolutions import ResolvedClique
 
 
 class Whole:
@@ -24,12 +24,12 @@ class Whole:
     def finest(self, _clique, _resolution):
         return 0
 
-    def parts_of(self, question):
-        return [Question(part, 0) for part in parts_of(question.clique)]
+    def parts_of(self, resolved):
+        return [ResolvedClique(part, 0) for part in parts_of(resolved.clique)]
 
     def split(self, clique, shown):
         (everything,) = shown
-        return {Question(clique, 0): everything}
+        return {ResolvedClique(clique, 0): everything}
 
     def cells(self, clique, _resolution):
         return prod(self.sizes[0][name] for name in clique)
@@ -40,13 +40,13 @@ class Whole:
     def by_chance(self, _clique, _resolution, _total):
         return 0.0
 
-    def seen(self, _clique, _resolution):
+    def shown_share(self, _clique, _resolution):
         return 1.0
 
 
 def whole(errors):
     """Errors of residuals as those of their only parts."""
-    return {Question(clique, 0): error for clique, error in errors.items()}
+    return {ResolvedClique(clique, 0): error for clique, error in errors.items()}
 
 
 def by_clique(found):

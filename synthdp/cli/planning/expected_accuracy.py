@@ -21,9 +21,9 @@ from synthdp.mechanisms.auto.auto import Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
-from synthdp.mechanisms.auto.resolutions import Question, Resolutions
+from synthdp.mechanisms.auto.resolutions import ResolvedClique, Resolutions
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
-from synthdp.mechanisms.shared.looks import noise_of_look
+from synthdp.mechanisms.shared.noisy_errors import error_stddev
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.schema.open_schema import OpenSchema
 
@@ -90,8 +90,8 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
         What is protected as one.
     """
     rho = min(rho, Fraction(unit.marginal_l2_squared * (MOST_SIGNAL / rows) ** 2 / 2))
-    n_pairs, look = len(_pairs(domain)), rho * Fraction(Auto.look_share)
-    sees = n_pairs > 0 and noise_of_look(n_pairs, rho=look, unit=unit) <= Auto.clarity * rows
+    n_pairs, look = len(_pairs(domain)), rho * Fraction(Auto.score_share)
+    sees = n_pairs > 0 and error_stddev(n_pairs, rho=look, unit=unit) <= Auto.max_noise_share * rows
     first = rho * Fraction(Auto.one_way_share) if sees else rho
     planned = domain.project(domain.attributes[:: ceil(len(domain) / MAX_COLUMNS)])
     pairs = _pairs(planned)
@@ -131,10 +131,10 @@ def _zipf(n_levels: int) -> NDArray[np.float64]:
 
 def _errors_of_columns(
     domain: Domain, resolutions: Resolutions, rho: Fraction, rows: int, unit: PrivacyUnit
-) -> dict[Question, float]:
+) -> dict[ResolvedClique, float]:
     """Squared errors of the parts of columns that were measured, as `Survey` has them."""
     uses = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
-    errors = dict[Question, float]()
+    errors = dict[ResolvedClique, float]()
     for clique, share in measurement_shares(domain, uses).items():
         if clique[0] not in resolutions.sizes[-1]:
             continue
@@ -152,10 +152,10 @@ def _left(
     domain: Domain,
     resolutions: Resolutions,
     pairs: Sequence[Clique],
-    errors: Mapping[Question, float],
+    errors: Mapping[ResolvedClique, float],
     rho: Fraction,
     unit: PrivacyUnit,
-) -> dict[Question, float]:
+) -> dict[ResolvedClique, float]:
     """Squared errors that are left after the best batch of measurements for a budget."""
     wanted = dict.fromkeys(((name,) for name in domain.attributes), MIN_USE) | dict.fromkeys(
         pairs, 1.0

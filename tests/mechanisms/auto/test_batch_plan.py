@@ -18,7 +18,7 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.mechanisms.auto.batch_plan import BatchPlan
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
-from synthdp.mechanisms.auto.resolutions import Question, Resolutions
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 
 
 def pairs_and_triples(names):
@@ -255,7 +255,8 @@ def test_noise_decides_at_which_resolution_a_pair_is_measured():
         batch = BatchPlan(domain, loss).split(budget)
         assert sum(batch.values()) == budget
         shares = [
-            [float(batch.get(Question(pair, number), 0)) for number in range(4)] for pair in pairs
+            [float(batch.get(ResolvedClique(pair, number), 0)) for number in range(4)]
+            for pair in pairs
         ]
         finest.append(np.average(np.arange(4), weights=np.sum(shares, axis=0)))
     assert finest[0] == 0
@@ -267,15 +268,15 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
     domain, loss, pairs = dependent_pairs(24, strength=0.3)
     batch = BatchPlan(domain, loss).split(Fraction(1, 200))
     error = {}
-    for questions in (list(batch), *([Question(pair, n) for pair in pairs] for n in range(3))):
-        owners, members = loss.told_by(questions)
+    for resolved in (list(batch), *([ResolvedClique(pair, n) for pair in pairs] for n in range(3))):
+        owners, members = loss.parts_measured_by(resolved)
         shares = [
-            float(batch.get(q, Fraction(1, 600))) if questions == list(batch) else 1 / 600
-            for q in questions
+            float(batch.get(q, Fraction(1, 600))) if resolved == list(batch) else 1 / 600
+            for q in resolved
         ]
         ratios = (
             loss.n_cells[members]
-            / np.array([loss.resolutions.cells(*q) for q in questions])[owners]
+            / np.array([loss.resolutions.cells(*q) for q in resolved])[owners]
         )
         precision = np.bincount(members, np.array(shares)[owners] * ratios, len(loss.parts))
         error[len(error)] = loss.after(precision)[0]
@@ -290,13 +291,13 @@ def test_of_a_clique_whose_coarse_groups_are_soon_known_all_finer_ones_are_tried
     domain, pair = Domain(names, (40,) * 6), ("a", "b")
     resolutions = Resolutions(domain, dict.fromkeys(names, np.full(40, 1 / 40)))
     errors = {
-        Question((name,), number): 1e8 for name in names for number in resolutions.of((name,))
+        ResolvedClique((name,), number): 1e8 for name in names for number in resolutions.of((name,))
     }
     errors |= expected_parts(pair, (0.8 * total) ** 2, resolutions, total=total)
     workload = {(name,): 1.0 for name in names} | dict.fromkeys(combinations(names, 2), 1e-5)
     plan = BatchPlan(domain, ExpectedLoss(resolutions, workload, errors, l2_squared=1))
     shares = plan._minimised(dict.fromkeys(plan._columns, 1.0), 0.01, 50)
-    coarse, *finer = (Question(pair, number) for number in resolutions.of(pair))
+    coarse, *finer = (ResolvedClique(pair, number) for number in resolutions.of(pair))
 
     def tried(shares, dropped):
         return [question for question in plan._better(shares, dropped) if question.clique == pair]

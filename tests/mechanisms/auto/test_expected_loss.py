@@ -14,7 +14,7 @@ from oracles.planning import expected_error, loss_of, parts_of, precision_of
 
 from synthdp.core.domain import Domain
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.resolutions import Question, Resolutions
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 
 NAMES = tuple("abcd")
 
@@ -122,8 +122,8 @@ def test_questions_tell_of_the_parts_inside_that_matter():
     errors = dict.fromkeys([("a",), ("b",), ("c",), ("a", "b"), ("b", "c")], 1.0)
     loss = loss_of(dict.fromkeys("abc", 2), {("a", "b"): 1.0, ("c",): 1.0}, errors, l2_squared=1)
     assert [clique for clique, _ in loss.parts] == [("a",), ("b",), ("c",), ("a", "b")]
-    owners, members = loss.told_by(
-        [Question(clique, 0) for clique in (("a", "b", "c"), ("b",), ("a", "c"))]
+    owners, members = loss.parts_measured_by(
+        [ResolvedClique(clique, 0) for clique in (("a", "b", "c"), ("b",), ("a", "c"))]
     )
     told = [
         (owner, loss.parts[member].clique) for owner, member in zip(owners, members, strict=True)
@@ -146,7 +146,9 @@ def resolved(shape=(32, 2, 40), seed=0):
     }
     resolutions = Resolutions(domain, shares)
     parts = [
-        Question(part, number) for part in parts_of(tuple("abc")) for number in resolutions.of(part)
+        ResolvedClique(part, number)
+        for part in parts_of(tuple("abc"))
+        for number in resolutions.of(part)
     ]
     errors = {part: float(10 ** rng.uniform(3, 6)) for part in parts}
     return resolutions, errors, {("a", "b", "c"): 1.0, ("a", "c"): 0.5}
@@ -162,12 +164,12 @@ def test_a_question_tells_of_parts_up_to_its_resolution():
     ]
     loss = ExpectedLoss(resolutions, workload, errors, l2_squared=1)
     for number in range(len(resolutions)):
-        _, members = loss.told_by([Question(("a", "b"), number)])
+        _, members = loss.parts_measured_by([ResolvedClique(("a", "b"), number)])
         told = {loss.parts[i] for i in members}
         assert told == {
-            Question(("b",), 3),
+            ResolvedClique(("b",), 3),
             *(
-                Question(clique, finer)
+                ResolvedClique(clique, finer)
                 for clique in (("a",), ("a", "b"))
                 for finer in range(number + 1)
             ),
@@ -187,7 +189,9 @@ def test_parts_of_a_measured_residual_have_the_noise_of_what_they_show_beyond_th
     for number, n_groups in enumerate((4, 8, 16, 32)):
         seen = np.repeat(noise.reshape(4000, n_groups, -1, 3).mean(axis=2), 32 // n_groups, axis=1)
         square = float(np.mean(np.abs(seen - before).sum(axis=(1, 2)) ** 2))
-        loss = ExpectedLoss(resolutions, {pair: 1.0}, {Question(pair, number): 1e18}, l2_squared=1)
+        loss = ExpectedLoss(
+            resolutions, {pair: 1.0}, {ResolvedClique(pair, number): 1e18}, l2_squared=1
+        )
         precision = np.array([rho * resolutions.cells(pair, number) / resolutions.cells(pair, 3)])
         assert loss.left(precision)[0] == pytest.approx(square, rel=0.1)
         before = seen
@@ -196,11 +200,11 @@ def test_parts_of_a_measured_residual_have_the_noise_of_what_they_show_beyond_th
 def test_coarse_questions_have_less_noise_on_what_they_show():
     resolutions, errors, workload = resolved()
     loss = ExpectedLoss(resolutions, workload, errors, l2_squared=1)
-    coarsest = loss.parts.index(Question(("a", "c"), 0))
+    coarsest = loss.parts.index(ResolvedClique(("a", "c"), 0))
     left = []
     for number in resolutions.of(("a", "c")):
         precision = np.zeros(len(loss.parts))
-        _, members = loss.told_by([Question(("a", "c"), number)])
+        _, members = loss.parts_measured_by([ResolvedClique(("a", "c"), number)])
         precision[members] = 0.1 * loss.n_cells[members] / resolutions.cells(("a", "c"), number)
         left.append(loss.left(precision)[coarsest])
     assert left == sorted(left)

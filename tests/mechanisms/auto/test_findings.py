@@ -1,4 +1,4 @@
-"""What is told of a look: it names few candidates, counts many, and says what its noise hides."""
+"""What is said of a round of scores: it names few candidates, counts many, and says what its noise hides."""
 
 from math import log, sqrt
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from synthdp.core.cliques import all_k_way
-from synthdp.mechanisms.auto.considered import considered, hidden, too_large, visible_distance
+from synthdp.mechanisms.auto.findings import considered, hidden, too_large, visible_distance
 
 
 @pytest.mark.parametrize(("n_columns", "is_listed"), [(20, True), (21, False)])

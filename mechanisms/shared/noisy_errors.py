@@ -1,4 +1,4 @@
-"""Looks: how wrong some estimates are, released with noise for many marginals at once."""
+"""How wrong some estimates are: L1 errors of many marginals at once, released with noise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,30 +22,31 @@ FloatArray = NDArray[np.float64]
 
 @final
 @dataclass(frozen=True)
-class Look:
-    """Noisy errors of some candidates, in records, and the scale of their noise."""
+class NoisyErrors:
+    """Noisy L1 errors of some candidates, and the standard deviation of the noise; in records."""
 
     errors: Mapping[Clique, float]
     stddev: float
 
 
-def look_at(
+def release_errors(
     table: PrivateTable,
     candidates: Sequence[Clique],
     estimates: Sequence[FloatArray],
     *,
     rho: Fraction,
     coarsening: Coarsening | None = None,
-) -> Look:
-    """Release the L1 errors of estimates of all candidates at once, for ``rho``; both are over
-    merged levels if any.
+) -> NoisyErrors:
+    """Release the L1 errors of estimates of all candidates at once, for ``rho``.
+
+    With a ``coarsening`` both the estimates and the table are over merged levels.
     """
     score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)), coarsening)
-    stddev = noise_of_look(len(candidates), rho=rho, unit=table.ledger.unit)
-    return Look(table.scores(candidates, score=score, rho=rho), stddev)
+    stddev = error_stddev(len(candidates), rho=rho, unit=table.ledger.unit)
+    return NoisyErrors(table.scores(candidates, score=score, rho=rho), stddev)
 
 
-def noise_of_look(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> float:
+def error_stddev(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> float:
     """Standard deviation, in records, of the noise on each of some errors that are released at
     once.
     """
@@ -53,7 +54,7 @@ def noise_of_look(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> flo
 
 
 def independent_counts(table: PrivateTable, candidates: Sequence[Clique]) -> list[FloatArray]:
-    """What candidates would count if columns were independent, by the columns that were measured."""
+    """Expected counts of candidates if columns were independent, from the measured columns."""
     total = estimate_total(table.released)
     shares = one_way_shares(table.domain, table.released, total=total)
     return [
