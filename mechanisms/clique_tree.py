@@ -35,7 +35,7 @@ tree gets.
 """
 
 _MAX_CANDIDATES_WITH_TRIPLES = 2000
-"""Triples are looked at up to 23 columns: the noise of each error grows with the square root of how
+"""Triples are scored up to 23 columns: the noise of each error grows with the square root of how
 many there are.
 """
 
@@ -52,7 +52,7 @@ refused; with 200 some 700 are.
 @final
 @dataclass(frozen=True, kw_only=True)
 class CliqueTree(Mechanism):
-    """One look at all pairs (and triples), one plan, one round of measurements, one fit.
+    """One round of scores of all pairs (and triples), one plan, one round of measurements, one fit.
 
     1. MEASURE all one-way marginals.
     2. SELECT: release the noisy L1 errors, against independence, of all pairs, and of all triples
@@ -140,7 +140,7 @@ class CliqueTree(Mechanism):
             *pairs,
             *(triple for triple in triples if domain.size(triple) <= self.max_cells),
         ]
-        look = release_errors(table, candidates, independent_counts(table, candidates), rho=rho)
+        scores = release_errors(table, candidates, independent_counts(table, candidates), rho=rho)
         weights, unit = (
             workload.relative_weights(candidates),
             L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared),
@@ -148,10 +148,10 @@ class CliqueTree(Mechanism):
         return {
             c: Demand(
                 weight=weights[c],
-                error=max(error - look.stddev, _MIN_ERROR),
+                error=max(error - scores.stddev, _MIN_ERROR),
                 unit=unit * domain.size(c),
             )
-            for c, error in look.errors.items()
+            for c, error in scores.errors.items()
         }
 
     def _grown(

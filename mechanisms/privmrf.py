@@ -140,7 +140,7 @@ class PrivMRF(Mechanism):
     def _graph(
         self, table: PrivateTable, constraints: Sequence[Constraint], report: Report
     ) -> tuple[tuple[Clique, ...], dict[Clique, float]]:
-        """Measure the columns, look at pairs; the cliques of the graph, and how strongly pairs
+        """Measure the columns, score pairs; the cliques of the graph, and how strongly pairs
         depend.
         """
         domain, budget = table.domain, table.ledger.remaining

@@ -162,7 +162,9 @@ def _narrowed(workload: Workload) -> dict[Clique, float]:
     """
     weights: dict[Clique, float] = {}
     for whole, weight in workload.weights.items():
-        parts = [whole] if len(whole) <= MAX_COLUMNS else list(combinations(whole, 2))
+        parts: list[Clique] = [whole]
+        if len(whole) > MAX_COLUMNS:
+            parts = list(combinations(whole, 2))
         for part in parts:
             weights[part] = weights.get(part, 0.0) + weight / len(parts)
     return weights
@@ -179,7 +181,7 @@ def _with_inner_pairs(weights: Mapping[Clique, float]) -> dict[Clique, float]:
             inside[pair] = inside.get(pair, 0.0) + weight
     total = sum(inside.values())
     all_weights = dict(weights)
-    for pair, weight in inside.items():
+    for part, weight in inside.items():
         share = _PAIRS_SHARE * sum(wider.values()) * weight / total
-        all_weights[pair] = all_weights.get(pair, 0.0) + share
+        all_weights[part] = all_weights.get(part, 0.0) + share
     return all_weights

@@ -34,8 +34,8 @@ def noisy_dependences(
         Cost, above 0.
     """
     total = estimate_total(table.released)
-    look = release_errors(table, pairs, independent_counts(table, pairs), rho=rho)
-    return {pair: error / (2 * total) for pair, error in look.errors.items()}
+    scores = release_errors(table, pairs, independent_counts(table, pairs), rho=rho)
+    return {pair: error / (2 * total) for pair, error in scores.errors.items()}
 
 
 def grown_attribute_graph(

@@ -18,7 +18,7 @@ from synthdp.privacy.private_table import PrivateTable
 
 @final
 class Refinement:
-    """Marginals inside the cliques of a graph, and how likely each is to be looked at.
+    """Marginals inside the cliques of a graph, and how likely each is to be scored.
 
     To score all of them at once would drown the scores in noise, so a round scores a random few.
     Each clique has chances in proportion to its squared number of attributes, which its marginals
@@ -34,7 +34,7 @@ class Refinement:
     max_cells, max_attributes
         Most cells of a marginal of two or more attributes, and most attributes.
     measured
-        Marginals that need no more looking at.
+        Marginals that are not scored again.
 
     >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
     >>> list(

@@ -21,7 +21,7 @@ from synthdp.mechanisms.auto.auto import Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
-from synthdp.mechanisms.auto.resolutions import ResolvedClique, Resolutions
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.mechanisms.shared.noisy_errors import error_stddev
 from synthdp.privacy.unit import PrivacyUnit

@@ -275,8 +275,7 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
             for q in resolved
         ]
         ratios = (
-            loss.n_cells[members]
-            / np.array([loss.resolutions.cells(*q) for q in resolved])[owners]
+            loss.n_cells[members] / np.array([loss.resolutions.cells(*q) for q in resolved])[owners]
         )
         precision = np.bincount(members, np.array(shares)[owners] * ratios, len(loss.parts))
         error[len(error)] = loss.after(precision)[0]

@@ -89,7 +89,11 @@ def test_finer_resolutions_have_more_cells_and_show_more(problem):
         for coarser, finer in pairwise(numbers):
             assert resolutions.cells(clique, coarser) <= resolutions.cells(clique, finer)
             assert resolutions.dimensions(clique, coarser) <= resolutions.dimensions(clique, finer)
-            assert resolutions.shown_share(clique, coarser) < resolutions.shown_share(clique, finer) <= 1
+            assert (
+                resolutions.shown_share(clique, coarser)
+                < resolutions.shown_share(clique, finer)
+                <= 1
+            )
             assert resolutions.by_chance(clique, coarser, 1e3) <= resolutions.by_chance(
                 clique, finer, 1e3
             ) * (1 + 1e-9)
@@ -120,7 +124,9 @@ def test_chance_makes_so_much_of_independent_records(n_rows, sizes):
 def test_a_marginal_is_clear_at_a_resolution_that_fits_its_records():
     shares = {name: np.full(32, 1 / 32) for name in "ab"}
     resolutions = Resolutions(Domain(("a", "b"), (32, 32)), shares)
-    found = [resolutions.finest_informative(("a", "b"), total) for total in (50, 1e3, 4e3, 2e4, 1e6)]
+    found = [
+        resolutions.finest_informative(("a", "b"), total) for total in (50, 1e3, 4e3, 2e4, 1e6)
+    ]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (0, 3)
     assert len(set(found)) >= 3
