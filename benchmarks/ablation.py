@@ -22,14 +22,13 @@ os.environ |= ONE_THREAD  # before numpy is loaded
 import numpy as np
 
 from mechanisms import DATA_SETS, DELTA, EPSILONS, FILES, loaded, mean_error
-from synthdp.core.cliques import all_k_way
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
+from synthdp.core import all_k_way
+from synthdp.data import CodedSource, CodedTable
+from synthdp.mechanisms import Auto
 from synthdp.mechanisms.auto import batch_plan, candidates, dependence, resolutions
-from synthdp.mechanisms.auto.auto import Auto
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.privacy import Adjacency
+from synthdp.release import Release
+from synthdp.schema import Schema
 
 ALL = "all parts"
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, object]]]] = {

@@ -16,9 +16,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from synthdp.core.domain import Domain
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
+from synthdp.core import Domain
+from synthdp.data import CodedSource, CodedTable
 
 SIZES = (85, 9, 100, 16, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
 SKEWS = (1, 4, 1, 2, 2, 1.5, 1, 1.5, 6, 1.6, 20, 40, 1.5, 15, 2.5)

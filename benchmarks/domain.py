@@ -30,12 +30,10 @@ import numpy as np
 import pandas as pd
 from common.processes import synthdp_run
 
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.release.registry import MECHANISMS
-from synthdp.report.metrics.distribution import kolmogorov_smirnov
-from synthdp.report.metrics.marginal_error import total_variation
-from synthdp.schema.schema import Schema
+from synthdp.data import CodedSource, encode
+from synthdp.release import MECHANISMS
+from synthdp.report import kolmogorov_smirnov, total_variation
+from synthdp.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON, DELTA = 1.0, 1e-9

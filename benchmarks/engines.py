@@ -32,22 +32,19 @@ from common.processes import BESIDE_MBI, in_a_process, limit_memory, peak_mb
 from common.results import FOLDER, Row, Rows, read_rows, write_rows
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import Clique, all_k_way
-from synthdp.core.domain import Domain
-from synthdp.core.errors import SynthdpError
-from synthdp.core.measurement import LinearMeasurement, estimate_total
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.privacy.accounting import zcdp_rho
+from synthdp.core import Clique, Domain, LinearMeasurement, SynthdpError, all_k_way, estimate_total
+from synthdp.data import CodedSource, CodedTable, read_coded
+from synthdp.inference import (
+    GraphicalModelEstimator,
+    JunctionTree,
+    MarginalLoss,
+    MirrorDescent,
+    PublicDataEstimator,
+)
+from synthdp.privacy import zcdp_rho
 from synthdp.release import registry
-from synthdp.report.metrics.marginal_error import workload_error
-from synthdp.schema.schema import Schema
+from synthdp.report import workload_error
+from synthdp.schema import Schema
 
 PROBLEMS = ("tree", "loops", "random-0.1", "random-1", "random-10")
 OURS = tuple(

@@ -35,12 +35,10 @@ from common.numeric_tables import NUMERIC_TABLES, NumericTable
 from common.processes import Result, in_a_fork, peak_mb, results_of
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 
-from synthdp.core.errors import SynthdpError
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.release import Release
+from synthdp.core import SynthdpError
+from synthdp.data import CodedSource, encode
+from synthdp.privacy import Adjacency
+from synthdp.release import MECHANISMS, Release
 
 EPSILONS, DELTA, TRAINING_SHARE = (1.0, 10.0), 1e-9, 0.7
 WORKLOADS = ("default", "target")

@@ -40,18 +40,11 @@ from common.processes import ONE_THREAD
 from common.results import FOLDER, Row, read_rows, write_rows
 from scipy.special import expit, ndtr, ndtri, stdtr
 
-from synthdp.core.errors import CautionWarning
-from synthdp.core.files.json_files import load_json
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.estimator import Estimator
-from synthdp.inference.model import Model
-from synthdp.release.release import Release
-from synthdp.release.synthesis import Synthesis
-from synthdp.release.uncertainty.analyses import design, logistic_regression, numbers
-from synthdp.release.uncertainty.cell_estimates import summed_to
-from synthdp.schema.schema import Schema
+from synthdp.core import CautionWarning, load_json
+from synthdp.data import CodedSource, encode
+from synthdp.inference import Estimator, GraphicalModelEstimator, Model
+from synthdp.release import Release, Synthesis, design, logistic_regression, numbers, summed_to
+from synthdp.schema import Schema
 
 KEY = ("design", "epsilon", "run", "quantity", "method")
 NUMBERS = ("counts", "given", "at .05", "at .25", "at .5", "at .75", "at .9", "at .95", "width")

@@ -25,11 +25,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from synthdp.cli.main import run
-from synthdp.core.errors import SynthdpError
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.chained_file import ChainedFile
-from synthdp.release.keeping.journal import Journal
+from synthdp.cli import run
+from synthdp.core import SynthdpError
+from synthdp.release import Budget, ChainedFile, Journal
 
 LEVELS = json.dumps(
     {

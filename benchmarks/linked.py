@@ -27,8 +27,8 @@ from common.linked_packages import DATA
 from common.linked_ways import DELTA, WAYS
 
 import synthdp
-from synthdp.linked.package.package import Package
-from synthdp.report.linked.linked_tables import evaluate_tables
+from synthdp.linked import Package
+from synthdp.report import evaluate_tables
 
 
 def compared(options: argparse.Namespace) -> None:

@@ -41,18 +41,12 @@ from common.processes import COSTS, Phases, Result, in_a_fork, peak_mb, results_
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import all_k_way
-from synthdp.core.errors import SynthdpError
-from synthdp.core.reporting import Report, silent
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import CodedTable, decode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.release import Release
-from synthdp.release.synthesis import Synthesis
-from synthdp.report.metrics.marginal_error import total_variation
-from synthdp.schema.schema import Schema
+from synthdp.core import Report, SynthdpError, all_k_way, silent
+from synthdp.data import CodedSource, CodedTable, decode, read_coded
+from synthdp.privacy import Adjacency
+from synthdp.release import MECHANISMS, Release, Synthesis
+from synthdp.report import total_variation
+from synthdp.schema import Schema
 
 FILES = {
     "adult": "adult-discretized/adult.csv",

@@ -19,14 +19,12 @@ os.environ |= ONE_THREAD  # before numpy is loaded
 import numpy as np
 
 from mechanisms import DATA_SETS, DELTA, FILES, loaded, mean_error
-from synthdp.cli.planning.expected_accuracy import expected_accuracy
-from synthdp.core.cliques import all_k_way
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.cli import expected_accuracy
+from synthdp.core import all_k_way
+from synthdp.data import CodedSource, CodedTable, read_coded
+from synthdp.privacy import Adjacency
+from synthdp.release import Release
+from synthdp.schema import Schema
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data"
 HEADER = ("table", "epsilon", "columns", "expected", "ratio", "pairs", "expected", "ratio")

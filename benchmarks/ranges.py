@@ -28,16 +28,12 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-from synthdp.data.loading import held_rows
-from synthdp.learning.budgets import MIN_COLUMNS, min_mass, takes_thresholds
-from synthdp.learning.learner import LearntColumn, learn_columns
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.report.metrics.distribution import kolmogorov_smirnov
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import held_rows
+from synthdp.learning import MIN_COLUMNS, LearntColumn, learn_columns, min_mass, takes_thresholds
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
+from synthdp.release import DOMAIN_SHARE
+from synthdp.report import kolmogorov_smirnov
+from synthdp.schema import OpenSchema
 
 DELTA = 1e-9
 FURTHER = 10.0

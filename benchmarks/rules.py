@@ -29,12 +29,10 @@ import pandas as pd
 from common.numeric_tables import breast_cancer
 
 import synthdp
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.release.synthesis import Synthesis
-from synthdp.report.metrics.distribution import kolmogorov_smirnov
-from synthdp.report.metrics.marginal_error import workload_error
-from synthdp.schema.schema import Schema
+from synthdp.data import CodedSource, encode
+from synthdp.release import Synthesis
+from synthdp.report import kolmogorov_smirnov, workload_error
+from synthdp.schema import Schema
 
 DELTA = 1e-9
 Sides = tuple[Sequence[str], Sequence[str]]

@@ -26,11 +26,9 @@ from common.made_up import schema_of, wide
 from common.processes import Result, in_a_fork, peak_mb
 from common.results import FOLDER
 
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
-from synthdp.release.synthesis import Synthesis
+from synthdp.data import CodedSource, CodedTable
+from synthdp.privacy import Adjacency
+from synthdp.release import Release, Synthesis
 
 ALONE = {"recipe": "clique-tree", "rows": 1_000_000, "columns": 100, "seeds": 1}
 MIDDLE = {"recipe": "auto", "rows": 100_000, "columns": 32, "seeds": 3}

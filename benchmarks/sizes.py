@@ -28,9 +28,9 @@ from common.results import FOLDER, read_rows, write_rows
 from counting import COUNTERS, made_up
 from scale import exponent
 
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
+from synthdp.data import CodedSource
+from synthdp.privacy import Adjacency
+from synthdp.release import Release
 
 ROWS = (1e5, 1e6, 1e7, 1e8)
 COLUMNS = (10, 20, 50, 100, 200, 500)

@@ -19,11 +19,9 @@ from typing import Any
 
 import polars as pl
 
-from synthdp.core.files.json_files import load_json
-from synthdp.data.engines.connecting import open_source
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import load_json
+from synthdp.data import EngineFrame, EngineTable, open_source
+from synthdp.schema import OpenSchema
 
 SCHEMA = OpenSchema.from_dict(
     load_json(Path(__file__).with_name("schemas") / "adult.json", "schema")

@@ -15,14 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.core.domain import Domain
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.noise.gaussian import gaussian_noise
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.core import Domain
+from synthdp.data import CodedSource, CodedTable, read_coded
+from synthdp.privacy import SystemRandomness, gaussian_noise
+from synthdp.release import Release
+from synthdp.schema import Schema
 
 ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
 REPEATS = 5

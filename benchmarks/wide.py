@@ -26,13 +26,10 @@ from common.made_up import Planted, groups, schema_of
 from common.processes import Result, in_a_fork, peak_mb
 from numpy.typing import NDArray
 
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.release import Release
-from synthdp.release.synthesis import Synthesis
-from synthdp.report.metrics.marginal_error import total_variation
+from synthdp.data import CodedSource, CodedTable
+from synthdp.privacy import Adjacency
+from synthdp.release import MECHANISMS, Release, Synthesis
+from synthdp.report import total_variation
 
 N_PAIRS = 2000
 """Pairs whose errors are averaged: of 500 columns a sixtieth."""

@@ -16,12 +16,9 @@ import pytest
 from helpers.cli_runs import invoke, lay_out, run_arguments
 from helpers.paths import ROOT
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError, ParameterError, SynthdpError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.core import Domain, LinearMeasurement, ModelTooLargeError, ParameterError, SynthdpError
+from synthdp.data import CodedSource, CodedTable
+from synthdp.release import ENGINES, MECHANISMS
 
 PAGE = ROOT / "docs/adding.md"
 pytestmark = pytest.mark.skipif(

@@ -9,8 +9,8 @@ import pytest
 from helpers.paths import ROOT
 from scipy.stats import spearmanr
 
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.report.metrics.marginal_error import total_variation
+from synthdp.data import CodedSource
+from synthdp.report import total_variation
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "benchmarks").is_dir(), reason="no checkout: there are no benchmarks"

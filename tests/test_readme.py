@@ -12,10 +12,9 @@ from helpers.stated import release_of
 
 import synthdp
 from synthdp.cli.arguments import command_line, exits
-from synthdp.core.workload import Workload
-from synthdp.privacy.accounting import Accounting
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
-from synthdp.release.stating.about import KEYS, read_about
+from synthdp.core import Workload
+from synthdp.privacy import Accounting
+from synthdp.release import ENGINES, KEYS, MECHANISMS, mechanism_named, read_about
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (

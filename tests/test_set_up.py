@@ -16,8 +16,8 @@ import pytest
 from helpers.repeatable import CHANCE
 from threadpoolctl import threadpool_info
 
-from synthdp.data.records.unit_rows import UnitRows
-from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.data import UnitRows
+from synthdp.privacy import SystemRandomness
 
 _IGNORING_CTRL_C = 'trap "" INT; exec "$@"'
 _KILLED_BY_CTRL_C = "import os, signal; os.kill(os.getpid(), signal.SIGINT); input()"

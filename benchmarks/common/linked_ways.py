@@ -12,15 +12,11 @@ import numpy as np
 import pandas as pd
 
 import synthdp
-from synthdp.data.loading import held_rows
-from synthdp.linked.package.linked_table import LinkedTable
-from synthdp.linked.package.package import Package
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import as_mechanism
-from synthdp.release.release import Release
-from synthdp.schema.columns.binned import BinnedColumn
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import held_rows
+from synthdp.linked import LinkedTable, Package
+from synthdp.privacy import Adjacency, PrivacyLedger
+from synthdp.release import Release, as_mechanism
+from synthdp.schema import BinnedColumn, OpenSchema
 
 Tables = dict[str, pd.DataFrame]
 

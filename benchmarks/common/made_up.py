@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from synthdp.core.domain import Domain
-from synthdp.data.records.codec import CodedTable
-from synthdp.schema.schema import Schema
+from synthdp.core import Domain
+from synthdp.data import CodedTable
+from synthdp.schema import Schema
 
 Codes = NDArray[np.integer]
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from common.made_up import schema_of, survey
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import decode
-from synthdp.schema.schema import Schema
+from synthdp.data import decode, read_coded
+from synthdp.schema import Schema
 
 BINS = 32
 

@@ -22,12 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.core.cliques import Clique, all_k_way
-from synthdp.core.domain import Domain
-from synthdp.inference.arrays import Array
-from synthdp.inference.graphical.marginal_oracle import MarginalOracle
-from synthdp.inference.graphical.tree_marginals import TreeMarginals
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Clique, Domain, all_k_way
+from synthdp.inference import Array, JunctionTree, MarginalOracle, TreeMarginals
 
 N_CLIQUES = 40
 COLUMNS = (

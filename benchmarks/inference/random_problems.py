@@ -31,17 +31,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning
-from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
-from synthdp.inference.arrays import Array
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.estimator import Estimator
+from synthdp.core import (
+    Clique,
+    Constraint,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    combined_measurements,
+    estimate_total,
+)
+from synthdp.inference import (
+    Array,
+    DirectEstimator,
+    Estimator,
+    GraphicalModelEstimator,
+    LocalConsistencyEstimator,
+    PublicDataEstimator,
+)
 
 RATIOS = (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)
 MAX_EXCESS = 1e-3

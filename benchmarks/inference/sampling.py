@@ -22,11 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.core.domain import Domain
-from synthdp.inference.arrays import Codes
-from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.model import FitStatus
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Domain
+from synthdp.inference import Codes, FitStatus, JunctionTree, MarkovRandomField
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # scripts find their own folder only
 from common.processes import BESIDE_MBI, in_a_process, peak_mb

@@ -13,10 +13,8 @@ import random
 import time
 from collections.abc import Callable
 
-from synthdp.core.cliques import Clique, all_k_way
-from synthdp.core.domain import Domain
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.inference.trees.tree_growth import TreeGrowth
+from synthdp.core import Clique, Domain, all_k_way
+from synthdp.inference import JunctionTree, TreeGrowth
 
 ADULT = Domain(tuple("abcdefghijklmno"), (16, 32, 9, 32, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2))
 """The levels of discretised Adult."""

@@ -1,3 +1,7 @@
 """Attacks on the whole flow: a check of every claim of a recipe on neighbouring tables, and the
 worst-case game.
 """
+
+from synthdp.core.faces import face
+
+__getattr__, __dir__ = face(__name__, __file__)

@@ -1,1 +1,5 @@
 """Privacy floor: events, accounting, exact noise, and the only object that sees raw counts."""
+
+from synthdp.core.faces import face
+
+__getattr__, __dir__ = face(__name__, __file__)

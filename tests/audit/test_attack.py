@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from synthdp.audit.attack import DISCRIMINANT, best_guesses, n_learnt_of
+from synthdp.audit import DISCRIMINANT, best_guesses, n_learnt_of
 
 NAMES = ("ratio", "second", "third", "fourth")
 SETTINGS = {"delta": 1e-2, "confidence": 0.95}

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from synthdp.audit.bounds import at_least, at_most, best_limits, equivalent_mu, limits
-from synthdp.audit.claims import gdp_delta, zcdp_delta
-from synthdp.privacy.accounting import gdp_rho, zcdp_rho
+from synthdp.audit import (
+    at_least,
+    at_most,
+    best_limits,
+    equivalent_mu,
+    gdp_delta,
+    limits,
+    zcdp_delta,
+)
+from synthdp.privacy import gdp_rho, zcdp_rho
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 9), (3, 9), (9, 9), (500, 1000)])

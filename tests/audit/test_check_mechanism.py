@@ -7,16 +7,20 @@ from typing import ClassVar
 import pytest
 from helpers import broken_kernels as broken
 
-from synthdp.audit.asking.neighbours import Neighbours, binary_schema, worst_case
-from synthdp.audit.check_mechanism import check_mechanism, default_neighbours, dependent_columns
-from synthdp.audit.frozen import FrozenRandomness
-from synthdp.core.errors import ParameterError
-from synthdp.mechanisms.independent import Independent
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.unit import Adjacency
-from synthdp.release import release
-from synthdp.release.registry import MECHANISMS
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.audit import (
+    FrozenRandomness,
+    Neighbours,
+    binary_schema,
+    default_neighbours,
+    dependent_columns,
+    worst_case,
+)
+from synthdp.audit.check_mechanism import check_mechanism
+from synthdp.core import ParameterError
+from synthdp.mechanisms import Independent, Mechanism
+from synthdp.privacy import Adjacency
+from synthdp.release import MECHANISMS, release
+from synthdp.schema import OpenSchema
 
 
 @cache

@@ -7,12 +7,10 @@ from time import monotonic
 import numpy as np
 import pytest
 
-from synthdp.audit.asking.neighbours import worst_case
-from synthdp.audit.audit import Audit
+from synthdp.audit import STATISTICS, Audit, Game, worst_case
 from synthdp.audit.audit_text import audit_text
-from synthdp.audit.game import STATISTICS, Game
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import ParameterError
+from synthdp.privacy import Adjacency
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-2}
 

@@ -9,10 +9,8 @@ large that few runs tell. What a game cannot see is left to the deterministic au
 import pytest
 from helpers import broken_kernels as broken
 
-from synthdp.audit.asking.neighbours import worst_case
-from synthdp.audit.audit import Audit
-from synthdp.audit.game import Game
-from synthdp.privacy.unit import Adjacency
+from synthdp.audit import Audit, Game, worst_case
+from synthdp.privacy import Adjacency
 
 pytestmark = pytest.mark.slow
 EPSILON, DELTA, CONFIDENCE = 4.0, 1e-2, 1 - 1e-9

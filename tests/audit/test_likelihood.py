@@ -8,12 +8,15 @@ from helpers.tables import DOMAIN, MERGING, ROWS, private
 from oracles.privacy import ArraySource, Seeded
 from scipy import stats
 
-from synthdp.audit.asking.questions import Measure, Scores, Select
-from synthdp.audit.asking.value_questions import CERTAIN, Frequent, Histogram, Values
-from synthdp.core.grid import Grid
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram
-from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
+from synthdp.audit import CERTAIN, Frequent, Histogram, Measure, Scores, Select, Values
+from synthdp.core import Grid
+from synthdp.privacy import (
+    FrequentValues,
+    HistogramEvent,
+    MarginalL1Error,
+    NoisyHistogram,
+    PartitionEvent,
+)
 
 OTHER = [*ROWS, (2, 1, 3)]
 ESTIMATES = {

@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from helpers.families import family, package, random_tables, sources_of
 
-from synthdp.audit.bounds import equivalent_mu
-from synthdp.audit.check_mechanism import QUICK_ENGINE
-from synthdp.audit.frozen import FrozenRandomness
-from synthdp.audit.game import Likelihood
-from synthdp.audit.replay import Recorder, Replayer, excess
-from synthdp.linked.linked_release import LinkedRelease
-from synthdp.linked.linking.weighted_source import WeightedSource
-from synthdp.linked.package.view import View
+from synthdp.audit import (
+    QUICK_ENGINE,
+    FrozenRandomness,
+    Likelihood,
+    Recorder,
+    Replayer,
+    equivalent_mu,
+    excess,
+)
+from synthdp.linked import LinkedRelease, View, WeightedSource
 
 EPSILON, DELTA = 1.0, 1e-2
 CANARIES = {

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy import PrivacyLedger
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
-from synthdp.audit.audit import Audit
-from synthdp.audit.game import STATISTICS, Game
+from synthdp.audit import STATISTICS, Audit, Game
 
 QUICK = ("--mechanism", "independent", "--runs", "40", "--processes", "1")
 

@@ -24,11 +24,10 @@ from helpers.cli_runs import (
 )
 from helpers.cli_runs import write as put
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import Domain, LinearMeasurement
 from synthdp.data.files import csv_file as files
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.release.external import from_measurements
+from synthdp.privacy import PrivacyLedger
+from synthdp.release import from_measurements
 
 
 @pytest.fixture

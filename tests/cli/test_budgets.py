@@ -12,7 +12,7 @@ from helpers.failing_runs import failing
 
 from synthdp.cli.shared import outputs
 from synthdp.data.records import held_table
-from synthdp.release.keeping.journal import Journal
+from synthdp.release import Journal
 
 CREATE = (
     "budget",

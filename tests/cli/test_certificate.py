@@ -13,10 +13,9 @@ from helpers.mutated_files import odd_bytes, odd_json
 from helpers.release_files import edited, members_of, summed, write_zip
 from helpers.stated import ABOUT
 
-from synthdp.cli.commands.certificate import FORMS
-from synthdp.core.sealing import sealed
-from synthdp.release.stating.certificate import SCHEMA_FILE
-from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.cli import FORMS
+from synthdp.core import sealed
+from synthdp.release import SCHEMA_FILE, yaml_text
 
 CERTIFICATE = "out.csv.privacy.json"
 

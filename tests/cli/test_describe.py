@@ -12,16 +12,13 @@ from helpers.failing_runs import failing
 from helpers.stated import release_of
 
 import synthdp
-from synthdp.cli.commands.describe import describe
-from synthdp.core.errors import DataFileError
-from synthdp.core.sealing import sealed
+from synthdp.cli import describe
+from synthdp.core import DataFileError, sealed
 from synthdp.learning import learner
-from synthdp.privacy.accounting import Accounting
-from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.stating.meaning import Protection
-from synthdp.report.texts.certificates import certificate_text
-from synthdp.report.texts.numbers import at_most
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.privacy import Accounting
+from synthdp.release import DOMAIN_SHARE, Protection
+from synthdp.report import at_most, certificate_text
+from synthdp.schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 TREE = {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}}

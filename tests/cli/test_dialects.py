@@ -11,10 +11,8 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
-from synthdp.data.tables import open_table
-from synthdp.schema.dialect import Dialect
-from synthdp.schema.kinds import schema_of_kinds
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import open_table
+from synthdp.schema import Dialect, OpenSchema, schema_of_kinds
 
 N_ROWS = 2000
 TOWNS = ["München", "Köln; Süd", 'the "Hague"', "Aix, Var"]

@@ -11,8 +11,8 @@ from helpers.failing_runs import failing
 from helpers.stopped_runs import answers, lines
 
 from synthdp.cli.shared import outputs
-from synthdp.core.sealing import is_damaged
-from synthdp.release.keeping.journal import Journal
+from synthdp.core import is_damaged
+from synthdp.release import Journal
 
 CREATE = (
     "budget",

@@ -31,20 +31,17 @@ from helpers.paths import DATA
 from helpers.seldom import often
 
 import synthdp
+from synthdp.cli import ROWS_UNLESS_KNOWN, STOPPED
 from synthdp.cli import main as cli
-from synthdp.cli.commands.sample import STOPPED
 from synthdp.cli.shared import outputs, rescue
-from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN
 from synthdp.core.files import writing
 from synthdp.data import rows
 from synthdp.mechanisms import mst
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import synthesis
+from synthdp.privacy import PrivateTable
+from synthdp.release import UNKNOWN_ROWS, Release, synthesis
 from synthdp.release.drawing import draw
-from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
 
 CENSUS = DATA
 INPUTS = ["in.csv", "schema.json"]

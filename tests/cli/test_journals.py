@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
 
-from synthdp.cli.shared.signals import Terminated
-from synthdp.release.keeping.journal import Journal
+from synthdp.cli import Terminated
+from synthdp.release import Journal
 
 RUN = run_arguments("--mechanism", "independent", "--journal", "j")
 

@@ -21,10 +21,8 @@ from helpers.kinds_runs import (
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.core.cautions import grouped
-from synthdp.core.sealing import sealed
-from synthdp.release import registry
-from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
+from synthdp.core import grouped, sealed
+from synthdp.release import DOMAIN_SHARE, MAX_DOMAIN_SHARE, registry
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""

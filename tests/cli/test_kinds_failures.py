@@ -15,20 +15,15 @@ from helpers.failing_runs import failing, full
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
+from synthdp.cli import STOPPED
 from synthdp.cli.commands import run
-from synthdp.cli.commands.sample import STOPPED
 from synthdp.cli.shared import outputs
-from synthdp.core.errors import SchemaError
+from synthdp.core import SchemaError
 from synthdp.core.files import json_files
-from synthdp.data import rows
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_table import HeldSource, HeldTable
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.data import CodedSource, HeldSource, HeldTable, rows
+from synthdp.privacy import PrivacyLedger, PrivateTable, PrivateValues
 from synthdp.release import release
-from synthdp.schema.open_column import OpenColumn
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema import OpenColumn, OpenSchema
 
 INPUTS = ["in.csv", "kinds.json"]
 LEARNT = "out.csv.rescued.schema.json"

@@ -8,8 +8,8 @@ import pytest
 from helpers.cli_runs import CANARY, HEADER, ROWS, assert_one_line, invoke, lay_out, names_in, write
 from helpers.kinds_runs import KINDS, kinds_arguments, lay_out_kinds
 
-from synthdp.data.files.csv_file import CsvFile
-from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.data import CsvFile
+from synthdp.privacy import PrivacyLedger
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.cli_runs import CANARY, invoke, lay_out, run_arguments
 
-from synthdp.core.reporting import LOGGER
+from synthdp.core import LOGGER
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from synthdp.cli.commands.describe import describe
-from synthdp.core.errors import DataFileError, ParameterError, SchemaError
-from synthdp.core.files.json_files import load_json
-from synthdp.core.workload import Workload
-from synthdp.schema.schema import Schema
+from synthdp.cli import describe
+from synthdp.core import DataFileError, ParameterError, SchemaError, Workload, load_json
+from synthdp.schema import Schema
 from tests.helpers.cli_runs import SCHEMA, assert_one_line, invoke, lay_out, run_arguments
 
 

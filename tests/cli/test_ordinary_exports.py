@@ -17,7 +17,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.learning.unread import MANY
+from synthdp.learning import MANY
 
 N_ROWS = 2000
 EPSILON = 2000.0

@@ -12,9 +12,8 @@ from helpers.families import description, link, random_tables
 from helpers.html_pages import Page
 
 from synthdp.cli.commands import packages
-from synthdp.release.keeping.journal import Journal
-from synthdp.report.evaluation import NOT_PRIVATE
-from synthdp.report.linked.linked_marginals import KINDS
+from synthdp.release import Journal
+from synthdp.report import KINDS, NOT_PRIVATE
 
 BUDGET = ("--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent")
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke, names_in, run_arguments
 
-from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report import NOT_PRIVATE
 from synthdp.report.pages import marginals
 from synthdp.report.prediction import targets
 

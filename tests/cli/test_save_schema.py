@@ -21,8 +21,8 @@ from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
 from synthdp.cli.shared import outputs
-from synthdp.core.cautions import grouped
-from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.core import grouped
+from synthdp.privacy import PrivacyLedger
 
 INPUTS = ["in.csv", "kinds.json"]
 OUTPUTS = ["out.csv", "out.csv.privacy.json"]

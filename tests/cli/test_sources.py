@@ -9,7 +9,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 from synthdp.cli.arguments import exits
-from synthdp.data.engines.engine_frame import EngineFrame
+from synthdp.data import EngineFrame
 
 duckdb = pytest.importorskip("duckdb")
 AGE = {

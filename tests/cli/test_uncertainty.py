@@ -8,7 +8,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import LinearMeasurement
 
 
 @pytest.fixture

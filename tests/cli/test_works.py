@@ -30,12 +30,11 @@ from helpers.cli_runs import (
 )
 
 import synthdp
-from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN
-from synthdp.core.sealing import sealed
+from synthdp.cli import ROWS_UNLESS_KNOWN
+from synthdp.core import sealed
 from synthdp.core.version import __version__
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.release import registry
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.mechanisms import Mechanism
+from synthdp.release import UNKNOWN_ROWS, registry
 
 SYNTHDP = [sys.executable, "-m", "synthdp"]
 

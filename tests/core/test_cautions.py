@@ -1,6 +1,6 @@
 """Cautions of many columns in one line, whatever they say."""
 
-from synthdp.core.cautions import grouped
+from synthdp.core import grouped
 
 READ = "about {} % of the records have no value; declare how it is written: {}"
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.cliques import all_k_way, maximal_cliques, subsets
+from synthdp.core import all_k_way, maximal_cliques, subsets
 
 CLIQUES = st.lists(
     st.permutations("abcd").flatmap(lambda p: st.integers(0, 4).map(lambda k: tuple(p[:k]))),

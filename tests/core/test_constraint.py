@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.errors import ParameterError
+from synthdp.core import Constraint, ParameterError
 
 
 def test_constraints_own_what_they_allow():

@@ -6,8 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core import Domain, ParameterError, SynthdpError
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 5))
 

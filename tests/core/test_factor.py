@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.factor import Factor
+from synthdp.core import Domain, Factor, ParameterError
 
 NAMES = "abcd"
 

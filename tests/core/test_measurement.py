@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import (
+from synthdp.core import (
     Coarsening,
+    Domain,
     LinearMeasurement,
+    ParameterError,
     combined_measurements,
     estimate_total,
 )
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
+from synthdp.privacy import MAX_SIGMA_SQUARED
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
 

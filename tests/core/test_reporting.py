@@ -7,10 +7,10 @@ import sys
 import pytest
 from helpers.tables import private
 
-from synthdp.core.errors import BudgetExceededError
-from synthdp.core.reporting import (
+from synthdp.core import (
     FITTING,
     LOGGER,
+    BudgetExceededError,
     NotebookLine,
     finishing,
     in_notebook,
@@ -19,7 +19,7 @@ from synthdp.core.reporting import (
     silent,
     steps,
 )
-from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy import PrivateTable
 
 
 class Broken(logging.Handler):

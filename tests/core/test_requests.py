@@ -12,15 +12,20 @@ import pytest
 from oracles.inference import STATUS, field
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError, ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.core.requests import MAX_SAMPLE_BYTES, check_cliques, check_rows, most_rows, seeded
-from synthdp.inference.models.mixture_model import MixtureModel
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
-from synthdp.release.external import from_measurements
+from synthdp.core import (
+    MAX_SAMPLE_BYTES,
+    Coarsening,
+    Domain,
+    LinearMeasurement,
+    ModelTooLargeError,
+    ParameterError,
+    check_cliques,
+    check_rows,
+    most_rows,
+    seeded,
+)
+from synthdp.inference import MixtureModel, PseudoMarginalModel, RefinedModel, WeightedRowsModel
+from synthdp.release import from_measurements
 
 N = 40
 WIDE = Domain(tuple(f"x{i}" for i in range(N)), (50,) * N)

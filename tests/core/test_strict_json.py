@@ -6,9 +6,16 @@ import sys
 
 import pytest
 
-from synthdp.core.errors import DataFileError, SchemaError
+from synthdp.core import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_MEMORY,
+    DataFileError,
+    SchemaError,
+    memory_of,
+    parse_json,
+)
 from synthdp.core.files import json_files
-from synthdp.core.strict_json import MAX_BYTES, MAX_DEPTH, MAX_MEMORY, memory_of, parse_json
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a": ', "}")])

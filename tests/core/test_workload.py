@@ -14,9 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp.cli.commands import run
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.workload import MAX_COLUMNS_FOR_TRIPLES, MAX_DEFAULT_CELLS, MIN_USE, Workload
+from synthdp.core import (
+    MAX_COLUMNS_FOR_TRIPLES,
+    MAX_DEFAULT_CELLS,
+    MIN_USE,
+    Domain,
+    ParameterError,
+    Workload,
+)
 
 DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 4, 5))
 NAMES = st.sampled_from(DOMAIN.attributes)

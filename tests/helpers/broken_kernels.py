@@ -5,22 +5,27 @@ from fractions import Fraction
 import numpy as np
 from helpers.values import listed
 
-from synthdp.core.grid import Grid
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import Grid, LinearMeasurement
+from synthdp.data import UnitRows
 from synthdp.data.records import held_table
-from synthdp.data.records.unit_rows import UnitRows
 from synthdp.inference.engines import graphical_model
 from synthdp.learning import learner
-from synthdp.mechanisms.independent import Independent
-from synthdp.privacy import ledger, private_table, queryable
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.mechanisms import Independent
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    MarginalEvent,
+    PrivateTable,
+    PrivateValues,
+    PrivTreeEvent,
+    ScoresEvent,
+    SelectionEvent,
+    ledger,
+    private_table,
+    queryable,
+)
 from synthdp.privacy.values import private_values
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.privacy.values.privtree import PrivTreeEvent
-from synthdp.release.filled_table import FilledTable
+from synthdp.release import FilledTable
 from synthdp.release.stating import run_facts
 
 

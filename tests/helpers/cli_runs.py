@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from unittest import mock
 
-from synthdp.cli.main import run
+from synthdp.cli import run
 
 CANARY = "Zanzibar7731"
 """A value of the sensitive table; no message may ever hold it."""

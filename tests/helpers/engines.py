@@ -9,7 +9,7 @@ import narwhals as nw
 import pandas as pd
 import polars as pl
 
-from synthdp.data.frames.containers import opened
+from synthdp.data import opened
 
 
 def _at(*parts):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp import Schema
-from synthdp.report.metrics.read_table import ReadTable, read_table
+from synthdp.report import ReadTable, read_table
 
 SCHEMA = {
     "fields": [

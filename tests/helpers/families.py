@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import views_of
+from synthdp.linked import LinkedTableReader, Package, linked_sources, views_of
 
 KEY = "0123456789abcdef"
 """Key of the hash that bounds families, the same in all tests."""

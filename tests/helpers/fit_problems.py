@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from oracles.inference import noisy
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.gum import RecordUpdateEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import Constraint, Domain
+from synthdp.inference import (
+    GraphicalModelEstimator,
+    LocalConsistencyEstimator,
+    MirrorDescent,
+    RecordUpdateEstimator,
+)
 
 ENGINES = [LocalConsistencyEstimator, RecordUpdateEstimator]
 TIGHT = GraphicalModelEstimator(driver=MirrorDescent(tolerance=1e-8, window=30))

@@ -14,17 +14,12 @@ import pandas as pd
 import pytest
 from helpers.values import counted
 
+from synthdp.data import HeldTable, HeldTableReader
 from synthdp.data.records import held_table
-from synthdp.data.records.held_table import HeldTable, HeldTableReader
-from synthdp.learning import budgets, learner
-from synthdp.learning.budgets import takes_thresholds
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.randomness import Randomness
-from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.release import Release
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.learning import budgets, learner, takes_thresholds
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues, Randomness
+from synthdp.release import Release
+from synthdp.schema import OpenSchema
 
 NOTHING = np.empty(0, dtype=np.int64)
 KEY = "0123456789abcdef"

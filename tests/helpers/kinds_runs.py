@@ -6,7 +6,7 @@ import numpy as np
 from helpers.cli_runs import HEADER, ROWS, write
 from helpers.paths import DATA
 
-from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.privacy import SystemRandomness
 
 KINDS = {"town": "categorical", "age": "integer", "code": "categorical"}
 CENSUS = DATA / "census.csv"

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from helpers.flows import Frozen, held, learnt_from
 
-from synthdp.privacy.accounting import Accounting
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.privacy import Accounting
+from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 4000
 BIG = {"epsilon": 10.0, "delta": 1e-6, "min_mass": 20.0}

@@ -265,7 +265,7 @@ def mutated_lines(path):
 
 def sealed_json(content):
     """A maker of certificates that say odd things and have the right hash."""
-    from synthdp.core.sealing import sealed
+    from synthdp.core import sealed
 
     return lambda rng: json.dumps(sealed(odd_json(content, rng))).encode()
 
@@ -284,7 +284,7 @@ def certificate():
 def chained_files(folder):
     """Journals of a declared and of a learnt table, and of linked tables, and a budget."""
     import synthdp
-    from synthdp.release.keeping.budget import Budget
+    from synthdp.release import Budget
 
     for number, given in enumerate(({"schema": PLAIN}, {"kinds": {"u": "string", "b": "integer"}})):
         people = pd.DataFrame({"u": ["a", "b"] * 99, "b": [[True, False], [1, 7]][number] * 99})
@@ -318,14 +318,17 @@ def chained_files(folder):
 def readers(folder):
     """For each kind of file a maker of mutants, what reads one, and the errors that it may raise."""
     import synthdp
-    from synthdp.cli.commands.describe import describe
-    from synthdp.core.errors import DataFileError, ParameterError, PrivacyError, SchemaError
-    from synthdp.core.files.json_files import json_text, load_json
-    from synthdp.release.keeping.budget import Budget
-    from synthdp.release.keeping.journal import Journal
-    from synthdp.release.keeping.kept_answers import KeptAnswers
-    from synthdp.release.stating.about import read_about
-    from synthdp.schema.public_files import as_schema
+    from synthdp.cli import describe
+    from synthdp.core import (
+        DataFileError,
+        ParameterError,
+        PrivacyError,
+        SchemaError,
+        json_text,
+        load_json,
+    )
+    from synthdp.release import Budget, Journal, KeptAnswers, read_about
+    from synthdp.schema import as_schema
 
     domain = synthdp.Domain(("u", "b"), (2, 3))
     stated = certificate()

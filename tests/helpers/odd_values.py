@@ -11,11 +11,16 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 
-from synthdp.schema.columns.boolean import BooleanColumn
-from synthdp.schema.columns.categorical import CategoricalColumn, Merged
-from synthdp.schema.columns.dates import DateColumn, PartColumn
-from synthdp.schema.columns.notation import Notation
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.schema import (
+    BooleanColumn,
+    CategoricalColumn,
+    DateColumn,
+    IntegerColumn,
+    Merged,
+    Notation,
+    NumberColumn,
+    PartColumn,
+)
 
 
 class Hostile:

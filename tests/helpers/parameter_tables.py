@@ -11,9 +11,9 @@ from dataclasses import MISSING, Field, fields
 from importlib import import_module
 from pathlib import Path
 
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.accounting import Accounting
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.mechanisms import Mechanism
+from synthdp.privacy import Accounting
+from synthdp.release import ENGINES, MECHANISMS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PUBLIC_DATA = {"public-data": "synthdp.inference.engines.public_data:PublicDataEstimator"}

@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from synthdp.core.domain import Domain
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain
+from synthdp.data import CodedSource, CodedTable
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateTable
 
 
 def private_table(

@@ -2,11 +2,13 @@
 ask for.
 """
 
-from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.mixture_of_products import MixtureEstimator
-from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
-from synthdp.release.registry import engine_named
+from synthdp.inference import (
+    AdaptiveDescent,
+    GenerativeNetworkEstimator,
+    MixtureEstimator,
+    RelaxedTabularEstimator,
+)
+from synthdp.release import engine_named
 
 _QUICK = {
     "mixture-of-products": MixtureEstimator(

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import polars as pl
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import SchemaError
+from synthdp.schema import OpenSchema
 
 WORDS = [
     "a", "A", " a", "b\u00a0", "\x1cc\n", "", "é", "e\u0301", "\u212b", "ß", "SS", "a'b", 'a"b', "a\\b", "a%b", "a,b",

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from helpers.flows import Frozen, about_values, json_of, moved_squared, replayed, run_of, word_for
 
-from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
+from synthdp.privacy import HistogramEvent, PartitionEvent
 
 KINDS = {
     "town": "string",

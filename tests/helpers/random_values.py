@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from helpers.random_columns import ENDS, FLOATS, random_column
 
-from synthdp.core.grid import MAX_POINT, Grid
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import MAX_POINT, Grid
+from synthdp.schema import OpenSchema
 
 TEXTS, DATES = ["String", "Categorical", "Enum"], ["Date", "us", "ns"]
 DTYPES = [*ENDS, "Float32", "Float64", "Float64", "Decimal", *TEXTS, "Boolean", *DATES]

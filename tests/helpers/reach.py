@@ -7,11 +7,8 @@ import types
 import numpy as np
 import pandas as pd
 
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.queryable import Queryable
+from synthdp.data import CodedSource, CodedTable, HeldSource, HeldTable, HeldTableReader
+from synthdp.privacy import PrivateTable, Queryable
 
 
 def reachable(*starts: object) -> list[object]:

@@ -37,7 +37,7 @@ class RepeatableChance:
         """Be asked in place of the operating system, but for names of files, which are to differ."""
         from numpy.random import bit_generator
 
-        from synthdp.privacy.noise.randomness import SystemRandomness
+        from synthdp.privacy import SystemRandomness
 
         if self._is_there:
             return

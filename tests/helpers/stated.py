@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.data.loading import held_rows
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.release.release import Release
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import held_rows
+from synthdp.inference import GraphicalModelEstimator
+from synthdp.release import Release
+from synthdp.schema import OpenSchema
 
 DECLARED = {
     "fields": [

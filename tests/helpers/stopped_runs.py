@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.release.keeping.journal import Journal
+from synthdp.release import Journal
 
 FIELDS = [
     {"name": name, "type": "string", "constraints": {"enum": list("abc")[:n], "required": True}}

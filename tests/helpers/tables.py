@@ -5,13 +5,8 @@ import pytest
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, UntouchableSource
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Coarsening, Domain
+from synthdp.privacy import Accounting, Adjacency, MarginalL1Error, PrivacyLedger, PrivateTable
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 4))
 CLIQUES = [("a",), ("b",), ("a", "c"), ("c", "a"), ("a", "b", "c"), ()]

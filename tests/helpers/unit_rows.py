@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from synthdp.data.records.unit_rows import UnitRows
+from synthdp.data import UnitRows
 
 
 def kept_rows(

@@ -8,11 +8,8 @@ import pytest
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
 
-from synthdp.core.grid import Grid
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.core import Grid
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
 
 GRID = Grid(column="x")
 NO_STARTS = np.empty(0, dtype=np.int64)

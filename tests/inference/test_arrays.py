@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
+from synthdp.core import Domain
 from synthdp.inference import arrays
 
 

@@ -5,12 +5,9 @@ contradictions included.
 import numpy as np
 import pytest
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import Constraint, Domain, LinearMeasurement, ParameterError
 from synthdp.inference.complete_where import complete_where
-from synthdp.release.registry import engine_named
+from synthdp.release import engine_named
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
 TOGETHER = np.array([[60.0, 30.0, 10.0], [1.0, 9.0, 90.0]])

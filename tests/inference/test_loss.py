@@ -7,10 +7,9 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy, whitened
 
-from synthdp.core.domain import Domain
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.loss import MarginalLoss
-from synthdp.release.registry import ENGINES as NAMED
+from synthdp.core import Domain
+from synthdp.inference import MarginalLoss, PublicDataEstimator
+from synthdp.release import ENGINES as NAMED
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "a"), ("c",), ("a", "b"), ("b", "c"), ("c",), ()]

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of, random_cliques
 
-from synthdp.core.cliques import subsets
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.noisy_tables import NoisyTables
+from synthdp.core import Coarsening, Domain, LinearMeasurement, subsets
+from synthdp.inference import NoisyTables
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 3))
 EVERY = list(subsets(DOMAIN.attributes))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of, noisy, random_cliques, random_domain, whitened
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import LinearMeasurement, combined_measurements
-from synthdp.inference.projection import projected
+from synthdp.core import Domain, LinearMeasurement, combined_measurements
+from synthdp.inference import projected
 
 
 def consistent_oracle(domain, measurements, total):

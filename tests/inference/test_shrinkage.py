@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles.inference import marginal_of, noisy
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.shrinkage import (
+from synthdp.core import Coarsening, Domain, LinearMeasurement
+from synthdp.inference import (
+    LocalConsistencyEstimator,
     deviation,
     expected_shares,
     on_simplex,

@@ -6,7 +6,7 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.inference.summation import marginal_inside, summed, widened
+from synthdp.inference import marginal_inside, summed, widened
 
 
 @st.composite

@@ -10,14 +10,10 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import SchemaError
-from synthdp.core.grid import MAX_POINT
-from synthdp.learning import budgets
-from synthdp.learning.budgets import takes_thresholds
-from synthdp.learning.learner import learn_columns
-from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import MAX_POINT, SchemaError
+from synthdp.learning import budgets, learn_columns, takes_thresholds
+from synthdp.privacy import FrequentValues, NoisyHistogram
+from synthdp.schema import OpenSchema, Schema
 
 SHAPES = {
     "nothing": lambda n, _: np.zeros(n),

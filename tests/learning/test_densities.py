@@ -5,9 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.learning.bins import even_edges, quantile_edges
-from synthdp.learning.cells.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.learning.cells.significance import FALSE_ALARM, occupied_cells, significance
+from synthdp.learning import (
+    FALSE_ALARM,
+    Density,
+    even_edges,
+    occupied_cells,
+    quantile_edges,
+    shares_of_cells,
+    significance,
+    smoothed,
+    split_evenly,
+)
 
 counts_of = st.lists(st.floats(-500, 5000), min_size=1, max_size=40)
 

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.learning.filling import FEW_CELLS, MOST_TIMES, Filling
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.schema.schema import Schema
+from synthdp.core import Coarsening, LinearMeasurement
+from synthdp.learning import FEW_CELLS, MOST_TIMES, Filling
+from synthdp.privacy import MarginalL1Error
+from synthdp.schema import Schema
 
 FIELDS = [
     {

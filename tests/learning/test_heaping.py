@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from helpers.learning import BIG, decoded, distance, learn
 
-from synthdp.learning.cells.density import Density
-from synthdp.learning.heaping import heaping_found
-from synthdp.privacy.values.private_values import NoisyHistogram
-from synthdp.schema.axes.points import STEPS, steps_of
+from synthdp.learning import Density, heaping_found
+from synthdp.privacy import NoisyHistogram
+from synthdp.schema import STEPS, steps_of
 
 
 def shares(points):

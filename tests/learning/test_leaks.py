@@ -42,9 +42,8 @@ from helpers.random_tables import (
     with_row,
 )
 
-from synthdp.cli.main import run
-from synthdp.core.cautions import grouped
-from synthdp.core.grid import Grid
+from synthdp.cli import run
+from synthdp.core import Grid, grouped
 from synthdp.data.records import unit_rows as units
 from synthdp.privacy import queryable
 from synthdp.release import release

@@ -23,9 +23,8 @@ from helpers.random_tables import (
 )
 from helpers.values import Listed, counted, listed
 
-from synthdp.core.grid import MAX_POINT, Grid
-from synthdp.data.records.held_columns import HeldNumbers, HeldTexts
-from synthdp.data.records.unit_rows import UnitRows
+from synthdp.core import MAX_POINT, Grid
+from synthdp.data import HeldNumbers, HeldTexts, UnitRows
 from synthdp.learning import learner
 from synthdp.learning import levels as learning_levels
 from synthdp.privacy.values import private_values

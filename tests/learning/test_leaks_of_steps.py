@@ -8,11 +8,10 @@ import pytest
 from helpers.flows import Frozen, run_of
 from helpers.random_tables import LOUD, moves
 
-from synthdp.core.grid import Grid
-from synthdp.data.loading import held_rows
+from synthdp.core import Grid
+from synthdp.data import held_rows
 from synthdp.data.records import held_columns
-from synthdp.schema.axes.points import STEPS
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema import STEPS, OpenSchema
 
 AMOUNTS = pd.DataFrame(
     {"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object

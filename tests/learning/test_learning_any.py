@@ -13,10 +13,9 @@ from helpers.seldom import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import SchemaError
-from synthdp.privacy.accounting import Accounting
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.privacy import Accounting
+from synthdp.schema import OpenSchema, Schema
 
 DIRT = [
     None, float("nan"), float("inf"), -float("inf"), 0, -0.0, 1, True, False, 2**70, -(2**53) - 1, 1e300, -1e-300,

@@ -8,12 +8,11 @@ import pytest
 from helpers.flows import Frozen, held, learnt_from
 from helpers.learning import BIG, DAYS, N_ROWS, decoded, distance, learn, random
 
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.synthesize import synthesize
-from synthdp.schema.open_schema import OpenSchema
+from synthdp import synthesize
+from synthdp.core import ParameterError
+from synthdp.privacy import Adjacency
+from synthdp.release import DOMAIN_SHARE, Release
+from synthdp.schema import OpenSchema
 
 # Dates
 

@@ -12,15 +12,9 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.learning.cells.density import Density
-from synthdp.learning.learner import learn_columns
-from synthdp.learning.looks import Look
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.schema.axes.cells import octaves
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.learning import Density, Look, learn_columns
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
+from synthdp.schema import OpenSchema, octaves
 
 OF_EIGHT = Fraction(1, 4) / 8
 """The budget of one of eight columns in a run with the default share."""

@@ -23,15 +23,12 @@ from helpers.seldom import often
 from helpers.values import listed
 from scipy import stats
 
-from synthdp.core.grid import Grid
-from synthdp.learning import learner
-from synthdp.learning.axis import Axis
-from synthdp.privacy import accounting, queryable
-from synthdp.privacy.accounting import Accounting
+from synthdp.core import Grid
+from synthdp.learning import Axis, learner
+from synthdp.privacy import Accounting, PrivateValues, accounting, queryable
 from synthdp.privacy.values import private_values
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.release import Release
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.release import Release
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.fresh_noise
 EPSILON, DELTA = 1.0, 1e-2

@@ -11,15 +11,19 @@ from helpers.flows import Frozen, held
 from helpers.learning import decoded, learn, random
 from sklearn import datasets
 
-from synthdp.learning.axis import Axis
-from synthdp.learning.cells.significance import ASTRONOMIC, occupied_cells, standing_out, tails_of
-from synthdp.learning.cells.tails import tail_masses
-from synthdp.learning.decimals import learn_decimals
-from synthdp.learning.looks import Look
-from synthdp.learning.numbers import learn_density
-from synthdp.privacy.values.private_values import NoisyHistogram
-from synthdp.schema.axes.cells import octaves
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.learning import (
+    ASTRONOMIC,
+    Axis,
+    Look,
+    learn_decimals,
+    learn_density,
+    occupied_cells,
+    standing_out,
+    tail_masses,
+    tails_of,
+)
+from synthdp.privacy import NoisyHistogram
+from synthdp.schema import OpenSchema, octaves
 
 LOW = {"epsilon": 1.0, "delta": 1e-9, "share": 0.1}
 """About what one of three columns gets of a run at epsilon 1."""

@@ -11,13 +11,11 @@ from helpers.cli_runs import invoke
 from helpers.odd_values import ODD_VALUES, objects
 
 import synthdp
-from synthdp.core.errors import UnreadColumnError
-from synthdp.core.grid import Grid
-from synthdp.data.records.held_columns import held_column
-from synthdp.learning.reading import BEYOND_DOUBT, is_empty, unread_share
-from synthdp.privacy.values.private_values import NoisyHistogram
-from synthdp.schema.columns.boolean import SPELLINGS
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid, UnreadColumnError
+from synthdp.data import held_column
+from synthdp.learning import BEYOND_DOUBT, is_empty, unread_share
+from synthdp.privacy import NoisyHistogram
+from synthdp.schema import SPELLINGS, OpenSchema
 
 N_ROWS = 3000
 RUN = {"epsilon": 2.0, "delta": 1e-6, "mechanism": "independent"}

@@ -11,10 +11,9 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.learning.unread import levels_without_records, missing_caution, unread_cautions
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import Coarsening, LinearMeasurement
+from synthdp.learning import levels_without_records, missing_caution, unread_cautions
+from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 4000
 RIGHT = None

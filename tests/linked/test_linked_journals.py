@@ -9,22 +9,16 @@ from helpers.families import description, random_tables
 from helpers.stopped_runs import StopError, answers, lines, of_the_release, stops
 
 import synthdp
-from synthdp.core.errors import (
+from synthdp.core import (
     BudgetExceededError,
     CautionWarning,
     DataFileError,
     ParameterError,
     PrivacyError,
 )
+from synthdp.linked import LinkedRelease, Package, WeightedSource
 from synthdp.linked import synthesize_tables as door
-from synthdp.linked.linked_release import LinkedRelease
-from synthdp.linked.linking.weighted_source import WeightedSource
-from synthdp.linked.package.package import Package
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.chained_file import ChainedFile
-from synthdp.release.keeping.kept_answers import KeptAnswers
-from synthdp.release.keeping.kept_run import KeptRun, RunIdentity
-from synthdp.release.loading import release_of
+from synthdp.release import Budget, ChainedFile, KeptAnswers, KeptRun, RunIdentity, release_of
 
 RUN = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
 VIEWS = ["homes", "pets", "later pets"]

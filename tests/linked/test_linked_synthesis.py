@@ -15,17 +15,14 @@ import pytest
 from helpers.families import description, random_tables
 
 import synthdp
-from synthdp.cli.describing.packages import package_facts
-from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.cli import package_facts
+from synthdp.core import DataFileError, ParameterError, SchemaError
+from synthdp.linked import LinkedRelease, Package, views_of
 from synthdp.linked import synthesize_tables as door
 from synthdp.linked.linked_certificate import _of_part
-from synthdp.linked.linked_release import LinkedRelease
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import views_of
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import loading
-from synthdp.release.stating.certificate import SCHEMA_FILE
-from synthdp.report.linked.linked_tables import evaluate_tables
+from synthdp.privacy import PrivateTable
+from synthdp.release import SCHEMA_FILE, loading
+from synthdp.report import evaluate_tables
 
 BUDGET = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent"}
 HEAD = [{"where": {"job": ["yes"]}, "at_least": 1, "at_most": 1}]
@@ -449,7 +446,7 @@ def test_tables_that_do_not_fit_are_refused_before_any_row_is_read(monkeypatch):
 
 def test_shares_of_the_budget_are_exact():
     package = Package.from_dict(content())
-    from synthdp.linked.linked_release import LinkedRelease
+    from synthdp.linked import LinkedRelease
 
     run = LinkedRelease(package=package, **BUDGET)
     assert sum(part.budget for part in run._parts.values()) == run.ledger.budget

@@ -17,9 +17,9 @@ from helpers.seldom import examples, often
 from helpers.small_packages import KEYS, SHAPES, small_description, small_tables
 
 import synthdp
+from synthdp.linked import Package
 from synthdp.linked.linking import linked_rows
-from synthdp.linked.package.package import Package
-from synthdp.release.registry import MECHANISMS
+from synthdp.release import MECHANISMS
 
 pytestmark = pytest.mark.usefixtures(
     "one_run"

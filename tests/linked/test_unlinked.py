@@ -7,7 +7,7 @@ from helpers.families import description, random_tables
 from helpers.linked_non_interference import told_in_shell
 
 import synthdp
-from synthdp.core.errors import SchemaError
+from synthdp.core import SchemaError
 from synthdp.linked import synthesize_tables as door
 
 RUN = {"epsilon": 10.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}

@@ -8,23 +8,18 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.auto.auto import Auto
-from synthdp.mechanisms.independent import Independent
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import MarginalEvent, ScoresEvent
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Constraint, Domain, ParameterError, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEstimator, JunctionTree, LayeredConsistencyEstimator
+from synthdp.mechanisms import Auto, Independent
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    MarginalEvent,
+    PrivacyLedger,
+    PrivateTable,
+    ScoresEvent,
+)
 
 N_ROWS = 20_000
 

@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.audit.asking.neighbours import Neighbours
+from synthdp.audit import Neighbours
 from synthdp.audit.check_mechanism import check_mechanism
-from synthdp.core.measurement import Coarsening
+from synthdp.core import Coarsening
 from synthdp.mechanisms.auto import survey
-from synthdp.privacy.events import ScoresEvent
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import Release
+from synthdp.privacy import Adjacency, ScoresEvent
+from synthdp.release import Release
 
 SHAPE = (2, 5, 20, 40)
 NAMES = ("x0", "x1", "x2", "x3")

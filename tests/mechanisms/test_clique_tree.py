@@ -5,20 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.mechanisms import clique_tree
-from synthdp.mechanisms.clique_tree import CliqueTree
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, ParameterError, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEstimator, JunctionTree, TreeGrowth
+from synthdp.mechanisms import CliqueTree, clique_tree
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
 def released(shape, rows, recipe):

@@ -3,19 +3,11 @@
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.mechanisms.gaussian import Gaussian
-from synthdp.mechanisms.shared.residuals import best_linear_estimates
-from synthdp.privacy.events import MarginalEvent
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEstimator, LocalConsistencyEstimator
+from synthdp.mechanisms import Gaussian, best_linear_estimates
+from synthdp.privacy import Adjacency, MarginalEvent, PrivacyLedger, PrivateTable
 
 
 def released(shape, *, workload, epsilon=1.0, engine=None, n_rows=2000):

@@ -11,17 +11,11 @@ from helpers.private_tables import private_table
 from helpers.quick_engines import quick_engine
 from helpers.seldom import often
 
-from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.mechanisms.mst import MST
-from synthdp.mechanisms.shared.rare_levels import merged_rare_levels
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.core import LinearMeasurement, ParameterError, PrivacyError, Workload, silent
+from synthdp.inference import DirectEstimator, GraphicalModelEstimator
+from synthdp.mechanisms import MST, merged_rare_levels
+from synthdp.privacy import Accounting, Adjacency
+from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
 SHAPES = {
     "one": (4,),

@@ -5,16 +5,11 @@ paying.
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.mechanisms.mst import MST
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEstimator
+from synthdp.mechanisms import MST
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
 @pytest.mark.parametrize(("sizes", "n_pairs"), [((12_000, 12_000, 2), 2), ((12_000, 12_000), 0)])

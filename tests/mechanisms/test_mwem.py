@@ -5,20 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError, ParameterError
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.mwem import MWEM
-from synthdp.mechanisms.mwem_pgm import MWEMPGM
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, ModelTooLargeError, ParameterError, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import DirectEstimator, GraphicalModelEstimator, JunctionTree
+from synthdp.mechanisms import MWEM, MWEMPGM
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 ENGINES = {MWEM: DirectEstimator(), MWEMPGM: GraphicalModelEstimator()}
 

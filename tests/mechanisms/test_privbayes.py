@@ -5,19 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.privbayes import PrivBayes, independent_families, with_most_parents
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, LinearMeasurement, ParameterError, Workload, silent
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEstimator, JunctionTree
+from synthdp.mechanisms import PrivBayes, independent_families, with_most_parents
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
 def release(columns, shape, *, recipe=None, epsilon=1.0):

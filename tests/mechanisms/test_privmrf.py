@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.privmrf import PrivMRF
-from synthdp.privacy.events import ScoresEvent
+from synthdp.core import Constraint, ParameterError, Workload, silent
+from synthdp.inference import GraphicalModelEstimator, JunctionTree
+from synthdp.mechanisms import PrivMRF
+from synthdp.privacy import ScoresEvent
 
 
 def released(shape, rows, *, recipe=None, epsilon=1.0, constraints=()):

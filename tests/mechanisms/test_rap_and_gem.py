@@ -12,19 +12,11 @@ import pytest
 from helpers.private_tables import private_table
 
 import synthdp
-from synthdp.core.errors import MissingExtraError, ParameterError
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.mechanisms.gem import GEM
-from synthdp.mechanisms.mst import MST
-from synthdp.mechanisms.rap import RAP
-from synthdp.privacy.events import ScoresEvent, SelectionEvent
-from synthdp.privacy.unit import Adjacency
-from synthdp.release import registry
-from synthdp.release.registry import MECHANISMS, mechanism_named
+from synthdp.core import MissingExtraError, ParameterError, Workload, silent
+from synthdp.inference import DirectEstimator, GenerativeNetworkEstimator, RelaxedTabularEstimator
+from synthdp.mechanisms import GEM, MST, RAP
+from synthdp.privacy import Adjacency, ScoresEvent, SelectionEvent
+from synthdp.release import MECHANISMS, mechanism_named, registry
 
 PAIR, TRIPLE = ("x0", "x2"), ("x1", "x3", "x4")
 ENGINES = {

@@ -13,18 +13,19 @@ from helpers.private_tables import private_table
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import CautionWarning, ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.core.reporting import silent
-from synthdp.core.workload import Workload
-from synthdp.data.counting.covering import cover
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.mechanisms.shared.residuals import best_linear_estimates
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.core import (
+    CautionWarning,
+    Constraint,
+    Domain,
+    LinearMeasurement,
+    ParameterError,
+    Workload,
+    silent,
+)
+from synthdp.data import CodedSource, CodedTable, cover
+from synthdp.inference import GraphicalModelEstimator
+from synthdp.mechanisms import best_linear_estimates
+from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.FitWarning"

@@ -4,11 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.model import FitStatus
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Domain, LinearMeasurement
+from synthdp.inference import FitStatus, JunctionTree, MarkovRandomField
 
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 

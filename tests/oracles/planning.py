@@ -5,8 +5,7 @@ from math import pi, prod, sqrt
 
 import numpy as np
 
-from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.resolutions import ResolvedClique
+from synthdp.mechanisms import ExpectedLoss, ResolvedClique
 
 
 class Whole:

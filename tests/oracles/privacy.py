@@ -17,8 +17,8 @@ from random import Random
 import numpy as np
 from scipy import stats
 
-from synthdp.core.domain import Domain
-from synthdp.privacy.noise.randomness import Randomness
+from synthdp.core import Domain
+from synthdp.privacy import Randomness
 
 ALPHA = 1e-13
 DIGITS = 120

@@ -7,9 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
+from synthdp.core import (
+    Constraint,
+    Domain,
+    LinearMeasurement,
+    combined_measurements,
+    estimate_total,
+)
 
 
 class RandomProblem(NamedTuple):

@@ -18,10 +18,9 @@ from oracles.accounting import gdp_delta, zcdp_delta
 from oracles.erf import erf_digits, erfcx_digits, gdp_log_delta_digits
 from oracles.privacy import log_delta_infimum, log_delta_on_grid, naive_epsilon
 
-from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.privacy import accounting
-from synthdp.privacy.accounting import Accounting, check_budget, gdp_rho, zcdp_rho
-from synthdp.release.stating.words import THEOREMS
+from synthdp.core import ParameterError, PrivacyError
+from synthdp.privacy import Accounting, accounting, check_budget, gdp_rho, zcdp_rho
+from synthdp.release import THEOREMS
 
 CONVERSIONS = pytest.mark.parametrize(
     ("convert", "delta_of"), [(zcdp_rho, zcdp_delta), (gdp_rho, gdp_delta)]

@@ -23,12 +23,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
 
-from synthdp.privacy import private_table, queryable
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import Adjacency
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    MarginalEvent,
+    MarginalL1Error,
+    PrivateTable,
+    ScoresEvent,
+    SelectionEvent,
+    private_table,
+    queryable,
+)
 
 
 def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):

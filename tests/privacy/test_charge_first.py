@@ -8,14 +8,8 @@ import pytest
 from helpers.tables import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
 from oracles.privacy import UntouchableSource
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.core.measurement import Coarsening
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import MarginalEvent
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import PrivacyUnit
+from synthdp.core import BudgetExceededError, Coarsening, Domain, ParameterError, PrivacyError
+from synthdp.privacy import Accounting, MarginalEvent, MarginalL1Error, PrivacyUnit, PrivateTable
 
 
 def requests(table):

@@ -12,11 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
-from synthdp.privacy.events import Event, MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.core import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    Event,
+    MarginalEvent,
+    PrivacyLedger,
+    PrivacyUnit,
+    ScoresEvent,
+    SelectionEvent,
+    exact_rho,
+    gdp_rho,
+    zcdp_rho,
+)
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
 SMALL_RHOS = st.fractions(

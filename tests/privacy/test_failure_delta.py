@@ -13,11 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import BudgetExceededError, ParameterError
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import Event, MarginalEvent
-from synthdp.privacy.ledger import PrivacyLedger, exact_delta
-from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.core import BudgetExceededError, ParameterError
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    Event,
+    MarginalEvent,
+    PrivacyLedger,
+    PrivacyUnit,
+    exact_delta,
+)
 
 EITHER = pytest.mark.parametrize("accounting", Accounting)
 

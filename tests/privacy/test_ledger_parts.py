@@ -7,12 +7,8 @@ from fractions import Fraction
 import pytest
 from oracles.privacy import ArraySource, Seeded
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import BudgetExceededError, ParameterError
-from synthdp.privacy.events import MarginalEvent
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import MAX_ROWS, Adjacency
+from synthdp.core import BudgetExceededError, Domain, ParameterError
+from synthdp.privacy import MAX_ROWS, Adjacency, MarginalEvent, PrivacyLedger, PrivateTable
 
 DOMAIN = Domain(("a",), (2,))
 

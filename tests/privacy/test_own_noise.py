@@ -9,8 +9,7 @@ from helpers.tables import CLIQUES, private, zero_score
 from helpers.values import GRID, STARTS, Counts, Rows, book
 from helpers.values import private as private_values
 
-from synthdp.privacy import queryable
-from synthdp.privacy.accounting import Accounting
+from synthdp.privacy import Accounting, queryable
 
 RHO = Fraction(1, 5000)
 """Sigma is 50 then: two cells are rarely equal by chance."""

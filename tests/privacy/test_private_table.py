@@ -21,16 +21,16 @@ from helpers.tables import (
 )
 from oracles.privacy import ArraySource, Seeded, failed, gaussian_p_values
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.core.measurement import Coarsening
-from synthdp.privacy import queryable
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import SelectionEvent
+from synthdp.core import BudgetExceededError, Coarsening, Domain, ParameterError, PrivacyError
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    PrivateTable,
+    SelectionEvent,
+    SystemRandomness,
+    queryable,
+)
 from synthdp.privacy.noise import gaussian as noise
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.unit import Adjacency
 
 # The noise is what the event states
 

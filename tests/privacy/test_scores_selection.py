@@ -24,13 +24,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Seeded, failed, gaussian_p_values, p_binomial, p_chi_squared
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.events import ScoresEvent
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.core import Domain, ParameterError
+from synthdp.privacy import (
+    Adjacency,
+    MarginalL1Error,
+    PrivacyLedger,
+    PrivacyUnit,
+    PrivateTable,
+    ScoresEvent,
+)
 
 # Scores
 

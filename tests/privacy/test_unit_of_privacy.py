@@ -12,19 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, Seeded
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.privacy import private_table
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import GAUSSIAN
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import MAX_ROWS, Adjacency, PrivacyUnit
-from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
-from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
-from synthdp.release.stating.words import RECORDS, unit_in_words
+from synthdp.core import Domain, ParameterError
+from synthdp.privacy import (
+    GAUSSIAN,
+    MAX_ROWS,
+    Accounting,
+    Adjacency,
+    HistogramEvent,
+    MarginalL1Error,
+    PartitionEvent,
+    PrivacyLedger,
+    PrivacyUnit,
+    PrivateTable,
+    SystemRandomness,
+    private_table,
+)
+from synthdp.release import NOT_COVERED, RECORDS, privacy_certificate, unit_in_words
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))

@@ -12,8 +12,8 @@ from helpers.cli_runs import assert_one_line, invoke, write
 from helpers.kinds_runs import freeze
 
 import synthdp
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import ParameterError, SchemaError
+from synthdp.schema import OpenSchema
 
 CHECKS = ["start <= end", "`home value` >= mortgage", "income = wages + rents"]
 KINDS = {

@@ -8,8 +8,8 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core.errors import ParameterError, SchemaError, SynthdpError
-from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.core import ParameterError, SchemaError, SynthdpError
+from synthdp.inference import DirectEstimator
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 AGE = {

@@ -12,9 +12,9 @@ import pytest
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.core.errors import CautionWarning, ParameterError, SchemaError
-from synthdp.report.texts.certificates import certificate_text
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import CautionWarning, ParameterError, SchemaError
+from synthdp.report import certificate_text
+from synthdp.schema import OpenSchema
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")

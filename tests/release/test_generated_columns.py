@@ -12,13 +12,11 @@ import pytest
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.core.errors import MissingExtraError, ParameterError, SchemaError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.data.loading import held_rows
+from synthdp.core import LinearMeasurement, MissingExtraError, ParameterError, SchemaError
+from synthdp.data import held_rows
 from synthdp.data.records import held_table
-from synthdp.release import release
-from synthdp.release.loading import load
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.release import load, release
+from synthdp.schema import OpenSchema
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
 AGE = {

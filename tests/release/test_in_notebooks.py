@@ -11,7 +11,7 @@ from helpers.stated import DECLARED, release_of
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import LinearMeasurement
 
 INJECTED = "<script>alert(1)</script>"
 

@@ -10,8 +10,8 @@ import pytest
 from helpers.cli_runs import CANARY
 
 import synthdp
-from synthdp.core.reporting import event_in_words
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import event_in_words
+from synthdp.schema import OpenSchema
 
 LEVELS = {"constraints": {"enum": ["x", "y"], "required": True}, "synthdp": {"other": "y"}}
 KNOWN = {

@@ -17,12 +17,10 @@ from helpers.non_interference import Seen, covering, differences, of_call, of_co
 from helpers.odd_values import Hostile
 
 import synthdp
-from synthdp.core.errors import CautionWarning
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.release.keeping.journal import Journal
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.stating.run_facts import RunFacts
+from synthdp.core import CautionWarning
+from synthdp.data import HeldTableReader
+from synthdp.privacy import PrivateTable
+from synthdp.release import MECHANISMS, Journal, RunFacts
 
 pytestmark = [
     pytest.mark.usefixtures("one_run"),  # a hash in a certificate differs where a second does

@@ -11,16 +11,12 @@ import pytest
 from helpers.reach import carried, reachable, secrets, told_by
 
 import synthdp
-from synthdp.cli.main import run
-from synthdp.core.errors import PrivacyError
+from synthdp.cli import run
+from synthdp.core import PrivacyError
 from synthdp.data.records import held_table
-from synthdp.mechanisms.mst import MST
-from synthdp.privacy import private_table, queryable
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.filled_table import FilledTable
-from synthdp.release.registry import engine_named
+from synthdp.mechanisms import MST
+from synthdp.privacy import MarginalL1Error, PrivateTable, PrivateValues, private_table, queryable
+from synthdp.release import FilledTable, engine_named
 
 N_ROWS = 4093
 """No other array is as long, and no other integers add up to as much."""

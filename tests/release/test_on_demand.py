@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from synthdp.release import on_demand
-from synthdp.release.on_demand import OnDemand
+from synthdp.release import OnDemand, on_demand
 
 NAMED = {name: named for name, named in vars(on_demand).items() if isinstance(named, OnDemand)}
 

@@ -8,9 +8,8 @@ import pytest
 from helpers.cli_runs import CANARY
 
 import synthdp
-from synthdp.core.errors import ParameterError, SourceError
-from synthdp.report.metrics.read_table import read_table
-from synthdp.report.observed_schema import evaluation_schema
+from synthdp.core import ParameterError, SourceError
+from synthdp.report import evaluation_schema, read_table
 
 dd = pytest.importorskip("dask.dataframe")
 

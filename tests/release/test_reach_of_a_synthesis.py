@@ -7,13 +7,10 @@ from helpers.quick_engines import quick_engine
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.data.records.codec import CodedTable, encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import registry
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.data import CodedSource, CodedTable, encode
+from synthdp.privacy import PrivateTable
+from synthdp.release import MECHANISMS, Release, registry
+from synthdp.schema import Schema
 
 LEVELS = 16
 SCHEMA = {

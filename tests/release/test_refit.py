@@ -10,9 +10,9 @@ import pytest
 from helpers.cli_runs import SCHEMA, assert_one_line, invoke
 
 import synthdp
-from synthdp.core.errors import ModelTooLargeError, ParameterError
+from synthdp.core import ModelTooLargeError, ParameterError
 from synthdp.core.version import __version__
-from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference import DirectEstimator
 
 KEPT = (
     "guarantee",

@@ -6,7 +6,7 @@ import pytest
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.release import ENGINES, MECHANISMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 

@@ -8,9 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 import synthdp
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.schema.schema import Schema
+from synthdp.core import LinearMeasurement, ParameterError, SchemaError
+from synthdp.schema import Schema
 
 SHAPE = {"starts": [0, 10, 16, 19], "weights": [5, 1, 3, 91]}
 AGE = {

@@ -9,15 +9,12 @@ import pytest
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import ModelTooLargeError, ParameterError, SchemaError
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.independent import Independent
-from synthdp.mechanisms.mst import MST
-from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
-from synthdp.release.registry import MECHANISMS, mechanism_named
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.core import ModelTooLargeError, ParameterError, SchemaError
+from synthdp.data import CodedSource, encode
+from synthdp.mechanisms import MST, Independent
+from synthdp.privacy import Accounting, gdp_rho, zcdp_rho
+from synthdp.release import MECHANISMS, Release, mechanism_named
+from synthdp.schema import Schema
 
 SCHEMA = {
     "fields": [

@@ -9,16 +9,11 @@ import pytest
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import DataFileError, ParameterError, SchemaError
-from synthdp.data.loading import held_rows
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
+from synthdp.core import DataFileError, ParameterError, SchemaError
+from synthdp.data import CodedSource, encode, held_rows
 from synthdp.learning import budgets
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.release import DOMAIN_SHARE, LearntDomain, Release
+from synthdp.schema import OpenSchema, Schema
 
 KINDS = {
     "town": "categorical",

@@ -12,9 +12,9 @@ from helpers.failing_runs import failing
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.release.keeping.budget import Budget
+from synthdp.core import ParameterError, PrivacyError
+from synthdp.privacy import PrivateTable
+from synthdp.release import Budget
 
 N_ROWS = 4093
 SCHEMA = {

@@ -10,11 +10,8 @@ import pytest
 from helpers.families import package, random_tables
 
 import synthdp
-from synthdp.data.frames.containers import opened
-from synthdp.data.rows import rows_of
-from synthdp.data.tables import open_table
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.data import open_table, opened, rows_of
+from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 20_000
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}

@@ -9,7 +9,7 @@ from helpers.evaluations import SCHEMA, people
 
 import synthdp
 from synthdp import DataFileError, ParameterError, Schema, SchemaError, evaluate
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import LinearMeasurement
 
 REAL = people(300)
 QUICK = {"targets": []}

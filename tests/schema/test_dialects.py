@@ -13,10 +13,10 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import DataFileError, MissingExtraError, SchemaError
+from synthdp.core import DataFileError, MissingExtraError, SchemaError
+from synthdp.data import open_table, write_frame
 from synthdp.data.files import csv_blocks as csvblocks_module
-from synthdp.data.tables import open_table, write_frame
-from synthdp.schema.dialect import USUAL, Dialect, dialect_of, properties_of
+from synthdp.schema import USUAL, Dialect, dialect_of, properties_of
 
 SECRET = "SeCrEt"
 

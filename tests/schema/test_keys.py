@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import OpenSchema, Schema
 
 UNDER = 'is not known here; it belongs under {0}: "{0}": {{"{1}": {2}}}'
 MEANT = "the key {!r} is not known; did you mean {!r}?"

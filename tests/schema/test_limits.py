@@ -2,13 +2,17 @@
 
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema import keys
-from synthdp.schema.columns.numeric import NumberColumn, even_edges
-from synthdp.schema.keys import MAX_FORMAT, within_levels
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.rules.rules import MAX_RULE_CELLS
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import (
+    MAX_FORMAT,
+    MAX_RULE_CELLS,
+    NumberColumn,
+    OpenSchema,
+    Schema,
+    even_edges,
+    keys,
+    within_levels,
+)
 
 
 @pytest.fixture

@@ -8,15 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import DataFileError, SchemaError
-from synthdp.core.grid import Grid
-from synthdp.schema.closing import Completion
-from synthdp.schema.columns.calendar import start_of
-from synthdp.schema.draft import draft_from_frame
-from synthdp.schema.open_column import OpenColumn
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import DataFileError, Domain, Grid, SchemaError
+from synthdp.schema import Completion, OpenColumn, OpenSchema, Schema, draft_from_frame, start_of
 
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}}
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}

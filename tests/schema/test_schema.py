@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import DataFileError, SchemaError
-from synthdp.schema.draft import draft_from_header
-from synthdp.schema.schema import Schema
+from synthdp.core import DataFileError, SchemaError
+from synthdp.schema import Schema, draft_from_header
 
 LEVELS = {"enum": ["a", "b"]}
 BOUNDS = {"minimum": 0, "maximum": 100}

@@ -9,8 +9,7 @@ from helpers.cli_runs import invoke
 from helpers.release_files import edited, members_of, summed, write_zip
 
 import synthdp
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.core.sealing import sealed
+from synthdp.core import Coarsening, LinearMeasurement, sealed
 
 NAMES = tuple(f"c{i}" for i in range(12))
 

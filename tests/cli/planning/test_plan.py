@@ -11,27 +11,21 @@ from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in
 from helpers.paths import DATA
 from oracles.privacy import Seeded
 
-from synthdp.cli.planning.expected_accuracy import (
+from synthdp.cli import (
     GUESSED_BINS,
     GUESSED_LEVELS,
     MAX_COLUMNS,
+    Plan,
+    Want,
     expected_accuracy,
     expected_domain,
 )
-from synthdp.cli.planning.plan import Plan, Want
-from synthdp.core.cliques import all_k_way
-from synthdp.core.domain import Domain
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.privacy.accounting import gdp_rho
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.release.release import Release
-from synthdp.release.stating.certificate import advised_delta
-from synthdp.report.metrics.marginal_error import total_variation
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import Domain, all_k_way
+from synthdp.data import CodedSource, CodedTable, read_coded
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivacyUnit, gdp_rho
+from synthdp.release import Release, advised_delta
+from synthdp.report import total_variation
+from synthdp.schema import OpenSchema, Schema
 
 SIZES = {"a": 2, "b": 5, "c": 9, "d": 30}
 TWO = {"a": 5, "b": 9}

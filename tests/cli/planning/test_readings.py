@@ -10,8 +10,7 @@ import pytest
 from helpers.cli_runs import invoke
 from helpers.odd_values import COLUMNS
 
-from synthdp.schema.columns.dates import PartColumn
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema import OpenSchema, PartColumn
 
 OWN = [column for column in COLUMNS if not isinstance(column, PartColumn)]
 

@@ -16,16 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import synthdp
+from synthdp.cli import ABOUT_READING, expected_noise, schema_findings
 from synthdp.cli.commands import run
-from synthdp.cli.planning.expected_noise import expected_noise
-from synthdp.cli.planning.schema_check import ABOUT_READING
-from synthdp.cli.planning.schema_findings import schema_findings
-from synthdp.core.domain import Domain
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.privacy.accounting import gdp_rho
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import MAX_CELLS
-from synthdp.schema.schema import Schema
+from synthdp.core import Domain
+from synthdp.inference import DirectEstimator
+from synthdp.privacy import MAX_CELLS, PrivacyLedger, gdp_rho
+from synthdp.schema import Schema
 
 
 def integers(name, bins, **more):

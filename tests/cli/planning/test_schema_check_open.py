@@ -11,27 +11,29 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
-from synthdp.cli.commands import run
-from synthdp.cli.planning.expected_noise import (
+from synthdp.cli import (
+    MIN_ROWS_A_RECORD,
     expected_ledger,
     expected_noise,
     expected_questions,
     model_budget,
-)
-from synthdp.cli.planning.schema_findings import (
-    MIN_ROWS_A_RECORD,
     question_findings,
     schema_findings,
 )
-from synthdp.core.domain import Domain
-from synthdp.learning.axis import Axis
-from synthdp.learning.budgets import column_budgets
-from synthdp.learning.cells.significance import ASTRONOMIC, occupied_cells
-from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
-from synthdp.learning.levels import missing_found
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.cli.commands import run
+from synthdp.core import Domain
+from synthdp.learning import (
+    ASTRONOMIC,
+    MAX_LEARNT_DECIMALS,
+    MISTAKEN,
+    Axis,
+    column_budgets,
+    missing_found,
+    occupied_cells,
+)
+from synthdp.privacy import PrivacyLedger
+from synthdp.release import DOMAIN_SHARE
+from synthdp.schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 TREE = {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}}

@@ -7,9 +7,8 @@ import json
 import pytest
 from helpers.cli_runs import invoke
 
-from synthdp.cli.planning.schema_check import ABOUT_READING
-from synthdp.cli.planning.screen import LINES
-from synthdp.report.texts.listing import WIDTH
+from synthdp.cli import ABOUT_READING, LINES
+from synthdp.report import WIDTH
 
 WIDE = {f"c{i:02}": 1500 + 37 * i for i in range(40)} | {"small": 2}
 KINDS = {

@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import DataFileError
+from synthdp.core import DataFileError, check_writable, write_atomically, written
 from synthdp.core.files import writing as writing_module
-from synthdp.core.files.writing import check_writable, write_atomically, written
-from synthdp.data.files.formats import file_kind, is_text
-from synthdp.data.tables import write_frame, write_rows
+from synthdp.data import file_kind, is_text, write_frame, write_rows
 
 FRAME = pd.DataFrame({"a": ["1", ""], 'b,"': ["x,y", 'q"\nz']}, dtype=object)
 CSV_BYTES = b'a,"b,"""\n1,"x,y"\n,"q""\nz"\n'

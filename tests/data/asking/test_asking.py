@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from synthdp.core.errors import SourceError
-from synthdp.data.asking.asking import asked
+from synthdp.core import SourceError
+from synthdp.data import asked
 
 SECRET = "Zacharias-4711"
 

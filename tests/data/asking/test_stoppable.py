@@ -9,9 +9,8 @@ import weakref
 
 import pytest
 
-from synthdp.core.errors import SourceError
-from synthdp.data.asking.asking import asked
-from synthdp.data.asking.stoppable import stoppable
+from synthdp.core import SourceError
+from synthdp.data import asked, stoppable
 
 SECRET = "Zacharias-4711"
 

@@ -8,10 +8,9 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthdp.data import JointCounter, counts_of_all
 from synthdp.data.counting import dominant as dominant_module
 from synthdp.data.counting import joint as joint_module
-from synthdp.data.counting.dominant import counts_of_all
-from synthdp.data.counting.joint import JointCounter
 
 
 def one_by_one(columns, shape, axes):

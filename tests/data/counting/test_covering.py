@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.data.counting.covering import TABLE_CELLS, cover, marginals
+from synthdp.data import TABLE_CELLS, cover, marginals
 
 
 @settings(deadline=None)

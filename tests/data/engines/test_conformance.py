@@ -8,16 +8,18 @@ import pytest
 from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, grouped, in_other
 from helpers.values import counted
 
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.core.grid import Grid
-from synthdp.data.engines.engine_frame import WHITE_SPACE, EngineFrame
-from synthdp.data.engines.persons import bounded
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.frames.containers import opened
-from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.loading import held_rows
-from synthdp.data.tables import open_table
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid, ParameterError, SchemaError
+from synthdp.data import (
+    WHITE_SPACE,
+    EngineFrame,
+    EngineTable,
+    bounded,
+    held_rows,
+    open_table,
+    opened,
+    partitioned,
+)
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

@@ -10,19 +10,10 @@ from helpers.engines import ENGINES, LEARNING, in_duckdb
 from helpers.reach import told_by
 
 from synthdp import synthesize
-from synthdp.core.errors import (
-    MissingExtraError,
-    ParameterError,
-    PrivacyError,
-    SchemaError,
-    SourceError,
-)
-from synthdp.data.asking.asking import asked
+from synthdp.core import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
+from synthdp.data import EngineFrame, EngineTable, asked, open_source
 from synthdp.data.engines import engine_frame
-from synthdp.data.engines.connecting import open_source
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from helpers.engines import ENGINES
 
-from synthdp.core.grid import MAX_POINT
+from synthdp.core import MAX_POINT
+from synthdp.data import VALUE
 from synthdp.data.engines.values import grid_points
-from synthdp.data.engines.values.grid_points import VALUE
-from synthdp.schema.axes.points import (
+from synthdp.schema import (
     STEPS,
     decimal_points,
     decimals_of,

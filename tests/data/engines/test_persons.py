@@ -4,11 +4,9 @@ import polars as pl
 import pytest
 from helpers.engines import ENGINES, grouped
 
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.persons import bounded
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import ParameterError, SchemaError
+from synthdp.data import EngineFrame, EngineTable, bounded
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

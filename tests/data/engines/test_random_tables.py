@@ -8,12 +8,9 @@ import pytest
 from helpers.engines import ENGINES
 from helpers.random_columns import random_table
 
-from synthdp.core.errors import SchemaError
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.frames.containers import opened
-from synthdp.data.loading import held_rows
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import SchemaError
+from synthdp.data import EngineFrame, EngineTable, held_rows, opened
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

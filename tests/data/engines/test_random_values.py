@@ -11,14 +11,9 @@ from helpers.engines import ENGINES
 from helpers.random_values import DTYPES, RESOLUTIONS, asked, levels_in_engines
 from helpers.values import counted
 
-from synthdp.core.errors import SchemaError
-from synthdp.core.grid import READ, Grid
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.frames.containers import opened
-from synthdp.data.loading import held_rows
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import READ, Grid, SchemaError
+from synthdp.data import EngineFrame, EngineTable, held_rows, opened
+from synthdp.schema import OpenSchema, Schema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

@@ -20,16 +20,10 @@ from helpers.random_values import asked, levels_in_engines
 from helpers.stopped_runs import answers
 from helpers.values import counted
 
-from synthdp.core.errors import SourceError
-from synthdp.core.grid import Grid
-from synthdp.data.engines.connecting import open_source
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.persons import bounded
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.data.frames.containers import opened
-from synthdp.data.loading import held_rows
-from synthdp.release.keeping.journal import Journal
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid, SourceError
+from synthdp.data import EngineFrame, EngineTable, bounded, held_rows, open_source, opened
+from synthdp.release import Journal
+from synthdp.schema import OpenSchema
 
 pytestmark = [
     pytest.mark.slow,

@@ -13,13 +13,12 @@ from helpers.engines import ENGINES, LEARNING
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, answers, frame
 
 from synthdp import synthesize
-from synthdp.core.errors import DataFileError, SourceError
+from synthdp.core import DataFileError, SourceError
+from synthdp.data import open_table, read_coded
 from synthdp.data.engines import engine_frame
 from synthdp.data.files import csv_blocks
-from synthdp.data.loading import read_coded
-from synthdp.data.tables import open_table
-from synthdp.release.keeping.journal import Journal
-from synthdp.schema.schema import Schema
+from synthdp.release import Journal
+from synthdp.schema import Schema
 
 TABLE = pl.from_pandas(frame()).with_columns(pl.col("d").str.to_date())
 pytestmark = pytest.mark.filterwarnings(

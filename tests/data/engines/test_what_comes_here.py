@@ -9,13 +9,11 @@ from helpers.engines import ENGINES, LEARNING
 from helpers.values import NO_STARTS, book, counted, private
 from oracles.privacy import Seeded
 
-from synthdp.core.errors import SourceError
-from synthdp.core.grid import Grid
+from synthdp.core import Grid, SourceError
+from synthdp.data import EngineFrame, EngineTable
 from synthdp.data.engines import engine_frame
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
 from synthdp.data.engines.values import engine_frequencies, engine_values
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

@@ -17,13 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import DataFileError, MissingExtraError
-from synthdp.data.files.excel_file import write_excel
-from synthdp.data.loading import read_coded
-from synthdp.data.tables import check_kind, open_table, write_frame
-from synthdp.schema.columns.reading import is_missing
-from synthdp.schema.dialect import USUAL, Dialect
-from synthdp.schema.schema import Schema
+from synthdp.core import DataFileError, MissingExtraError
+from synthdp.data import check_kind, open_table, read_coded, write_excel, write_frame
+from synthdp.schema import USUAL, Dialect, Schema, is_missing
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
 pytest.importorskip("python_calamine")

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthdp.data import checked_block, frame_of
 from synthdp.data.files import fields as fields_module
-from synthdp.data.files.csv_blocks import checked_block
-from synthdp.data.files.fields import frame_of
 
 PIECES = st.sampled_from(
     [

@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp import synthesize
-from synthdp.core.errors import DataFileError
-from synthdp.data.files.file_set import is_part, parts_of
-from synthdp.data.loading import read_coded
-from synthdp.data.tables import open_table
-from synthdp.schema.schema import Schema
+from synthdp.core import DataFileError
+from synthdp.data import is_part, open_table, parts_of, read_coded
+from synthdp.schema import Schema
 
 SCHEMA = Schema.from_dict(
     {

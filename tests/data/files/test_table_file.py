@@ -13,11 +13,10 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import DataFileError, MissingExtraError, SchemaError
+from synthdp.core import DataFileError, MissingExtraError, SchemaError
+from synthdp.data import open_table, read_coded, write_frame
 from synthdp.data.files import csv_blocks as csvblocks_module
-from synthdp.data.loading import read_coded
-from synthdp.data.tables import open_table, write_frame
-from synthdp.schema.schema import Schema
+from synthdp.schema import Schema
 
 SCHEMA = Schema.from_dict(
     {

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import MissingExtraError, ParameterError, SchemaError
-from synthdp.data.frames.containers import opened
+from synthdp.core import MissingExtraError, ParameterError, SchemaError
+from synthdp.data import opened
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")

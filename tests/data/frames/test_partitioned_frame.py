@@ -13,12 +13,9 @@ import pytest
 from helpers.reach import told_by
 from helpers.values import counted
 
-from synthdp.core.errors import PrivacyError, SchemaError, SourceError
-from synthdp.core.grid import Grid
-from synthdp.data.frames.partitioned_frame import PartitionedFrame, partitioned
-from synthdp.data.loading import held_rows
-from synthdp.data.records.unit_rows import UnitRows
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid, PrivacyError, SchemaError, SourceError
+from synthdp.data import PartitionedFrame, UnitRows, held_rows, partitioned
+from synthdp.schema import OpenSchema
 
 dd = pytest.importorskip("dask.dataframe")
 

@@ -7,11 +7,8 @@ import pandas as pd
 import pytest
 from helpers.odd_values import FRAME_COLUMNS, NEAR_VALUES, ODD_VALUES, objects
 
-from synthdp.data.frames.plain import plain, plain_column
-from synthdp.data.records.codec import encode
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.data import HeldTableReader, encode, plain, plain_column
+from synthdp.schema import OpenSchema, Schema
 
 pa = pytest.importorskip("pyarrow")
 

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.data.frames.restoring import released_dtypes, restored
-from synthdp.schema.columns.categorical import CategoricalColumn, Merged
-from synthdp.schema.columns.numeric import IntegerColumn
+from synthdp.data import released_dtypes, restored
+from synthdp.schema import CategoricalColumn, IntegerColumn, Merged
 
 pa = pytest.importorskip("pyarrow")
 

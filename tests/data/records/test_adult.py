@@ -5,11 +5,8 @@ import pandas as pd
 import pytest
 from helpers.paths import ROOT
 
-from synthdp.data.loading import read_coded
-from synthdp.data.records.codec import decode, encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.tables import write_frame
-from synthdp.schema.schema import Schema
+from synthdp.data import CodedSource, decode, encode, read_coded, write_frame
+from synthdp.schema import Schema
 
 ADULT = ROOT.parent / "shared" / "data" / "adult" / "adult.csv"
 

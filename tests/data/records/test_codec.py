@@ -10,14 +10,16 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.records.codec import CodedTable, decode, encode
-from synthdp.schema.columns.boolean import BooleanColumn
-from synthdp.schema.columns.categorical import CategoricalColumn
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
-from synthdp.schema.schema import Schema
+from synthdp.core import Domain, ParameterError, SchemaError
+from synthdp.data import CodedTable, decode, encode
+from synthdp.schema import (
+    BooleanColumn,
+    CategoricalColumn,
+    DateColumn,
+    IntegerColumn,
+    NumberColumn,
+    Schema,
+)
 
 FLAGS = st.booleans()
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)

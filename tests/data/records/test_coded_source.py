@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core import Domain, ParameterError, PrivacyError
+from synthdp.data import TABLE_CELLS, CodedSource, CodedTable, JointCounter
 from synthdp.data.counting import dominant as dominant_module
 from synthdp.data.counting import joint as joint_module
-from synthdp.data.counting.covering import TABLE_CELLS
-from synthdp.data.counting.joint import JointCounter
 from synthdp.data.records import coded_source as sources_module
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.coded_source import CodedSource
 
 
 @pytest.fixture

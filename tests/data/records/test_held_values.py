@@ -23,15 +23,16 @@ from helpers.values import counted, listed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import ParameterError, PrivacyError, SchemaError
-from synthdp.core.grid import MAX_POINT, Grid
-from synthdp.data.loading import held_rows
-from synthdp.data.records.codec import encode
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.tables import open_table
-from synthdp.schema.axes.points import decimal_points, decimals_of, exponents_of, integer_points
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import MAX_POINT, Grid, ParameterError, PrivacyError, SchemaError
+from synthdp.data import HeldTableReader, encode, held_rows, open_table
+from synthdp.schema import (
+    OpenSchema,
+    Schema,
+    decimal_points,
+    decimals_of,
+    exponents_of,
+    integer_points,
+)
 
 NOWHERE = np.empty(0, dtype=np.int64)
 FLOATS = st.floats(allow_nan=False)

@@ -11,14 +11,10 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.core.errors import SchemaError, SourceError, SynthdpError
-from synthdp.data.frames.containers import opened
-from synthdp.data.loading import held_rows, read_coded
-from synthdp.data.records.codec import encode
-from synthdp.data.rows import engine_frame, opened_here, rows_of
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError, SourceError, SynthdpError
+from synthdp.data import encode, engine_frame, held_rows, opened, opened_here, read_coded, rows_of
+from synthdp.privacy import PrivacyLedger
+from synthdp.schema import OpenSchema, Schema
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -318,7 +314,7 @@ def test_sqlite_lets_anything_stand_anywhere(kind, tmp_path, charged):
 
 
 def test_sqlite_counts_other_rows_as_if_odd_ones_were_not_there(tmp_path):
-    from synthdp.data.engines.tables.engine_table import EngineTable
+    from synthdp.data import EngineTable
 
     table = in_sqlite(tmp_path, "TEXT")
     schema = OPEN["string"]

@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.data.records.codec import CodedTable, encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.records.placed_source import PlacedSource
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Domain
+from synthdp.data import CodedSource, CodedTable, HeldTableReader, PlacedSource, encode
+from synthdp.schema import OpenSchema
 
 DECLARED, PLACED = Domain(("a", "b", "c"), (2, 3, 4)), Domain(("a", "b", "c"), (3, 4, 4))
 CLIQUES = [clique for k in range(4) for clique in itertools.permutations("abc", k)]

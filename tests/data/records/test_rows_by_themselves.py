@@ -27,12 +27,9 @@ from helpers.values import listed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.grid import Grid
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.tables import open_table
-from synthdp.schema.columns.categorical import CategoricalColumn
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid
+from synthdp.data import HeldTableReader, open_table
+from synthdp.schema import CategoricalColumn, DateColumn, OpenSchema
 
 pa = pytest.importorskip("pyarrow")
 

@@ -12,7 +12,7 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.schema.columns.numeric import NumberColumn
+from synthdp.schema import NumberColumn
 
 INTEGER = next(column for column in COLUMNS if type(column).__name__ == "IntegerColumn")
 MOMENT = next(column for column in COLUMNS if getattr(column, "type", "") == "datetime")

@@ -16,12 +16,9 @@ from helpers.unit_rows import kept_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.core.grid import Grid
-from synthdp.data.loading import held_rows
-from synthdp.data.records.held_table import HeldTableReader
-from synthdp.data.records.unit_rows import UnitRows
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import Grid, ParameterError, SchemaError
+from synthdp.data import HeldTableReader, UnitRows, held_rows
+from synthdp.schema import OpenSchema
 
 KEY = "0123456789abcdef"
 IDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "", None, "e"]), max_size=40)

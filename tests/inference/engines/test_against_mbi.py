@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from oracles.inference import field, loss_and_gap, noisy, random_potentials, whitened
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import estimate_total
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.core import Domain, estimate_total
+from synthdp.inference import GraphicalModelEstimator
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (3, 2, 4, 2, 3))
 CLIQUES = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("e",)]

@@ -7,20 +7,19 @@ from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.model import FitStatus
-from synthdp.inference.models.mixture_model import MixtureModel
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.pseudo_slices import field_of
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
-from synthdp.inference.rows.matching_rows import AgreeingRows
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
+from synthdp.inference import (
+    AgreeingRows,
+    FitStatus,
+    GraphicalModelEstimator,
+    JunctionTree,
+    MixtureModel,
+    PseudoMarginalModel,
+    PublicDataEstimator,
+    WeightedRowsModel,
+    estimate_refined,
+    field_of,
+)
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 4))
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)

@@ -9,17 +9,24 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.inference.engines.auto import AutoEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.estimator import checked_problem
-from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.release.registry import ENGINES as NAMED
+from synthdp.core import (
+    Coarsening,
+    Constraint,
+    Domain,
+    LinearMeasurement,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    AutoEstimator,
+    PublicDataEstimator,
+    RefinedModel,
+    checked_problem,
+    estimate_refined,
+    model_from_state,
+    model_to_state,
+)
+from synthdp.release import ENGINES as NAMED
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.FitWarning"

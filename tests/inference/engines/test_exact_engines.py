@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of, noisy
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import DataFileError, ModelTooLargeError, ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import (
+    Coarsening,
+    DataFileError,
+    Domain,
+    LinearMeasurement,
+    ModelTooLargeError,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    DirectEstimator,
+    GraphicalModelEstimator,
+    MirrorDescent,
+    model_from_state,
+    model_to_state,
+)
 
 ENGINES = [GraphicalModelEstimator, DirectEstimator]
 

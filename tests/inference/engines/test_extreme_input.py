@@ -10,16 +10,23 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning, ParameterError
-from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.estimator import MAX_RATIO
-from synthdp.inference.optimisers.dual_newton import DualNewton
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import (
+    MAX_COUNT,
+    MIN_STDDEV,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    ParameterError,
+)
+from synthdp.inference import (
+    MAX_RATIO,
+    DirectEstimator,
+    DualNewton,
+    GraphicalModelEstimator,
+    LocalConsistencyEstimator,
+    MirrorDescent,
+    PublicDataEstimator,
+)
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("a",), (), ("c", "a")]

@@ -9,17 +9,25 @@ import numpy as np
 import pytest
 from oracles.inference import least_loss, marginal_of, noisy, whitened
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import MissingExtraError, ModelTooLargeError, ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.mixture_of_products import MixtureEstimator
-from synthdp.inference.models.mixture_model import MixtureModel
-from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
-from synthdp.inference.products.array_backend import ArrayBackend
-from synthdp.inference.products.network_form import NetworkForm
+from synthdp.core import (
+    Coarsening,
+    Constraint,
+    Domain,
+    LinearMeasurement,
+    MissingExtraError,
+    ModelTooLargeError,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    AdaptiveDescent,
+    ArrayBackend,
+    GenerativeNetworkEstimator,
+    GraphicalModelEstimator,
+    MixtureEstimator,
+    MixtureModel,
+    NetworkForm,
+)
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 PROBLEMS = {

@@ -19,16 +19,15 @@ from helpers.fit_problems import (
 )
 from oracles.inference import marginal_of
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.gum import RecordUpdateEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
-from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.inference.rows.wanted_tables import WantedTables
+from synthdp.core import Constraint, Domain, LinearMeasurement, ParameterError
+from synthdp.inference import (
+    LocalConsistencyEstimator,
+    PseudoMarginalModel,
+    RecordMoves,
+    RecordUpdateEstimator,
+    WantedTables,
+    WeightedRowsModel,
+)
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)

@@ -13,14 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
-from synthdp.core.measurement import LinearMeasurement, estimate_total
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator, parts_of
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.inference.optimisers.dual_newton import DualNewton
+from synthdp.core import (
+    Constraint,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    ModelTooLargeError,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    DualNewton,
+    LayeredConsistencyEstimator,
+    LocalConsistencyEstimator,
+    model_from_state,
+    model_to_state,
+    parts_of,
+)
 
 ENGINE = LayeredConsistencyEstimator()
 

@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator, _Layers
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
+from synthdp.inference import LayeredConsistencyEstimator, model_from_state, model_to_state
+from synthdp.inference.engines.layered_consistency import _Layers
 
 ENGINE = LayeredConsistencyEstimator()
 DOMAIN = Domain(("a", "b", "c"), (6, 5, 2))

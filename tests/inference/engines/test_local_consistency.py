@@ -24,14 +24,21 @@ from oracles.inference import (
     random_domain,
 )
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
-from synthdp.core.measurement import LinearMeasurement, estimate_total
-from synthdp.inference.engines.gum import RecordUpdateEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.optimisers.dual_newton import DualNewton
-from synthdp.inference.regions.region_graph import RegionGraph
-from synthdp.inference.rows.record_moves import RecordMoves
+from synthdp.core import (
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    ModelTooLargeError,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    DualNewton,
+    LocalConsistencyEstimator,
+    RecordMoves,
+    RecordUpdateEstimator,
+    RegionGraph,
+)
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)

@@ -12,14 +12,15 @@ from oracles.inference import (
     whitened,
 )
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning
-from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import (
+    Constraint,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    combined_measurements,
+    estimate_total,
+)
+from synthdp.inference import DirectEstimator, GraphicalModelEstimator, MarginalLoss, MirrorDescent
 
 ENGINES = [GraphicalModelEstimator, DirectEstimator]
 TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)

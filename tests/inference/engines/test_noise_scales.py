@@ -11,16 +11,22 @@ import pytest
 from helpers.seldom import often
 from oracles.inference import least_excess_loss, loss_and_gap, marginal_of, noisy, whitened
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning
-from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.optimisers.dual_newton import DualNewton
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import (
+    Constraint,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    combined_measurements,
+    estimate_total,
+)
+from synthdp.inference import (
+    DirectEstimator,
+    DualNewton,
+    GraphicalModelEstimator,
+    LocalConsistencyEstimator,
+    MirrorDescent,
+    PublicDataEstimator,
+)
 
 NAMES = ("a", "b", "c", "d")
 TREE = [("a", "b"), ("b", "c"), ("c", "d"), *((name,) for name in NAMES)]

@@ -18,16 +18,22 @@ from oracles.inference import (
     whitened,
 )
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.inference.arrays import distinct_rows
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator
-from synthdp.inference.models.public_support import judge_support
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import (
+    Coarsening,
+    Constraint,
+    Domain,
+    LinearMeasurement,
+    ParameterError,
+    estimate_total,
+)
+from synthdp.inference import (
+    DirectEstimator,
+    MirrorDescent,
+    PublicDataEstimator,
+    WeightedRowsModel,
+    distinct_rows,
+    judge_support,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.FitWarning"
@@ -397,7 +403,7 @@ def test_the_bounds_are_what_they_say():
     """On a table of given residuals: nothing within the noise, the excess beyond it, rescaled
     totals.
     """
-    from synthdp.inference.loss import MarginalLoss
+    from synthdp.inference import MarginalLoss
 
     domain = Domain(("a",), (100,))
     truth = np.full(100, 100.0)

@@ -7,11 +7,10 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.random_problems import least_loss_of, loss_of, random_problem
 
-from synthdp.core.errors import FitWarning
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.engines.mixture_fit import ComponentEstimator, _with_forbidden
-from synthdp.inference.model import FitStatus
-from synthdp.release.registry import ENGINES
+from synthdp.core import FitWarning
+from synthdp.inference import ComponentEstimator, FitStatus, LocalConsistencyEstimator
+from synthdp.inference.engines.mixture_fit import _with_forbidden
+from synthdp.release import ENGINES
 
 LEAST_LOSS = LocalConsistencyEstimator(shrinkage=False)
 DRAWN_TO_PRIORS = {"local-consistency", "layered-consistency"}

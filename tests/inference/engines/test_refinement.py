@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engines.auto import AutoEstimator
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.estimator import Estimator
-from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.model import Model
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.release.registry import engine_named
+from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
+from synthdp.inference import (
+    AutoEstimator,
+    DirectEstimator,
+    Estimator,
+    GraphicalModelEstimator,
+    LayeredConsistencyEstimator,
+    MarkovRandomField,
+    Model,
+    PseudoMarginalModel,
+    RefinedModel,
+    estimate_refined,
+    model_from_state,
+    model_to_state,
+)
+from synthdp.release import engine_named
 
 DOMAIN = Domain(("a", "b", "c", "d"), (5, 3, 4, 2))
 A_GROUPS, C_GROUPS = np.array([0, 1, 1, 2, 1]), np.array([1, 0, 0, 1])

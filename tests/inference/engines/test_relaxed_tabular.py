@@ -21,24 +21,32 @@ from oracles.inference import (
     random_domain,
 )
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning, MissingExtraError, ModelTooLargeError, ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.core import (
+    Constraint,
+    Domain,
+    FitWarning,
+    LinearMeasurement,
+    MissingExtraError,
+    ModelTooLargeError,
+    ParameterError,
+)
+from synthdp.inference import (
+    AdaptiveDescent,
+    ArrayBackend,
+    FitStatus,
+    GraphicalModelEstimator,
+    MarginalLoss,
+    MixtureEstimator,
+    MixtureModel,
+    ProductComponents,
+    RelaxedTabularEstimator,
+    SoftmaxForm,
+    TableForm,
+    possible_cells,
+    repaired,
+)
 from synthdp.inference.engines.mixture_fit import _Objective, _target
-from synthdp.inference.engines.mixture_of_products import MixtureEstimator
-from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import FitStatus
-from synthdp.inference.models.mixture_model import MixtureModel
-from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
-from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.products import array_backend, product_components
-from synthdp.inference.products.array_backend import ArrayBackend
-from synthdp.inference.products.component_forms import SoftmaxForm, TableForm
-from synthdp.inference.products.product_components import ProductComponents
-from synthdp.inference.rows.constraint_repair import repaired
 
 ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
 NUMPY = ArrayBackend("numpy")

@@ -17,16 +17,15 @@ from oracles.inference import (
     random_potentials,
 )
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.inference.graphical import belief_propagation
-from synthdp.inference.graphical.arithmetic import (
+from synthdp.core import Domain, ParameterError
+from synthdp.inference import (
+    BeliefPropagation,
+    JunctionTree,
     LinearArithmetic,
     LogArithmetic,
     UnderflowDetected,
 )
-from synthdp.inference.graphical.belief_propagation import BeliefPropagation
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.graphical import belief_propagation
 
 SEEDS = st.integers(0, 2**32 - 1)
 

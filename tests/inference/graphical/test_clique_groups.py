@@ -5,11 +5,8 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.inference.graphical.clique_groups import grouped
-from synthdp.inference.graphical.marginal_oracle import MarginalOracle
-from synthdp.inference.trees.attribute_sets import AttributeSets
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Domain
+from synthdp.inference import AttributeSets, JunctionTree, MarginalOracle, grouped
 
 NAMES = tuple("abcdefgh")
 

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError, ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.graphical.possible_rows import check_possible
-from synthdp.inference.model import FitStatus
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Constraint, Domain, LinearMeasurement, ModelTooLargeError, ParameterError
+from synthdp.inference import (
+    DirectEstimator,
+    FitStatus,
+    GraphicalModelEstimator,
+    JunctionTree,
+    MarkovRandomField,
+    check_possible,
+)
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (3, 2, 4, 2, 3))
 CLIQUES = [("a", "b"), ("b", "c"), ("a", "d")]

@@ -23,13 +23,9 @@ from oracles.inference import (
     random_potentials,
 )
 
-from synthdp.core.cliques import all_k_way
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError
+from synthdp.core import Domain, ModelTooLargeError, all_k_way
+from synthdp.inference import JunctionTree, MarginalOracle, TreeMarginals
 from synthdp.inference.graphical import tree_marginals
-from synthdp.inference.graphical.marginal_oracle import MarginalOracle
-from synthdp.inference.graphical.tree_marginals import TreeMarginals
-from synthdp.inference.trees.junction_tree import JunctionTree
 
 SEEDS = st.integers(0, 2**32 - 1)
 

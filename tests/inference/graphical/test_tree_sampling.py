@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, field, random_potentials
 from scipy.special import chdtr, chdtrc
 
-from synthdp.core.domain import Domain
-from synthdp.inference.arrays import compact, stable_order
-from synthdp.inference.drawing import _shuffled, draw_counts, draw_each, draw_values, round_counts
-from synthdp.inference.graphical.tree_sampling import sample_tree
+from synthdp.core import Domain
+from synthdp.inference import (
+    compact,
+    draw_counts,
+    draw_each,
+    draw_values,
+    round_counts,
+    sample_tree,
+    stable_order,
+)
+from synthdp.inference.drawing import _shuffled
 
 SEEDS = st.integers(0, 2**32 - 1)
 

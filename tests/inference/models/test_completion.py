@@ -11,18 +11,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from oracles.inference import STATUS, field, joint_logarithm, log_sum_exp, marginal_of
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.gum import RecordUpdateEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.models.mixture_model import MixtureModel
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
-from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
+from synthdp.inference import (
+    AdaptiveDescent,
+    GenerativeNetworkEstimator,
+    LocalConsistencyEstimator,
+    MixtureModel,
+    PseudoMarginalModel,
+    RecordUpdateEstimator,
+    WeightedRowsModel,
+    estimate_refined,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.FitWarning"

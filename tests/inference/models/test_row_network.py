@@ -5,12 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.inference.arrays import cell_counts
-from synthdp.inference.compiled import Compiled
+from synthdp.core import Domain
+from synthdp.inference import Compiled, RegionTables, RowNetwork, cell_counts, draw, fit
 from synthdp.inference.models import row_network
-from synthdp.inference.models.row_network import RowNetwork, draw, fit
-from synthdp.inference.regions.region_tables import RegionTables
 
 DOMAIN = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
 CHAIN = [("a", "b"), ("b", "c"), ("c", "d")]

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from oracles.inference import STATUS
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.public_support import SupportReport
-from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.inference.models.weighted_rows import WeightedRowsModel
+from synthdp.core import Constraint, Domain, ParameterError
+from synthdp.inference import (
+    PseudoMarginalModel,
+    SupportReport,
+    WeightedRowsModel,
+    model_from_state,
+    model_to_state,
+)
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 ROWS = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 0.0]])

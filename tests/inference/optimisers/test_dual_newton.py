@@ -5,10 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.inference.optimisers.dual_newton import DualNewton
-from synthdp.inference.regions.local_polytope import LocalPolytope
-from synthdp.inference.regions.region_graph import RegionGraph
+from synthdp.core import Domain
+from synthdp.inference import DualNewton, LocalPolytope, RegionGraph
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,11 +7,8 @@ import pytest
 from oracles.inference import least_excess_loss, noisy, whitened
 from scipy.special import softmax
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import estimate_total
-from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.inference.optimisers.multipliers import minimise
+from synthdp.core import Domain, estimate_total
+from synthdp.inference import MarginalLoss, MirrorDescent, minimise
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 3))
 CIRCLE = [("a", "b"), ("b", "c"), ("a", "c"), ("a",), ("b",)]

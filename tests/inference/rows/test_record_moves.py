@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.inference.arrays import cell_counts
+from synthdp.core import Constraint, Domain
+from synthdp.inference import RecordMoves, WantedTables, cell_counts, count, strong_pairs, sweep
 from synthdp.inference.rows import record_moves, wanted_tables
-from synthdp.inference.rows.move_kernel import count, sweep
-from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.inference.rows.wanted_tables import WantedTables, strong_pairs
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 6, 2, 4))
 COARSE = Constraint.determines("b", "a", [0, 0, 1, 1, 2, 2], 3)

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import domains
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.inference.trees.attribute_sets import AttributeSets, Folded
+from synthdp.core import Domain, ParameterError
+from synthdp.inference import AttributeSets, Folded
 
 
 @settings(deadline=None)

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
+from synthdp.core import Domain, ParameterError
+from synthdp.inference import JunctionTree, fit_bytes
 
 
 def graph_of(domain, cliques):

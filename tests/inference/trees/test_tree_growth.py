@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
+from synthdp.core import Domain, ParameterError
+from synthdp.inference import JunctionTree, TreeGrowth
 from synthdp.inference.trees import tree_growth, triangulation
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.inference.trees.tree_growth import TreeGrowth
 
 
 @st.composite

@@ -3,9 +3,9 @@
 import numpy as np
 from helpers.families import package
 
-from synthdp.core.domain import Domain
+from synthdp.core import Domain
+from synthdp.linked import views_of
 from synthdp.linked.families import expected_rows
-from synthdp.linked.package.view import views_of
 
 
 class Known:

@@ -5,10 +5,8 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.linked.families.fitted_view import FittedView
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View, views_of
+from synthdp.inference import RecordMoves
+from synthdp.linked import FittedView, Package, View, views_of
 
 N = 2000
 

@@ -11,12 +11,10 @@ import pytest
 from helpers.stopped_runs import answers, stops
 
 import synthdp
-from synthdp.core.errors import CautionWarning, ParameterError, SchemaError
-from synthdp.linked.histories.history_release import HistoryRelease
-from synthdp.linked.histories.history_synthesis import HistorySynthesis
-from synthdp.linked.linking.linked_rows import LinkedTableReader
-from synthdp.release.keeping.budget import Budget
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import CautionWarning, ParameterError, SchemaError
+from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedTableReader
+from synthdp.release import Budget
+from synthdp.schema import OpenSchema
 
 WARDS = ["surgery", "eyes", "heart"]
 DAY = {

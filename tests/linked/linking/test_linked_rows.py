@@ -22,10 +22,8 @@ from helpers.families import (
     tables_of,
 )
 
-from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View, views_of
+from synthdp.core import ParameterError, PrivacyError
+from synthdp.linked import LinkedTableReader, Package, View, linked_sources, views_of
 
 PETS = ("pets", "later pets")
 """The views of a table that nothing hangs on."""

@@ -22,9 +22,7 @@ from helpers.small_packages import (
 )
 from oracles.families import counted
 
-from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import views_of
+from synthdp.linked import LinkedTableReader, Package, linked_sources, views_of
 
 SHAPE_NAMES = list(SHAPES)
 N_PACKAGES, N_TABLES = 5, 75

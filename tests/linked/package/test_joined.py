@@ -10,11 +10,9 @@ import pandas as pd
 import pytest
 from helpers.families import description, link
 
-from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core import ParameterError, SchemaError
+from synthdp.linked import Package, regrouped, views_of
 from synthdp.linked.package import joined as module
-from synthdp.linked.package.joined import regrouped
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import views_of
 
 TOWNS = pd.DataFrame(
     {"code": ["A", "B", "C"], "side": ["east", "west", "east"], "people": [10, 900, None]}

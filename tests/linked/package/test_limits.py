@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from helpers.families import description
 
-from synthdp.core.errors import SchemaError
-from synthdp.linked.package.limits import limits_of
-from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import views_of
+from synthdp.core import SchemaError
+from synthdp.linked import Package, limits_of, views_of
 
 ROLES = ["head", "partner", "child", "guest"]
 

@@ -5,9 +5,8 @@ anything is read.
 import pytest
 from helpers.families import field, link
 
-from synthdp.core.errors import SchemaError
-from synthdp.linked.package.matching import check_matching
-from synthdp.linked.package.package import Package
+from synthdp.core import SchemaError
+from synthdp.linked import Package, check_matching
 
 
 def package(there, own):

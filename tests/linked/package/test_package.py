@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from helpers.families import description, field, link
 
-from synthdp.core.errors import DataFileError, SchemaError
-from synthdp.linked.package.package import Package, is_package
-from synthdp.linked.package.view import View, views_of
+from synthdp.core import DataFileError, SchemaError
+from synthdp.linked import Package, View, is_package, views_of
 
 
 def changed(change):

@@ -13,12 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.planning import by_clique, expected_error, loss_of, parts_of, precision_of
 
-from synthdp.core.domain import Domain
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.auto.batch_plan import BatchPlan
-from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.residual_errors import expected_parts
-from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
+from synthdp.core import Domain
+from synthdp.inference import JunctionTree
+from synthdp.mechanisms import BatchPlan, ExpectedLoss, Resolutions, ResolvedClique, expected_parts
 
 
 def pairs_and_triples(names):

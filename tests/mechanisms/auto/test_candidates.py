@@ -2,9 +2,8 @@
 
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.workload import Workload
-from synthdp.mechanisms.auto.candidates import Candidates, weakest_pair
+from synthdp.core import Domain, Workload
+from synthdp.mechanisms import Candidates, weakest_pair
 
 DOMAIN = Domain.from_sizes({"a": 3, "b": 3, "c": 4, "d": 4, "e": 5})
 STRENGTHS = {("a", "b"): 900.0, ("c", "d"): 400.0}

@@ -6,7 +6,7 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.mechanisms.auto.dependence import squared_strengths
+from synthdp.mechanisms import squared_strengths
 
 TOTAL = 10_000.0
 

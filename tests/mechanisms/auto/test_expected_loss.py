@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.planning import expected_error, loss_of, parts_of, precision_of
 
-from synthdp.core.domain import Domain
-from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
+from synthdp.core import Domain
+from synthdp.mechanisms import ExpectedLoss, Resolutions, ResolvedClique
 
 NAMES = tuple("abcd")
 

@@ -5,8 +5,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from synthdp.core.cliques import all_k_way
-from synthdp.mechanisms.auto.findings import considered, hidden, too_large, visible_distance
+from synthdp.core import all_k_way
+from synthdp.mechanisms import considered, hidden, too_large, visible_distance
 
 
 @pytest.mark.parametrize(("n_columns", "is_listed"), [(20, True), (21, False)])

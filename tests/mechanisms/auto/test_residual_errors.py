@@ -13,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.planning import Whole, by_clique, parts_of, whole
 
-from synthdp.mechanisms.auto.residual_errors import first_errors, later_errors
-from synthdp.mechanisms.shared.noisy_errors import error_stddev, release_errors
-from synthdp.privacy.events import ScoresEvent
-from synthdp.privacy.unit import Adjacency
+from synthdp.mechanisms import error_stddev, first_errors, later_errors, release_errors
+from synthdp.privacy import Adjacency, ScoresEvent
 
 NAMES = tuple("abcd")
 ALL = parts_of(NAMES)

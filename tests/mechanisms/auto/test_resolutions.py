@@ -9,8 +9,9 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.mechanisms.auto.resolutions import Resolutions, _counted
+from synthdp.core import Domain
+from synthdp.mechanisms import Resolutions
+from synthdp.mechanisms.auto.resolutions import _counted
 
 
 @st.composite

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.workload import Workload
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms.auto.candidates import Candidates
-from synthdp.mechanisms.auto.findings import Findings
-from synthdp.mechanisms.auto.resolutions import ResolvedClique
-from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
-from synthdp.mechanisms.shared.allocation import measurement_shares
-from synthdp.privacy.events import ScoresEvent
+from synthdp.core import Constraint, Domain, Workload
+from synthdp.inference import GraphicalModelEstimator, JunctionTree, LayeredConsistencyEstimator
+from synthdp.mechanisms import (
+    Candidates,
+    Findings,
+    ResolvedClique,
+    Survey,
+    first_score_rho,
+    is_informative,
+    measurement_shares,
+)
+from synthdp.privacy import ScoresEvent
 
 N_ROWS = 20_000
 

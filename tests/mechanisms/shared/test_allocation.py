@@ -11,14 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.cliques import all_k_way
-from synthdp.core.domain import Domain
-from synthdp.mechanisms.shared.allocation import (
-    Demand,
-    measurement_shares,
-    predicted_error,
-    water_filled,
-)
+from synthdp.core import Domain, all_k_way
+from synthdp.mechanisms import Demand, measurement_shares, predicted_error, water_filled
 
 POSITIVE = st.floats(1e-3, 1e3)
 DEMANDS = st.lists(

@@ -11,12 +11,10 @@ from helpers.private_tables import private_table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.cliques import all_k_way
-from synthdp.core.domain import Domain
-from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.mechanisms.shared.attribute_graph import grown_attribute_graph, noisy_dependences
-from synthdp.privacy.events import ScoresEvent
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import Domain, all_k_way
+from synthdp.inference import TreeGrowth
+from synthdp.mechanisms import grown_attribute_graph, noisy_dependences
+from synthdp.privacy import Adjacency, ScoresEvent
 
 
 def domain_of(*shape):

@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.cliques import all_k_way
-from synthdp.core.domain import Domain
-from synthdp.mechanisms.shared.inner_networks import first_marginals, network_families
+from synthdp.core import Domain, all_k_way
+from synthdp.mechanisms import first_marginals, network_families
 
 
 @st.composite

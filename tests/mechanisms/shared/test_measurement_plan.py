@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.mechanisms.shared.allocation import measurement_shares
-from synthdp.mechanisms.shared.measurement_plan import ExpectedError, planned_shares, wider_cliques
-from synthdp.mechanisms.shared.residuals import best_linear_estimates
+from synthdp.core import Domain, LinearMeasurement
+from synthdp.mechanisms import (
+    ExpectedError,
+    best_linear_estimates,
+    measurement_shares,
+    planned_shares,
+    wider_cliques,
+)
 
 
 @st.composite

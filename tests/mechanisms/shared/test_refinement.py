@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core.domain import Domain
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.mechanisms.shared.refinement import Refinement
-from synthdp.privacy.events import MarginalEvent, ScoresEvent
+from synthdp.core import Domain
+from synthdp.inference import GraphicalModelEstimator
+from synthdp.mechanisms import Refinement
+from synthdp.privacy import MarginalEvent, ScoresEvent
 
 
 def test_chances_of_a_clique_are_shared_evenly_and_add_up_where_cliques_overlap():

@@ -9,10 +9,8 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.mechanisms.shared.residuals import Subsets, best_linear_estimates
+from synthdp.core import Coarsening, Domain, LinearMeasurement, ParameterError
+from synthdp.mechanisms import Subsets, best_linear_estimates
 
 
 def marginal_matrix(domain, clique):

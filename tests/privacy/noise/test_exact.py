@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from oracles.erf import decimal_pi, erf_digits
 from oracles.privacy import ALPHA, Replay, Seeded, p_binomial, p_chi_squared, to_decimal
 
-from synthdp.privacy.noise.exact import (
-    _pi_bounds,
+from synthdp.privacy import (
+    SystemRandomness,
     bernoulli_exp,
     cumulative_bounds,
     erf_bounds,
@@ -25,7 +25,7 @@ from synthdp.privacy.noise.exact import (
     float_exp,
     invert,
 )
-from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.privacy.noise.exact import _pi_bounds
 
 SYSTEM = SystemRandomness()
 RATIONALS = st.one_of(

@@ -24,15 +24,15 @@ from oracles.privacy import (
     to_decimal,
 )
 
-from synthdp.privacy.noise import gaussian as noise
-from synthdp.privacy.noise.gaussian import (
+from synthdp.privacy import (
     MAX_COUNT,
     MAX_SIGMA_SQUARED,
     MAX_TABLE_SIGMA_SQUARED,
+    SystemRandomness,
     add_noise,
     gaussian_noise,
 )
-from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.privacy.noise import gaussian as noise
 
 SYSTEM = SystemRandomness()
 VARIANCES = [

@@ -9,14 +9,14 @@ import pytest
 from oracles.erf import RoundedCdf
 from oracles.privacy import failed, gaussian_p_values, p_binomial, p_same_distribution
 
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.noise.gaussian import (
+from synthdp.core import ParameterError
+from synthdp.privacy import (
     MAX_SIGMA_SQUARED,
     MAX_TABLE_SIGMA_SQUARED,
+    SystemRandomness,
     gaussian_noise,
     stddev_of_noise,
 )
-from synthdp.privacy.noise.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
 

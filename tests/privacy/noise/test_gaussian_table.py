@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 from oracles.erf import RoundedCdf
 from oracles.privacy import DIGITS, Replay, Seeded, bits_at_step, invert_bits, layout
 
+from synthdp.privacy import MAX_TABLE_SIGMA_SQUARED, SystemRandomness, gaussian_noise
 from synthdp.privacy.noise import gaussian as noise
-from synthdp.privacy.noise.gaussian import MAX_TABLE_SIGMA_SQUARED, gaussian_noise
-from synthdp.privacy.noise.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
 MOST = Fraction(MAX_TABLE_SIGMA_SQUARED)

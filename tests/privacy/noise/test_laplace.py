@@ -16,10 +16,8 @@ from oracles.privacy import (
     to_decimal,
 )
 
+from synthdp.privacy import SystemRandomness, bernoulli_exp_many, discrete_laplace, float_exp
 from synthdp.privacy.noise import laplace
-from synthdp.privacy.noise.exact import float_exp
-from synthdp.privacy.noise.laplace import bernoulli_exp_many, discrete_laplace
-from synthdp.privacy.noise.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
 

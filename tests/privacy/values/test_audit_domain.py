@@ -25,24 +25,24 @@ from helpers.values import GRID, Counts, Rows, book, counted, listed, private
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.grid import READ, Grid
+from synthdp.core import READ, Grid
+from synthdp.data import (
+    CodedTable,
+    HeldColumn,
+    HeldSource,
+    HeldTable,
+    UnitRows,
+    Vocabulary,
+    held_rows,
+    open_table,
+    opened,
+)
 from synthdp.data.files import csv_blocks as csvblocks
 from synthdp.data.files import table_file as files
-from synthdp.data.frames.containers import opened
-from synthdp.data.loading import held_rows
-from synthdp.data.records.codec import CodedTable
-from synthdp.data.records.held_columns import HeldColumn
-from synthdp.data.records.held_table import HeldSource, HeldTable
-from synthdp.data.records.unit_rows import UnitRows
-from synthdp.data.records.vocabulary import Vocabulary
-from synthdp.data.tables import open_table
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.unit import Adjacency
+from synthdp.privacy import Accounting, Adjacency, HistogramEvent, PartitionEvent, SystemRandomness
 from synthdp.privacy.values import private_values, privtree
-from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
-from synthdp.release.release import Release
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.release import Release
+from synthdp.schema import OpenSchema
 
 NOWHERE = np.empty(0, dtype=np.int64)
 BIG = 2**53 + 1  # the first integer that is no float

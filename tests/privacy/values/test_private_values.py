@@ -22,14 +22,17 @@ from helpers.values import (
     units,
 )
 
-from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.core.grid import MAX_POINT
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import MAX_CELLS, PrivateValues
-from synthdp.privacy.values.privtree import PrivTreeEvent
-from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
+from synthdp.core import MAX_POINT, BudgetExceededError, ParameterError, PrivacyError
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    HistogramEvent,
+    PartitionEvent,
+    PrivateValues,
+    PrivTreeEvent,
+    SystemRandomness,
+)
+from synthdp.privacy.values.private_values import MAX_CELLS
 
 RHO, DELTA = Fraction(1, 3), Fraction(1, 1000)
 

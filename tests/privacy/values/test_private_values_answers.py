@@ -28,10 +28,8 @@ from oracles.noise_tails import tails
 from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
-from synthdp.core.errors import PrivacyError
-from synthdp.privacy import queryable
-from synthdp.privacy.noise.gaussian import gaussian_noise
-from synthdp.privacy.unit import Adjacency
+from synthdp.core import PrivacyError
+from synthdp.privacy import Adjacency, gaussian_noise, queryable
 from synthdp.privacy.values import private_values
 
 # What is counted

@@ -18,10 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Replay, Seeded, failed, p_binomial, p_chi_squared
 
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.events import exact_rho
-from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.values.privtree import MAX_SCALE, PrivTreeEvent, privtree_epsilon, split_tree
+from synthdp.core import ParameterError
+from synthdp.privacy import (
+    MAX_SCALE,
+    PrivTreeEvent,
+    SystemRandomness,
+    exact_rho,
+    privtree_epsilon,
+    split_tree,
+)
 
 SYSTEM = SystemRandomness()
 PARAMETERS = [(1, 1), (2, 1), (3, 2), (4, 3), (2, 5)]

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from oracles.noise_tails import tails
 
-from synthdp.core.errors import ParameterError
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
-from synthdp.privacy.unit import MAX_ROWS
-from synthdp.privacy.values.thresholds import MIN_DELTA, partition_threshold, tail_bound
+from synthdp.core import ParameterError
+from synthdp.privacy import MAX_ROWS, MAX_SIGMA_SQUARED, MIN_DELTA, partition_threshold, tail_bound
 
 SIGMAS = [0.1, 0.3, 0.5, 0.8, 1.0, 1.7, 3.0, 10.0, 70.0, 1000.0, 10_000.0]
 DELTAS = [0.9, 0.5, 0.05, 1e-3, 1e-6, 1e-9, 1e-12]

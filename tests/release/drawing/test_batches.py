@@ -5,12 +5,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from synthdp.core.errors import ParameterError
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
+from synthdp.core import ParameterError
+from synthdp.data import CodedSource, encode
+from synthdp.release import Release
 from synthdp.release.drawing import batches
-from synthdp.release.release import Release
-from synthdp.schema.schema import Schema
+from synthdp.schema import Schema
 
 FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.schema.schema import Schema
+from synthdp.core import LinearMeasurement, ParameterError, SchemaError
+from synthdp.schema import Schema
 
 BOUNDS = {"minimum": 0, "maximum": 99, "required": True}
 FIELDS = [

@@ -11,14 +11,10 @@ import pytest
 from helpers.html_pages import Page
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.release.drawing.unused_levels import redrawn, without_unused
-from synthdp.release.stating.certificate import SCHEMA_FILE
-from synthdp.report.release_pages.certificate_page import certificate_page
-from synthdp.report.texts.certificates import certificate_text
+from synthdp.core import Domain, LinearMeasurement, ParameterError
+from synthdp.inference import DirectEstimator
+from synthdp.release import SCHEMA_FILE, redrawn, without_unused
+from synthdp.report import certificate_page, certificate_text
 
 KINDS = {"sex": "string", "town": "string"}
 

@@ -14,20 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.core.errors import (
+from synthdp.core import (
     BudgetExceededError,
     DataFileError,
     ParameterError,
     PrivacyError,
     SynthdpError,
 )
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger
+from synthdp.release import RESERVED, Account, Budget, ChainedFile, Cost, epsilon_of
 from synthdp.release.keeping import budget_entries
-from synthdp.release.keeping.account import RESERVED, Account, Cost, epsilon_of
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.chained_file import ChainedFile
 
 POPULATION = {"epsilon": 1.0, "delta": 1e-6, "population": "people"}
 

@@ -12,9 +12,9 @@ from hashlib import sha256
 
 import pytest
 
-from synthdp.core.errors import DataFileError
+from synthdp.core import DataFileError
+from synthdp.release import ChainedFile
 from synthdp.release.keeping import chained_file
-from synthdp.release.keeping.chained_file import ChainedFile
 
 ENTRIES = [{"format": "test"}, {"n": 1, "text": "é\ud800"}, {"n": 2}]
 

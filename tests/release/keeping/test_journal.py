@@ -15,14 +15,16 @@ from helpers.tables import CLIQUES, DOMAIN, MERGING, ROWS, ledger, zero_score
 from helpers.values import GRID, STARTS, Counts, Rows, Untouchable, book
 from oracles.privacy import ArraySource, Replay, UntouchableSource
 
-from synthdp.core.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
-from synthdp.core.measurement import Coarsening
-from synthdp.mechanisms.mst import MST
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.keeping.described import digest_of
-from synthdp.release.keeping.journal import Journal
+from synthdp.core import (
+    BudgetExceededError,
+    Coarsening,
+    DataFileError,
+    ParameterError,
+    PrivacyError,
+)
+from synthdp.mechanisms import MST
+from synthdp.privacy import MarginalL1Error, PrivateTable, PrivateValues
+from synthdp.release import Journal, digest_of
 
 SETTINGS = {"software": "synthdp", "epsilon": 1.0, "schema": "0" * 64, "unit": None}
 RHO = Fraction(1, 7)
@@ -406,7 +408,7 @@ def test_what_a_memory_is_given_nobody_can_change_afterwards(kind):
     "header", [{}, {"format": "x"}, {"format": "synthdp journal 1", "settings": 3, "run": ""}]
 )
 def test_another_format_is_refused(path, header):
-    from synthdp.release.keeping.chained_file import ChainedFile
+    from synthdp.release import ChainedFile
 
     ChainedFile.create(path, header, what="journal")
     with pytest.raises(DataFileError, match="no journal of this version"):

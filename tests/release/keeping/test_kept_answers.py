@@ -18,13 +18,17 @@ from helpers.stopped_runs import (
 )
 
 import synthdp
-from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.release import (
+    EVENTS,
+    ChainedFile,
+    Journal,
+    KeptAnswers,
+    LearntDomain,
+    event_in,
+    event_to_dict,
+)
 from synthdp.release.keeping import journal as journals
-from synthdp.release.keeping.chained_file import ChainedFile
-from synthdp.release.keeping.journal import Journal
-from synthdp.release.keeping.kept_answers import KeptAnswers
-from synthdp.release.keeping.kept_events import EVENTS, event_in, event_to_dict
-from synthdp.release.learnt_domain import LearntDomain
 
 
 @pytest.fixture
@@ -327,7 +331,7 @@ def test_what_is_forged_is_one_clear_error(path, change, line):
 def test_events_are_written_exactly():
     from helpers.values import GRID, STARTS, Rows, book
 
-    from synthdp.privacy.values.private_values import PrivateValues
+    from synthdp.privacy import PrivateValues
 
     ledger = book()
     values = PrivateValues(Rows([1, 2, 7]), ledger)

@@ -9,9 +9,8 @@ import pytest
 from helpers.stopped_runs import RUN, SCHEMA, StopError, answers, frame, stops
 
 import synthdp
-from synthdp.core.errors import DataFileError, PrivacyError
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.journal import Journal
+from synthdp.core import DataFileError, PrivacyError
+from synthdp.release import Budget, Journal
 
 PEOPLE = frame()[["u", "v", "w"]]
 

@@ -21,15 +21,11 @@ from helpers.stopped_runs import (
 )
 
 import synthdp
-from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.data import CodedSource
 from synthdp.data.records import held_table
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.journal import Journal
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.release import Release
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.release import MECHANISMS, Budget, Journal, Release
+from synthdp.schema import OpenSchema, Schema
 
 
 @pytest.fixture

@@ -10,14 +10,12 @@ import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA
 
 import synthdp
-from synthdp.core.errors import DataFileError
-from synthdp.data.records.codec import encode
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.release.registry import mechanism_named
-from synthdp.release.release import Release
+from synthdp.core import DataFileError
+from synthdp.data import CodedSource, encode
+from synthdp.mechanisms import Mechanism
+from synthdp.release import Release, mechanism_named
 from synthdp.release.saving import archive
-from synthdp.schema.schema import Schema
+from synthdp.schema import Schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
 

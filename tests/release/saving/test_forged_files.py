@@ -24,8 +24,8 @@ from helpers.release_files import (
 )
 
 import synthdp
-from synthdp.core.errors import DataFileError
-from synthdp.release.saving.archive import read_schema
+from synthdp.core import DataFileError
+from synthdp.release import read_schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
 LOADED = []

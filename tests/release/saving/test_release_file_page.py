@@ -16,11 +16,10 @@ from helpers.paths import ROOT
 from helpers.release_files import members_of
 
 import synthdp
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.models.saved_models import KINDS
+from synthdp.core import Coarsening, LinearMeasurement
+from synthdp.inference import KINDS
 from synthdp.release.saving import archive, members
-from synthdp.schema.keys import MAX_ALL_LEVELS, MAX_FORMAT
-from synthdp.schema.rules.rules import MAX_RULE_CELLS
+from synthdp.schema import MAX_ALL_LEVELS, MAX_FORMAT, MAX_RULE_CELLS
 
 PAGE = ROOT / "docs/release-file.md"
 SAVED = sorted((Path(__file__).parent / "saved").glob("*.synthdp"))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import synthdp
-from synthdp.inference.models.saved_models import KINDS
+from synthdp.inference import KINDS
 
 SAVED = Path(__file__).parent / "saved"
 EXPECTED = json.loads((SAVED / "expected.json").read_text())

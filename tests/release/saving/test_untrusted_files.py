@@ -12,8 +12,7 @@ from helpers.cli_runs import SCHEMA
 from helpers.release_files import MANIFEST, edited, members_of, mutated, npy, summed, write_zip
 
 import synthdp
-from synthdp.core.errors import DataFileError, SynthdpError
-from synthdp.core.sealing import sealed
+from synthdp.core import DataFileError, SynthdpError, sealed
 from synthdp.release.saving import members
 
 pytestmark = pytest.mark.skipif(

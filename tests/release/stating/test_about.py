@@ -5,10 +5,9 @@ import json
 import pytest
 from helpers.stated import ABOUT
 
-from synthdp.core.errors import DataFileError, MissingExtraError, ParameterError
+from synthdp.core import DataFileError, MissingExtraError, ParameterError
+from synthdp.release import KEYS, MAX_BYTES, MAX_LINE, MAX_TEXT, load_yaml, read_about, yaml_text
 from synthdp.release.stating import yaml_files
-from synthdp.release.stating.about import KEYS, MAX_LINE, MAX_TEXT, read_about
-from synthdp.release.stating.yaml_files import MAX_BYTES, load_yaml, yaml_text
 
 
 def test_all_that_may_be_said_comes_back_from_yaml_and_json(tmp_path):

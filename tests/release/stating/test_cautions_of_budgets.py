@@ -6,12 +6,10 @@ import pytest
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import CLEAR_TOTAL, LinearMeasurement, clear_total, estimate_total
-from synthdp.data.loading import held_rows
-from synthdp.release.release import Release
-from synthdp.release.stating.certificate import UNKNOWN_ROWS, cautions
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import CLEAR_TOTAL, LinearMeasurement, ParameterError, clear_total, estimate_total
+from synthdp.data import held_rows
+from synthdp.release import UNKNOWN_ROWS, Release, cautions
+from synthdp.schema import OpenSchema
 
 FRAME = pd.DataFrame({"a": [0, 1] * 500, "b": [0, 1, 2, 0] * 250, "person": range(1000)})
 SIZES = {"a": 2, "b": 3}

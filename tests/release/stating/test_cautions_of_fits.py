@@ -10,11 +10,8 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.errors import FitWarning
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.core import Domain, FitWarning, LinearMeasurement
+from synthdp.inference import GraphicalModelEstimator, MirrorDescent
 from synthdp.release import registry
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 5))

@@ -12,15 +12,17 @@ import pytest
 from oracles.privacy import ArraySource, Replay, Seeded, p_binomial, p_chi_squared
 
 import synthdp.privacy
-from synthdp.core.domain import Domain
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import Adjacency
-from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
-from synthdp.release.stating.words import RECORDS
+from synthdp.core import Domain
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    MarginalL1Error,
+    PrivacyLedger,
+    PrivateTable,
+    Randomness,
+    SystemRandomness,
+)
+from synthdp.release import NOT_COVERED, RECORDS, privacy_certificate
 
 pytestmark = pytest.mark.fresh_noise
 

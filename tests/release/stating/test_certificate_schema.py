@@ -10,12 +10,8 @@ from helpers.stated import ABOUT, DECLARED, KINDS, people, release_of
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.registry import MECHANISMS
-from synthdp.release.stating.about import KEYS, read_about
-from synthdp.release.stating.certificate import SCHEMA_FILE
-from synthdp.release.synthesis import Synthesis
+from synthdp.core import LinearMeasurement
+from synthdp.release import KEYS, MECHANISMS, SCHEMA_FILE, LearntDomain, Synthesis, read_about
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())

@@ -8,11 +8,8 @@ from oracles.deployments_registry import RECORD
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.release.stating.about import read_about
-from synthdp.release.stating.deployment_record import deployment_record, next_tier
-from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.core import LinearMeasurement, ParameterError, PrivacyError
+from synthdp.release import deployment_record, next_tier, read_about, yaml_text
 
 SAID = read_about(ABOUT)
 NEEDED = {

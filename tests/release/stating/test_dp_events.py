@@ -8,10 +8,9 @@ import pytest
 from helpers.stated import DECLARED, KINDS, release_of
 
 import synthdp
-from synthdp.core.errors import MissingExtraError, ParameterError
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core import LinearMeasurement, MissingExtraError, ParameterError
+from synthdp.release import dp_events, event_tree
 from synthdp.release.stating import dp_events as module
-from synthdp.release.stating.dp_events import dp_events, event_tree
 
 dp_accounting = pytest.importorskip("dp_accounting")
 ORDERS = [1 + order for order in np.geomspace(0.1, 1000, 400)]

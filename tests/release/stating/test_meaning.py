@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from synthdp.privacy.accounting import Accounting
-from synthdp.release.stating.meaning import Protection, protection_of, stated_meaning
+from synthdp.privacy import Accounting
+from synthdp.release import Protection, protection_of, stated_meaning
 
 BUDGETS = [(0.1, 1e-9), (1.0, 1e-9), (1.0, 1e-2), (3.0, 1e-6), (10.0, 1e-6)]
 WRONG = 0.01

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.release.stating.structure import dependence
+from synthdp.core import Coarsening, Domain, LinearMeasurement
+from synthdp.release import dependence
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (2, 3, 2, 4, 2))
 CIRCLE = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]

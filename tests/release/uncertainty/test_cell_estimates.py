@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.core import Coarsening, Domain, LinearMeasurement
+from synthdp.release import cell_estimates, summed_to
 from synthdp.release.uncertainty import cell_estimates as module
-from synthdp.release.uncertainty.cell_estimates import cell_estimates, summed_to
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
 TRUE = np.random.default_rng(1).integers(0, 50, DOMAIN.shape).astype(float)

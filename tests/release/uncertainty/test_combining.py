@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, t
 
-from synthdp.release.uncertainty.basis import Basis
-from synthdp.release.uncertainty.combining import N_CENTRES, Analysed, combined
+from synthdp.release import N_CENTRES, Analysed, Basis, combined
 
 MEASURED, MODEL = Basis("measured", ()), Basis("model", ("why",))
 

@@ -6,11 +6,8 @@ import pytest
 from scipy.stats import binom, norm
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError, ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.release.uncertainty.cell_estimates import CellEstimates, cell_estimates
-from synthdp.release.uncertainty.limits import noise_limits, widest_limits
+from synthdp.core import Coarsening, Domain, LinearMeasurement, ModelTooLargeError, ParameterError
+from synthdp.release import CellEstimates, cell_estimates, noise_limits, widest_limits
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 2))
 RECORDS = (

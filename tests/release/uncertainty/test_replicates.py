@@ -7,14 +7,9 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.core.domain import Domain
-from synthdp.core.errors import CautionWarning, ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.release.replicating import engine_of
-from synthdp.release.uncertainty.basis import basis_of
-from synthdp.release.uncertainty.part import Part
-from synthdp.release.uncertainty.refitting import refits
-from synthdp.schema.schema import Schema
+from synthdp.core import CautionWarning, Coarsening, Domain, LinearMeasurement, ParameterError
+from synthdp.release import Part, basis_of, engine_of, refits
+from synthdp.schema import Schema
 
 DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 2, 4))
 CELLS = np.random.default_rng(0).dirichlet(np.ones(48) * 3).reshape(DOMAIN.shape) * 3000

@@ -7,7 +7,7 @@ from helpers.families import description, package, random_tables
 from helpers.html_pages import Page
 
 import synthdp
-from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report import NOT_PRIVATE
 from synthdp.report.linked import linked_sections
 
 pytest.importorskip("matplotlib")

@@ -9,9 +9,9 @@ import pytest
 from helpers.families import description, package, random_tables
 
 import synthdp
-from synthdp.core.errors import ParameterError
+from synthdp.core import ParameterError
+from synthdp.report import KINDS
 from synthdp.report.linked import linked_marginals
-from synthdp.report.linked.linked_marginals import KINDS
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from helpers.evaluations import people, read
 from scipy.stats import spearmanr
 from scipy.stats.contingency import association
 
-from synthdp.report.metrics.associations import (
+from synthdp.report import (
     associations,
     compared_associations,
     correlation_ratio,

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.errors import ParameterError
-from synthdp.report.metrics.distribution import kolmogorov_smirnov
+from synthdp.core import ParameterError
+from synthdp.report import kolmogorov_smirnov
 
 samples = st.lists(st.integers(-3, 3), min_size=1, max_size=20)
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from synthdp.core.errors import ParameterError
-from synthdp.report.metrics.marginal_error import total_variation, workload_error
+from synthdp.core import ParameterError
+from synthdp.report import total_variation, workload_error
 
 
 def test_total_variation_is_the_largest_difference_of_probabilities_of_an_event():

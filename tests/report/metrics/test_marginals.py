@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 from helpers.evaluations import people, read
 
-from synthdp.core.domain import Domain
-from synthdp.core.reporting import silent
-from synthdp.report.metrics import marginals as module
-from synthdp.report.metrics.marginals import (
+from synthdp.core import Domain, silent
+from synthdp.report import (
     MarginalErrors,
     chosen_marginals,
     k_marginal_score,
     null_pmse,
     pair_propensity,
 )
+from synthdp.report.metrics import marginals as module
 
 
 def codes_of(table):

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
-from synthdp.core.domain import Domain
-from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.report.metrics.marginal_error import total_variation
-from synthdp.report.metrics.references import (
+from synthdp.core import Coarsening, Domain, LinearMeasurement
+from synthdp.report import (
     Measured,
     SamplingError,
     deviations_with_replacement,
     deviations_without_replacement,
     noise_error,
     subsample_share,
+    total_variation,
 )
 
 

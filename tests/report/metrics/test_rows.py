@@ -7,12 +7,16 @@ from helpers.evaluations import SCHEMA, people, read
 from scipy.stats import ks_2samp, wasserstein_distance
 
 from synthdp import Schema
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.report.metrics.columns import compared_columns, distributions
-from synthdp.report.metrics.groups import group_errors
-from synthdp.report.metrics.matches import exact_matches
-from synthdp.report.metrics.queries import answered, parse_queries
-from synthdp.report.metrics.rule_breaks import broken_rules
+from synthdp.core import ParameterError, SchemaError
+from synthdp.report import (
+    answered,
+    broken_rules,
+    compared_columns,
+    distributions,
+    exact_matches,
+    group_errors,
+    parse_queries,
+)
 
 REAL, OTHER = people(300), people(200, seed=1)
 

@@ -12,8 +12,7 @@ from helpers.evaluations import SCHEMA, people
 from helpers.html_pages import Page
 
 from synthdp import DataFileError, evaluate
-from synthdp.report import evaluation
-from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report import NOT_PRIVATE, evaluation
 from synthdp.report.pages import columns, marginals
 
 pytest.importorskip("matplotlib")

@@ -10,11 +10,9 @@ from helpers.evaluations import SCHEMA, people
 from helpers.html_pages import Page
 
 from synthdp import evaluate
+from synthdp.report import View, association_section, curve_section, marginal_section
 from synthdp.report.pages import marginals
 from synthdp.report.pages import view as views
-from synthdp.report.pages.marginals import curve_section, marginal_section
-from synthdp.report.pages.relations import association_section
-from synthdp.report.pages.view import View
 
 pytest.importorskip("matplotlib")
 

@@ -6,11 +6,20 @@ from helpers.evaluations import people, read
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from synthdp.report.prediction.design import Design, predictors
-from synthdp.report.prediction.linear_fit import independent_terms, least_squares, logistic
-from synthdp.report.prediction.propensity import main_effects, propensity_scores
-from synthdp.report.prediction.regression import compared_coefficients, interval_overlap
-from synthdp.report.prediction.targets import Target, chosen_targets, suitable
+from synthdp.report import (
+    Design,
+    Target,
+    chosen_targets,
+    compared_coefficients,
+    independent_terms,
+    interval_overlap,
+    least_squares,
+    logistic,
+    main_effects,
+    predictors,
+    propensity_scores,
+    suitable,
+)
 
 
 def design_of(table, target="job"):

@@ -10,10 +10,8 @@ from helpers.evaluations import people, read
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from synthdp.core.errors import MissingExtraError
-from synthdp.report.prediction.design import Design
-from synthdp.report.prediction.prediction import Split, compared_predictions
-from synthdp.report.prediction.targets import chosen_targets
+from synthdp.core import MissingExtraError
+from synthdp.report import Design, Split, chosen_targets, compared_predictions
 
 
 def predicted(real, synthetic, name, seed=0):

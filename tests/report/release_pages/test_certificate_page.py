@@ -10,10 +10,9 @@ from helpers.stated import ABOUT, DECLARED, KINDS, release_of
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import MissingExtraError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.release.stating.about import read_about
-from synthdp.report.release_pages.certificate_page import MAX_ROWS, certificate_page
+from synthdp.core import LinearMeasurement, MissingExtraError
+from synthdp.release import read_about
+from synthdp.report import MAX_ROWS, certificate_page
 from synthdp.report.rendering import page as module
 
 SAVED = Path(__file__).parents[2] / "release" / "saving" / "saved"

@@ -9,10 +9,9 @@ from helpers.stated import DECLARED, release_of
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.core.errors import DataFileError
-from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.core import Coarsening, DataFileError, LinearMeasurement
+from synthdp.report import release_page
 from synthdp.report.release_pages import release_page as module
-from synthdp.report.release_pages.release_page import release_page
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

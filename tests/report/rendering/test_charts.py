@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 from helpers.html_pages import Page
 
-from synthdp.core.errors import MissingExtraError
-from synthdp.report.rendering import figures
-from synthdp.report.rendering.charts import (
+from synthdp.core import MissingExtraError
+from synthdp.report import (
     Curve,
+    Shares,
     Words,
     curves,
+    graph_map,
+    heat_map,
     histograms,
     paired_marks,
     rows_of_shares,
     steps_of_shares,
 )
-from synthdp.report.rendering.maps import graph_map, heat_map
-from synthdp.report.rendering.shares import MAX_ROWS, Shares
+from synthdp.report.rendering import figures
+from synthdp.report.rendering.shares import MAX_ROWS
 
 matplotlib = pytest.importorskip("matplotlib")
 

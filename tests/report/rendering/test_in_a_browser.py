@@ -12,8 +12,8 @@ from helpers.seldom import often
 from helpers.stated import release_of
 
 from synthdp import evaluate
+from synthdp.report import release_page
 from synthdp.report.pages import marginals, view
-from synthdp.report.release_pages.release_page import release_page
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

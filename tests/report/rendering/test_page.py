@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 from helpers.html_pages import Page
 
-from synthdp.report.rendering.listing import Listing
-from synthdp.report.rendering.page import rendered
-from synthdp.report.rendering.section import Section
+from synthdp.report import Listing, Section, rendered
 
 pytest.importorskip("jinja2")
 

@@ -10,15 +10,20 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import SchemaError
-from synthdp.data.records.codec import decode, encode
-from synthdp.schema.axes.bin_shape import Shape
-from synthdp.schema.axes.points import are_unread
-from synthdp.schema.columns.categorical import CategoricalColumn
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
-from synthdp.schema.schema import Schema
-from synthdp.schema.words.runs import Runs, cut_at, masses
+from synthdp.core import SchemaError
+from synthdp.data import decode, encode
+from synthdp.schema import (
+    CategoricalColumn,
+    DateColumn,
+    IntegerColumn,
+    NumberColumn,
+    Runs,
+    Schema,
+    Shape,
+    are_unread,
+    cut_at,
+    masses,
+)
 
 FLAGS = st.booleans()
 WEIGHTS = st.sampled_from([0, 0.0, 1, 2.5, 1e-300, 1e300]) | st.floats(0, 1e6)

@@ -10,13 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.cli.planning.schema_findings import schema_findings
-from synthdp.core.errors import SchemaError
-from synthdp.data.records.codec import decode, encode
-from synthdp.schema.axes.bin_shape import Shape
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn
-from synthdp.schema.schema import Schema
+from synthdp.cli import schema_findings
+from synthdp.core import SchemaError
+from synthdp.data import decode, encode
+from synthdp.schema import DateColumn, IntegerColumn, Schema, Shape
 
 READERS = {
     "weekday": lambda dates: dates.dt.day_of_week,
@@ -327,7 +324,7 @@ def test_slices_and_completions(synthesis):
 
 
 def test_saving_showing_and_certificates(synthesis, tmp_path):
-    from synthdp.cli.commands.describe import describe
+    from synthdp.cli import describe
 
     path = tmp_path / "model.synthdp"
     synthesis.save(path)

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.core.errors import SchemaError
-from synthdp.data.records.codec import decode, encode
-from synthdp.schema.columns.categorical import CategoricalColumn, Merged
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.data import decode, encode
+from synthdp.schema import CategoricalColumn, Merged, Schema
 
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=4

@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.date_formats import as_strftime, nearest_strftime
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import OpenSchema, Schema, as_strftime, nearest_strftime
 
 BOUNDS = {
     "integer": {"minimum": 0, "maximum": 99_999},

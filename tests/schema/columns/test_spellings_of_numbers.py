@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.data.loading import held_rows
-from synthdp.data.records.codec import decode, encode
-from synthdp.data.tables import open_table
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.data import decode, encode, held_rows, open_table
+from synthdp.schema import OpenSchema, Schema
 
 COMMA = {"groupChar": ","}
 GERMAN = {"decimalChar": ",", "groupChar": "."}

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import Schema
 
 TRUE, FALSE, MISSING = 1, 0, 2
 

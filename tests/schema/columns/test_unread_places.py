@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp import Schema
-from synthdp.schema.columns.column import NOT_READ
+from synthdp.schema import NOT_READ
 
 FIELDS = {
     "texts": {"type": "string", "constraints": {"enum": ["dead", "alive"]}},

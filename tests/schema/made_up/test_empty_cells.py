@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.schema.made_up.empty_cells import empty_cells, filled_cells
+from synthdp.schema import empty_cells, filled_cells
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import MissingExtraError, SchemaError
-from synthdp.schema.made_up.fake_column import FAKES, POOL_TEXTS, FakeColumn
-from synthdp.schema.made_up.people import People, _latin
+from synthdp.core import MissingExtraError, SchemaError
+from synthdp.schema import FAKES, POOL_TEXTS, FakeColumn, People
+from synthdp.schema.made_up.people import _latin
 
 MAIL = r"[a-z]+(\.[a-z]+)?\d*@example\.(com|net|org)"
 

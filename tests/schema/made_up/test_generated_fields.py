@@ -5,10 +5,8 @@ from hashlib import sha256
 
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import GENERATED_KINDS, OpenSchema, Schema
 
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
 HOUSE = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b"]}}

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.made_up.id_column import IdColumn, uuids
-from synthdp.schema.made_up.pattern import Pattern
+from synthdp.core import SchemaError
+from synthdp.schema import IdColumn, Pattern, uuids
 
 EMPTY = pd.DataFrame(index=range(5))
 HOUSES = ["a", "b", "a", None, "b", "a", None]

@@ -5,10 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.rules.expressions import relations_of
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import OpenSchema, Schema, relations_of
 
 NUMBERS = {"a": 20, "b": 20, "c": 20, "amount due": 50}
 

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.records.codec import decode, encode
-from synthdp.schema.schema import Schema
+from synthdp.core import ParameterError, SchemaError
+from synthdp.data import decode, encode
+from synthdp.schema import Schema
 
 N_ROWS = 150
 REFUSALS = "keeps? to|contradict|hold no value"

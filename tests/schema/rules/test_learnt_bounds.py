@@ -2,9 +2,8 @@
 
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.numeric import NumberColumn
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.core import SchemaError
+from synthdp.schema import NumberColumn, OpenSchema
 
 
 def opened(name, kind="integer", **more):

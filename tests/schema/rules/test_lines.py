@@ -5,10 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from synthdp.schema.axes.bin_shape import Shape
-from synthdp.schema.columns.dates import DateColumn
-from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
-from synthdp.schema.rules.lines import Line
+from synthdp.schema import DateColumn, IntegerColumn, Line, NumberColumn, Shape
 
 DAY = 86_400
 COLUMNS = [

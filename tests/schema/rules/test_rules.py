@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.records.codec import encode
-from synthdp.schema.schema import Schema
+from synthdp.core import ParameterError, SchemaError
+from synthdp.data import encode
+from synthdp.schema import Schema
 
 FIELDS = [
     {

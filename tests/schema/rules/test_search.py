@@ -10,13 +10,8 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.numeric import IntegerColumn
-from synthdp.schema.rules.expressions import relations_of
-from synthdp.schema.rules.search import rows_of
-from synthdp.schema.rules.simplex import point_between
-from synthdp.schema.rules.system import System
-from synthdp.schema.schema import Schema
+from synthdp.core import SchemaError
+from synthdp.schema import IntegerColumn, Schema, System, point_between, relations_of, rows_of
 
 NAMES = "abcd"
 COMPARE = {"<=": operator.le, "<": operator.lt, "=": operator.eq}

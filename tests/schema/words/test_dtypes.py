@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from synthdp.core.errors import SchemaError
-from synthdp.schema.columns.calendar import start_of, unit_of
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.words.dtypes import dtypes_in, kinds_of, plain_kinds
+from synthdp.core import SchemaError
+from synthdp.schema import OpenSchema, dtypes_in, kinds_of, plain_kinds, start_of, unit_of
 
 pa = pytest.importorskip("pyarrow")
 

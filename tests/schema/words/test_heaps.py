@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from synthdp.core.errors import SchemaError
-from synthdp.data.records.codec import decode, encode
-from synthdp.schema.axes.points import STEPS, steps_of
-from synthdp.schema.schema import Schema
-from synthdp.schema.words.heaps import HeapedRuns, Heaps, counts_of_classes
+from synthdp.core import SchemaError
+from synthdp.data import decode, encode
+from synthdp.schema import STEPS, HeapedRuns, Heaps, Schema, counts_of_classes, steps_of
 
 CHAINS = ([2], [5, 10], [3, 12, 60], [5, 10, 50, 100])
 N_DRAWS = 20_000

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
-from synthdp.schema.words.runs import MAX_SCALED, below
+from synthdp.schema import MAX_SCALED, below
 
 
 class Extreme:

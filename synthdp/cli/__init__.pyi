@@ -1,0 +1,24 @@
+# What synthdp.cli offers: the only list (synthdp/core/faces.py).
+from synthdp.cli.commands.certificate import FORMS as FORMS
+from synthdp.cli.commands.describe import describe as describe
+from synthdp.cli.commands.sample import STOPPED as STOPPED
+from synthdp.cli.describing.packages import package_facts as package_facts
+from synthdp.cli.main import run as run
+from synthdp.cli.planning.expected_accuracy import GUESSED_BINS as GUESSED_BINS
+from synthdp.cli.planning.expected_accuracy import GUESSED_LEVELS as GUESSED_LEVELS
+from synthdp.cli.planning.expected_accuracy import MAX_COLUMNS as MAX_COLUMNS
+from synthdp.cli.planning.expected_accuracy import expected_accuracy as expected_accuracy
+from synthdp.cli.planning.expected_accuracy import expected_domain as expected_domain
+from synthdp.cli.planning.expected_noise import expected_ledger as expected_ledger
+from synthdp.cli.planning.expected_noise import expected_noise as expected_noise
+from synthdp.cli.planning.expected_noise import expected_questions as expected_questions
+from synthdp.cli.planning.expected_noise import model_budget as model_budget
+from synthdp.cli.planning.plan import Plan as Plan
+from synthdp.cli.planning.plan import Want as Want
+from synthdp.cli.planning.schema_check import ABOUT_READING as ABOUT_READING
+from synthdp.cli.planning.schema_findings import MIN_ROWS_A_RECORD as MIN_ROWS_A_RECORD
+from synthdp.cli.planning.schema_findings import question_findings as question_findings
+from synthdp.cli.planning.schema_findings import schema_findings as schema_findings
+from synthdp.cli.planning.screen import LINES as LINES
+from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN as ROWS_UNLESS_KNOWN
+from synthdp.cli.shared.signals import Terminated as Terminated

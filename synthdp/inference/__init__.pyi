@@ -1,0 +1,101 @@
+# What synthdp.inference offers: the only list (synthdp/core/faces.py).
+from synthdp.inference.arrays import Array as Array
+from synthdp.inference.arrays import Codes as Codes
+from synthdp.inference.arrays import cell_counts as cell_counts
+from synthdp.inference.arrays import compact as compact
+from synthdp.inference.arrays import distinct_rows as distinct_rows
+from synthdp.inference.arrays import stable_order as stable_order
+from synthdp.inference.compiled import Compiled as Compiled
+from synthdp.inference.drawing import draw_counts as draw_counts
+from synthdp.inference.drawing import draw_each as draw_each
+from synthdp.inference.drawing import draw_values as draw_values
+from synthdp.inference.drawing import round_counts as round_counts
+from synthdp.inference.engines.auto import AutoEstimator as AutoEstimator
+from synthdp.inference.engines.direct import DirectEstimator as DirectEstimator
+from synthdp.inference.engines.generative_network import (
+    GenerativeNetworkEstimator as GenerativeNetworkEstimator,
+)
+from synthdp.inference.engines.graphical_model import (
+    GraphicalModelEstimator as GraphicalModelEstimator,
+)
+from synthdp.inference.engines.gum import RecordUpdateEstimator as RecordUpdateEstimator
+from synthdp.inference.engines.layered_consistency import (
+    LayeredConsistencyEstimator as LayeredConsistencyEstimator,
+)
+from synthdp.inference.engines.layered_consistency import parts_of as parts_of
+from synthdp.inference.engines.local_consistency import (
+    LocalConsistencyEstimator as LocalConsistencyEstimator,
+)
+from synthdp.inference.engines.mixture_fit import ComponentEstimator as ComponentEstimator
+from synthdp.inference.engines.mixture_of_products import MixtureEstimator as MixtureEstimator
+from synthdp.inference.engines.public_data import PublicDataEstimator as PublicDataEstimator
+from synthdp.inference.engines.refinement import estimate_refined as estimate_refined
+from synthdp.inference.engines.relaxed_tabular import (
+    RelaxedTabularEstimator as RelaxedTabularEstimator,
+)
+from synthdp.inference.estimator import MAX_RATIO as MAX_RATIO
+from synthdp.inference.estimator import Estimator as Estimator
+from synthdp.inference.estimator import checked_problem as checked_problem
+from synthdp.inference.graphical.arithmetic import LinearArithmetic as LinearArithmetic
+from synthdp.inference.graphical.arithmetic import LogArithmetic as LogArithmetic
+from synthdp.inference.graphical.arithmetic import UnderflowDetected as UnderflowDetected
+from synthdp.inference.graphical.belief_propagation import BeliefPropagation as BeliefPropagation
+from synthdp.inference.graphical.clique_groups import grouped as grouped
+from synthdp.inference.graphical.marginal_oracle import MarginalOracle as MarginalOracle
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField as MarkovRandomField
+from synthdp.inference.graphical.possible_rows import check_possible as check_possible
+from synthdp.inference.graphical.tree_marginals import TreeMarginals as TreeMarginals
+from synthdp.inference.graphical.tree_sampling import sample_tree as sample_tree
+from synthdp.inference.loss import MarginalLoss as MarginalLoss
+from synthdp.inference.model import FitStatus as FitStatus
+from synthdp.inference.model import Model as Model
+from synthdp.inference.models.mixture_model import MixtureModel as MixtureModel
+from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel as PseudoMarginalModel
+from synthdp.inference.models.pseudo_slices import field_of as field_of
+from synthdp.inference.models.public_support import SupportReport as SupportReport
+from synthdp.inference.models.public_support import judge_support as judge_support
+from synthdp.inference.models.refined_model import RefinedModel as RefinedModel
+from synthdp.inference.models.row_network import RowNetwork as RowNetwork
+from synthdp.inference.models.row_network import draw as draw
+from synthdp.inference.models.row_network import fit as fit
+from synthdp.inference.models.saved_models import KINDS as KINDS
+from synthdp.inference.models.saved_models import model_from_state as model_from_state
+from synthdp.inference.models.saved_models import model_to_state as model_to_state
+from synthdp.inference.models.weighted_rows import WeightedRowsModel as WeightedRowsModel
+from synthdp.inference.noisy_tables import NoisyTables as NoisyTables
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent as AdaptiveDescent
+from synthdp.inference.optimisers.dual_newton import DualNewton as DualNewton
+from synthdp.inference.optimisers.mirror_descent import MirrorDescent as MirrorDescent
+from synthdp.inference.optimisers.multipliers import minimise as minimise
+from synthdp.inference.products.array_backend import ArrayBackend as ArrayBackend
+from synthdp.inference.products.component_forms import SoftmaxForm as SoftmaxForm
+from synthdp.inference.products.component_forms import TableForm as TableForm
+from synthdp.inference.products.network_form import NetworkForm as NetworkForm
+from synthdp.inference.products.product_components import ProductComponents as ProductComponents
+from synthdp.inference.projection import projected as projected
+from synthdp.inference.regions.local_polytope import LocalPolytope as LocalPolytope
+from synthdp.inference.regions.region_graph import RegionGraph as RegionGraph
+from synthdp.inference.regions.region_tables import RegionTables as RegionTables
+from synthdp.inference.rows.constraint_repair import repaired as repaired
+from synthdp.inference.rows.matching_rows import AgreeingRows as AgreeingRows
+from synthdp.inference.rows.move_kernel import count as count
+from synthdp.inference.rows.move_kernel import sweep as sweep
+from synthdp.inference.rows.record_moves import RecordMoves as RecordMoves
+from synthdp.inference.rows.wanted_tables import WantedTables as WantedTables
+from synthdp.inference.rows.wanted_tables import strong_pairs as strong_pairs
+from synthdp.inference.shrinkage import deviation as deviation
+from synthdp.inference.shrinkage import expected_shares as expected_shares
+from synthdp.inference.shrinkage import on_simplex as on_simplex
+from synthdp.inference.shrinkage import one_way_shares as one_way_shares
+from synthdp.inference.shrinkage import posterior as posterior
+from synthdp.inference.shrinkage import raked as raked
+from synthdp.inference.shrinkage import shares_of_groups as shares_of_groups
+from synthdp.inference.shrinkage import shrunk as shrunk
+from synthdp.inference.summation import marginal_inside as marginal_inside
+from synthdp.inference.summation import summed as summed
+from synthdp.inference.summation import widened as widened
+from synthdp.inference.trees.attribute_sets import AttributeSets as AttributeSets
+from synthdp.inference.trees.attribute_sets import Folded as Folded
+from synthdp.inference.trees.junction_tree import JunctionTree as JunctionTree
+from synthdp.inference.trees.junction_tree import fit_bytes as fit_bytes
+from synthdp.inference.trees.tree_growth import TreeGrowth as TreeGrowth

@@ -1,0 +1,102 @@
+"""Rooms have faces: what each offers is listed once, and tests import that."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from helpers.faces import deep_imports, stub_of
+from helpers.house import FLOORS, House
+from helpers.paths import ROOT
+
+from synthdp.core import listed
+
+HOUSE = House.at(ROOT)
+ROOMS = [room for floor in FLOORS for room in floor]
+MAX_DEEP_IMPORTS = 125
+OF_THE_HOUSE = ("test_architecture.py", "test_faces.py", "house.py")
+"""They say what may stand where: their texts name modules, and import none of them."""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_name_of_a_face_is_there(room):
+    names = listed(stub_of(ROOT, room).read_text(encoding="utf-8"))
+    package = import_module(f"synthdp.{room}")
+    assert dir(package) == sorted(names)
+    for name, home in names.items():
+        assert getattr(package, name) is getattr(import_module(home), name)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_face_lists_public_names_of_its_own_room_once(room):
+    stub = ast.parse(stub_of(ROOT, room).read_text(encoding="utf-8"))
+    assert all(isinstance(node, ast.ImportFrom) for node in stub.body)
+    homes = [node.module for node in stub.body]
+    names = [alias.name for node in stub.body for alias in node.names]
+    assert homes == sorted(homes)
+    assert all(home.startswith(f"synthdp.{room}.") for home in homes)
+    assert len(names) == len(set(names))
+    assert not [name for name in names if name.startswith("_")]
+    # A module of that name would take the place of the name as soon as somebody imports it.
+    assert not [name for name in names if f"synthdp.{room}.{name}" in HOUSE.modules]
+    # Type checkers take a name from a stub only if it is said to be meant for others.
+    assert all(alias.asname == alias.name for node in stub.body for alias in node.names)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_importing_a_room_loads_nothing_of_it(room):
+    code = (
+        f"import sys, synthdp.{room}\n"
+        "print(*sorted(name for name in sys.modules if name.count('.') > 1 and 'synthdp' in name))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.split() == ["synthdp.core.faces", "synthdp.core.version"]
+
+
+def test_other_names_are_refused():
+    with pytest.raises(
+        AttributeError, match=r"module 'synthdp\.schema' has no attribute 'nothing'"
+    ):
+        import_module("synthdp.schema").nothing  # noqa: B018
+
+
+def test_tests_import_faces():
+    """Deep imports nail a module to its place: what is moved or split breaks tests of other things.
+
+    A test names a module by path only where it patches or tries what its room does not offer.
+    """
+    sources = {
+        str(path): path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name not in OF_THE_HOUSE
+    }
+    deep = deep_imports(sources, HOUSE.modules)
+    listing = "\n".join(f"{n_files:3} {module}" for module, n_files in sorted(deep.items()))
+    assert len(deep) <= MAX_DEEP_IMPORTS, f"{len(deep)} modules, each with its files:\n{listing}"
+
+
+def test_deep_imports_are_found_however_they_are_written():
+    source = """
+import synthdp
+import synthdp.core
+import synthdp.core.grid
+from synthdp.core import Domain, domain
+from synthdp.core.cliques import Clique
+from synthdp.nowhere import nothing
+monkeypatch.setattr("synthdp.core.factor.Factor.project", None)
+REGISTRY["x"] = "synthdp.core.errors:SynthdpError"
+run("import sys\\nfrom synthdp.core.workload import Workload")
+"synthdp.core.requests is a module, and this a sentence"
+"""
+    found = deep_imports({"one": source, "two": "import synthdp.core.grid"}, HOUSE.modules)
+    assert found == {
+        "synthdp.core.grid": 2,
+        "synthdp.core.domain": 1,
+        "synthdp.core.cliques": 1,
+        "synthdp.core.factor": 1,
+        "synthdp.core.errors": 1,
+        "synthdp.core.workload": 1,
+    }
