@@ -1,5 +1,5 @@
-"""What measurements say about any marginal: best linear estimates, for each merging of levels that
-was measured.
+"""What measurements say about any marginal: best linear estimates, one for each resolution (merging
+of levels) that was measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,10 @@ Groups = Mapping[str, NDArray[np.int64]]
 _NONE = Coarsening({})
 
 
-class Told(NamedTuple):
-    """Noisy counts of a marginal over merged levels, and their variance, one for each cell; and
-    what is merged.
+class LinearEstimate(NamedTuple):
+    """Best linear unbiased estimate of a marginal at one resolution, with the variance of each cell.
+
+    ``counts`` and ``variance`` are over the merged levels of ``coarsening``.
     """
 
     counts: Array
@@ -32,8 +33,8 @@ class Told(NamedTuple):
 
 @final
 class NoisyTables:
-    """What measurements say, each of its own merging of levels; ``len`` is above all numbers of
-    `told`.
+    """Best linear estimates of marginals from measurements at several resolutions; ``len`` is above
+    the number of every resolution.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class NoisyTables:
     measurements
         Noisy marginals, of merged levels or not.
     cliques
-        What will be asked for, in the order of the domain.
+        Whose estimates will be asked for, in the order of the domain.
     total
         Number of records.
     max_whole
@@ -59,45 +60,58 @@ class NoisyTables:
         total: float,
         max_whole: int,
     ) -> None:
-        families: list[_Family] = []
+        resolutions: list[_Resolution] = []
         for measurement in measurements:
-            home = next((family for family in families if family.suits(measurement)), None)
+            home = next((each for each in resolutions if each.suits(measurement)), None)
             if home is None:
-                families.append(home := _Family())
+                home = _Resolution()
+                resolutions.append(home)
             home.add(measurement)
-        self._families = [
-            _Estimates(family, domain, cliques, total=total, max_whole=max_whole)
-            for family in families
+        self._resolutions = [
+            _ResolutionEstimates(each, domain, cliques, total=total, max_whole=max_whole)
+            for each in resolutions
         ]
 
     def __len__(self) -> int:
-        return len(self._families)
+        return len(self._resolutions)
 
-    def told(self, clique: Clique) -> dict[int, Told]:
-        """What is told of a clique, by number: merged levels from coarse to fine, and all levels as
-        the last number.
+    def estimates(self, clique: Clique) -> dict[int, LinearEstimate]:
+        """Estimates of a marginal by number, from coarse to fine; the one over all levels has the
+        last number of all.
 
-        What is told over equal mergings is averaged.
+        Resolutions that merge the clique's levels alike are averaged.
         """
-        found: list[Told] = []
-        for family in self._families:
-            if (told := family.of(clique)) is None:
+        merged: list[LinearEstimate] = []
+        whole: LinearEstimate | None = None
+        for estimate in self._distinct(clique):
+            if estimate.coarsening.groups.keys() & set(clique):
+                merged.append(estimate)
+            else:
+                whole = estimate
+        merged.sort(key=lambda estimate: estimate.counts.size)
+        by_number = dict(enumerate(merged))
+        if whole is not None:
+            by_number[len(self) - 1] = whole
+        return by_number
+
+    def _distinct(self, clique: Clique) -> list[LinearEstimate]:
+        """One estimate for each way in which the levels of a clique are merged."""
+        distinct: list[LinearEstimate] = []
+        for resolution in self._resolutions:
+            estimate = resolution.estimate(clique)
+            if estimate is None:
                 continue
-            for place, known in enumerate(found):
-                if _alike(clique, known.coarsening.groups, told.coarsening.groups):
-                    found[place] = _averaged(known, told)
+            for i, other in enumerate(distinct):
+                if _alike(clique, other.coarsening.groups, estimate.coarsening.groups):
+                    distinct[i] = _averaged(other, estimate)
                     break
             else:
-                found.append(told)
-        merged = [told for told in found if told.coarsening.groups.keys() & set(clique)]
-        whole = {
-            len(self) - 1: told for told in found if not told.coarsening.groups.keys() & set(clique)
-        }
-        return dict(enumerate(sorted(merged, key=lambda told: told.counts.size))) | whole
+                distinct.append(estimate)
+        return distinct
 
 
 @dataclass(frozen=True)
-class _Family:
+class _Resolution:
     """Measurements that merge the levels of each attribute in one way."""
 
     attributes: set[str] = field(default_factory=set)
@@ -105,7 +119,9 @@ class _Family:
     measurements: list[LinearMeasurement] = field(default_factory=list)
 
     def suits(self, measurement: LinearMeasurement) -> bool:
+        """Whether a measurement merges the attributes that it shares with the others as they do."""
         shared = [name for name in measurement.clique if name in self.attributes]
+        # Measurements without merged levels stay together, whatever attributes they have.
         return bool(self.merged) == bool(measurement.groups) and _alike(
             shared, self.merged, measurement.groups
         )
@@ -119,46 +135,44 @@ class _Family:
 
 
 @final
-class _Estimates:
-    """Best linear estimates from one family."""
+class _ResolutionEstimates:
+    """Best linear estimates from the measurements of one resolution."""
 
     def __init__(
         self,
-        family: _Family,
+        resolution: _Resolution,
         domain: Domain,
         cliques: Sequence[Clique],
         *,
         total: float,
         max_whole: int,
     ) -> None:
-        self._coarsening = Coarsening(family.merged) if family.merged else _NONE
+        self._coarsening = Coarsening(resolution.merged) if resolution.merged else _NONE
         domain = self._coarsening.domain(domain)
-        measurements = combined_measurements(domain, family.measurements)
+        measurements = combined_measurements(domain, resolution.measurements)
         self._noisy = projected(measurements, total)
         self._precision: dict[Clique, float] = {}
         self._homes: dict[Clique, tuple[float, Clique]] = {}
-        wanted = set(cliques)
+        needed = set(cliques)
         for measurement in measurements:
+            clique = measurement.clique
             # Summed down, a count has the noise of all cells that fall together.
             precision = 1.0 / (float(measurement.variance.mean()) * measurement.values.size)
-            for part in (
-                subsets(measurement.clique) if len(measurement.clique) <= max_whole else cliques
-            ):
-                if part in wanted and set(part) <= set(measurement.clique):
-                    self._precision[part] = self._precision.get(
-                        part, 0.0
-                    ) + precision * domain.size(part)
-                    self._homes[part] = max(
-                        self._homes.get(part, (0.0, ())), (precision, measurement.clique)
-                    )
+            for part in subsets(clique) if len(clique) <= max_whole else cliques:
+                if part not in needed or not set(part) <= set(clique):
+                    continue
+                part_precision = precision * domain.size(part)
+                self._precision[part] = self._precision.get(part, 0.0) + part_precision
+                self._homes[part] = max(self._homes.get(part, (0.0, ())), (precision, clique))
 
-    def of(self, clique: Clique) -> Told | None:
-        """Counts and their variance by all measurements that show a clique; None if there is none."""
+    def estimate(self, clique: Clique) -> LinearEstimate | None:
+        """The estimate by all measurements that hold a clique; None if there is none."""
         if clique not in self._homes:
             return None
         home = self._homes[clique][1]
         counts = marginal_inside(self._noisy[home], home, clique)
-        return Told(counts, np.full(counts.shape, 1.0 / self._precision[clique]), self._coarsening)
+        variance = np.full(counts.shape, 1.0 / self._precision[clique])
+        return LinearEstimate(counts, variance, self._coarsening)
 
 
 def _alike(names: Sequence[str], left: Groups, right: Groups) -> bool:
@@ -169,7 +183,8 @@ def _alike(names: Sequence[str], left: Groups, right: Groups) -> bool:
     )
 
 
-def _averaged(left: Told, right: Told) -> Told:
+def _averaged(left: LinearEstimate, right: LinearEstimate) -> LinearEstimate:
+    """The inverse-variance average of two estimates at the same resolution."""
     precision = 1.0 / left.variance + 1.0 / right.variance
     counts = (left.counts / left.variance + right.counts / right.variance) / precision
-    return Told(counts, 1.0 / precision, right.coarsening)
+    return LinearEstimate(counts, 1.0 / precision, right.coarsening)

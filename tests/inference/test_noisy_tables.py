@@ -59,16 +59,16 @@ def least_squares(measurements, clique, coarsening, *, total=None):
     return (asked @ cells).reshape(shape), variance.reshape(shape)
 
 
-def check(told, measurements, clique, coarsening):
+def check(estimate, measurements, clique, coarsening):
     """Counts are the best that all measurements say; their variance is that of the ones that show
     all of the clique.
     """
     expected, _ = least_squares(measurements, clique, coarsening, total=TOTAL)
-    np.testing.assert_allclose(told.counts, expected, atol=1e-6)
+    np.testing.assert_allclose(estimate.counts, expected, atol=1e-6)
     _, variance = least_squares(
         [m for m in measurements if set(clique) <= set(m.clique)], clique, coarsening
     )
-    np.testing.assert_allclose(told.variance, variance, rtol=1e-6)
+    np.testing.assert_allclose(estimate.variance, variance, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_one_merging_is_least_squares(coarsening, max_whole):
         ]
         tables = NoisyTables(DOMAIN, measurements, EVERY, total=TOTAL, max_whole=max_whole)
         for clique in EVERY:
-            told = tables.told(clique)
-            assert len(told) == any(set(clique) <= set(other) for other in cliques)
-            for number, own in told.items():
+            estimates = tables.estimates(clique)
+            assert len(estimates) == any(set(clique) <= set(other) for other in cliques)
+            for number, own in estimates.items():
                 assert 0 <= number < len(tables)
                 check(own, measurements, clique, merging)
 
@@ -108,12 +108,12 @@ def test_conflicting_mergings_do_not_mix():
     tables = NoisyTables(
         DOMAIN, [*plain, *chain(*measured.values())], EVERY, total=TOTAL, max_whole=6
     )
-    told = list(tables.told(("a", "b")).values())
-    for own, coarsening in zip(told[:3], (HALVES, ENDS, THIRDS), strict=True):
+    estimates = list(tables.estimates(("a", "b")).values())
+    for own, coarsening in zip(estimates[:3], (HALVES, ENDS, THIRDS), strict=True):
         np.testing.assert_array_equal(own.coarsening.groups["a"], coarsening.groups["a"])
         check(own, measured[coarsening], ("a", "b"), coarsening)
-    check(told[3], plain, ("a", "b"), NONE)
-    assert [own.counts.shape for own in tables.told(("a", "c")).values()] == [
+    check(estimates[3], plain, ("a", "b"), NONE)
+    assert [own.counts.shape for own in tables.estimates(("a", "c")).values()] == [
         (2, 3),
         (2, 3),
         (3, 3),
@@ -128,8 +128,8 @@ def test_plain_measurements_are_one_family_whatever_came_before():
         [noisy(rng, ("c",), 2.0), noisy(rng, ("a", "c"), 9.0)],
     )
     tables = NoisyTables(DOMAIN, [first, *plain], EVERY, total=TOTAL, max_whole=6)
-    (told,) = tables.told(("a", "c")).values()
-    check(told, plain, ("a", "c"), NONE)
+    (estimate,) = tables.estimates(("a", "c")).values()
+    check(estimate, plain, ("a", "c"), NONE)
 
 
 def test_plain_and_merged_of_one_attribute_are_apart_even_where_both_merge_others():
@@ -138,8 +138,10 @@ def test_plain_and_merged_of_one_attribute_are_apart_even_where_both_merge_other
     only_a = Coarsening({"a": BOTH.groups["a"]})
     first, second = noisy(rng, ("a", "c"), 3.0, only_a), noisy(rng, ("a", "c"), 3.0, BOTH)
     for given in ([first, second], [second, first]):
-        told = NoisyTables(DOMAIN, given, EVERY, total=TOTAL, max_whole=6).told(("a", "c"))
-        for own, measurement in zip(told.values(), (second, first), strict=True):
+        estimates = NoisyTables(DOMAIN, given, EVERY, total=TOTAL, max_whole=6).estimates(
+            ("a", "c")
+        )
+        for own, measurement in zip(estimates.values(), (second, first), strict=True):
             check(own, [measurement], ("a", "c"), measurement.coarsening)
 
 
@@ -149,9 +151,9 @@ def test_a_merging_of_other_attributes_is_none():
     plain = noisy(rng, ("b", "a"), 3.0)
     tables = NoisyTables(DOMAIN, [elsewhere, plain], EVERY, total=TOTAL, max_whole=6)
     for clique in (("b",), ("a", "b"), ("a",)):
-        ((number, told),) = tables.told(clique).items()
+        ((number, estimate),) = tables.estimates(clique).items()
         assert number == len(tables) - 1
-        check(told, [elsewhere, plain], clique, NONE)
+        check(estimate, [elsewhere, plain], clique, NONE)
 
 
 def test_coarse_comes_before_fine_and_all_levels_last_whatever_was_measured_beside():
@@ -184,12 +186,15 @@ def test_coarse_comes_before_fine_and_all_levels_last_whatever_was_measured_besi
             {"a": [2, 3, 4], "b": [2, 3, 6], "c": [6, 12], "d": [6, 12]},
         )
         for name, sizes in expected.items():
-            told = tables.told((name,))
-            assert [own.counts.size for own in told.values()] == sizes
-            assert list(told) == sorted(told)
-            assert (last in told) == (sizes[-1] == 12)
-        assert [own.counts.shape for own in tables.told(("a", "b")).values()] == [(2, 2), (3, 6)]
-        assert tables.told(("a", "c")) == {}
+            estimates = tables.estimates((name,))
+            assert [own.counts.size for own in estimates.values()] == sizes
+            assert list(estimates) == sorted(estimates)
+            assert (last in estimates) == (sizes[-1] == 12)
+        assert [own.counts.shape for own in tables.estimates(("a", "b")).values()] == [
+            (2, 2),
+            (3, 6),
+        ]
+        assert tables.estimates(("a", "c")) == {}
 
 
 def test_equal_mergings_of_several_families_are_averaged_by_their_precision():
@@ -205,12 +210,12 @@ def test_equal_mergings_of_several_families_are_averaged_by_their_precision():
     tables = NoisyTables(
         DOMAIN, [measurements[0], alone, measurements[1]], EVERY, total=TOTAL, max_whole=6
     )
-    (told,) = tables.told(("c",)).values()
-    check(told, measurements, ("c",), Coarsening(merged_c))
-    ((number, told),) = tables.told(("b",)).items()
+    (estimate,) = tables.estimates(("c",)).values()
+    check(estimate, measurements, ("c",), Coarsening(merged_c))
+    ((number, estimate),) = tables.estimates(("b",)).items()
     assert number == len(tables) - 1
-    check(told, [*measurements, alone], ("b",), NONE)
-    assert len(tables.told(("a", "b"))) == 2
+    check(estimate, [*measurements, alone], ("b",), NONE)
+    assert len(tables.estimates(("a", "b"))) == 2
 
 
 def test_noise_by_the_cell_counts_as_its_mean():
@@ -219,8 +224,8 @@ def test_noise_by_the_cell_counts_as_its_mean():
     measurement = LinearMeasurement(("a", "b"), rng.normal(80, 1, (2, 3)), stddev, HALVES)
     tables = NoisyTables(DOMAIN, [measurement], EVERY, total=TOTAL, max_whole=6)
     for clique, cells in ((("a", "b"), 1), (("a",), 3), (("b",), 2)):
-        (told,) = tables.told(clique).values()
+        (estimate,) = tables.estimates(clique).values()
         np.testing.assert_allclose(
-            told.counts, marginal_of(measurement.values, DOMAIN.project("ab"), clique)
+            estimate.counts, marginal_of(measurement.values, DOMAIN.project("ab"), clique)
         )
-        np.testing.assert_allclose(told.variance, cells * np.mean(stddev**2))
+        np.testing.assert_allclose(estimate.variance, cells * np.mean(stddev**2))

@@ -29,7 +29,7 @@ from synthdp.inference.engines.local_consistency import known_messages
 from synthdp.inference.estimator import Estimator, checked_problem, concluded
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.noisy_tables import NoisyTables, Told
+from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
 from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.local_polytope import LocalPolytope
@@ -50,10 +50,10 @@ _MAX_WHOLE = 6
 """Attributes of a clique whose subsets all have tables, 64 of them; of larger ones those of up to
 three.
 """
-_CAUTION = 1.0
+_RAISED_BY = 1.0
 """Standard errors that a table's own scale is raised by; two cost up to 2 % on Titanic and Adult."""
 _MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
-"""Below 8 degrees of freedom a table tells little of its own scale: its layer's counts as much as 4
+"""Below 8 degrees of freedom a table says little of its own scale: its layer's counts as much as 4
 of them.
 """
 _MAX_WEIGHT = 50
@@ -69,8 +69,8 @@ _TOLERANCE, _MAX_ROUNDS = 1e-4, 15
 was drawn.
 """
 
-Known = tuple[Array, Array]
-"""Counts and their variance."""
+MeanVariance = tuple[Array, Array]
+"""Expected count of each cell, and its variance."""
 
 
 @final
@@ -190,7 +190,9 @@ def _masks(
 
 
 class _Layers:
-    """Tables by clique in counts, and what is known of each before it is made."""
+    """Tables of all cliques, in counts, made layer by layer: each starts from a prior that the
+    smaller tables inside of it suggest.
+    """
 
     def __init__(
         self,
@@ -210,17 +212,18 @@ class _Layers:
         """Wanted counts and variances of the tables of one and two attributes, end to end in the
         graph's order.
         """
-        known = self._posteriors(
-            {clique: self._prior(clique) for clique in graph.regions if len(clique) == 2}
-        )
+        pairs = [clique for clique in graph.regions if len(clique) == 2]
+        posteriors = self._posteriors({clique: self._prior(clique) for clique in pairs})
         for clique in graph.regions:
             if len(clique) == 1:
                 prior = np.where(self._masks[clique], self._shares[clique[0]] * self._total, 0.0)
-                known[clique] = self._column(clique, prior)
-        targets = [known[clique][0].ravel() for clique in graph.regions]
-        variances = [
-            np.where(self._masks[clique], known[clique][1], 0.0).ravel() for clique in graph.regions
-        ]
+                posteriors[clique] = self._column(clique, prior)
+        targets = []
+        variances = []
+        for clique in graph.regions:
+            counts, variance = posteriors[clique]
+            targets.append(counts.ravel())
+            variances.append(np.where(self._masks[clique], variance, 0.0).ravel())
         return np.concatenate(targets), np.concatenate(variances)
 
     def settle(self, graph: RegionGraph, polytope: LocalPolytope, solution: Solution) -> None:
@@ -243,62 +246,71 @@ class _Layers:
                 start = np.where(
                     self._masks[clique], np.maximum(counts, _MIN_SHARE * priors[clique]), 0.0
                 )
-                wanted = self._wanted(clique)
+                smaller = self._smaller_shares(clique)
                 shares = raked(
-                    start / start.sum(), wanted, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
+                    start / start.sum(), smaller, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
                 )
                 self.tables[clique] = self._total * shares
 
-    def _column(self, clique: Clique, prior: Array) -> Known:
-        """Counts and variances of one attribute: of all levels first, and what is told of merged
-        ones besides.
-        """
-        known = prior, unmeasured_variance(prior, self._total)
-        for counts, variance, coarsening in reversed(self._noisy.told(clique).values()):
-            if clique[0] not in coarsening.groups:
-                known = counts, variance
-                continue
-            noise = coarsening.apply(clique, known[1])
-            weight = np.divide(1.0, noise + variance, out=np.zeros_like(noise), where=noise > 0)
-            change = weight * (counts - coarsening.apply(clique, known[0]))
-            left = 1.0 - known[1] * coarsening.spread(clique, weight)
-            known = known[0] + known[1] * coarsening.spread(clique, change), known[1] * left
-        return known
+    def _column(self, clique: Clique, prior: Array) -> MeanVariance:
+        """Posterior counts and variances of one attribute.
 
-    def _posteriors(self, priors: Mapping[Clique, Array]) -> dict[Clique, Known]:
-        """Posterior counts and variances of cliques of one size, of merged levels first, then of
-        all.
+        The estimate over all levels replaces the prior; each over merged levels is then combined
+        with it as a linear observation of sums of cells (a Kalman update).
         """
-        found = {
+        mean, variance = prior, unmeasured_variance(prior, self._total)
+        for estimate in reversed(self._noisy.estimates(clique).values()):
+            coarsening = estimate.coarsening
+            if clique[0] not in coarsening.groups:
+                mean, variance = estimate.counts, estimate.variance
+                continue
+            group_variance = coarsening.apply(clique, variance)
+            gain = np.divide(
+                1.0,
+                group_variance + estimate.variance,
+                out=np.zeros_like(group_variance),
+                where=group_variance > 0,
+            )
+            change = gain * (estimate.counts - coarsening.apply(clique, mean))
+            mean = mean + variance * coarsening.spread(clique, change)
+            variance = variance * (1.0 - variance * coarsening.spread(clique, gain))
+        return mean, variance
+
+    def _posteriors(self, priors: Mapping[Clique, Array]) -> dict[Clique, MeanVariance]:
+        """Posterior counts and variances of cliques of one size: by coarse resolutions first, then
+        by finer ones, by all levels last.
+        """
+        posteriors = {
             clique: (prior, unmeasured_variance(prior, self._total))
             for clique, prior in priors.items()
         }
-        told = {clique: self._noisy.told(clique) for clique in priors}
+        estimates = {clique: self._noisy.estimates(clique) for clique in priors}
         for number in range(len(self._noisy)):
-            known = {clique: own[number] for clique, own in told.items() if number in own}
+            some = {clique: each[number] for clique, each in estimates.items() if number in each}
             start = {
-                clique: np.maximum(found[clique][0], _MIN_SHARE * priors[clique])
-                for clique in known
+                clique: np.maximum(posteriors[clique][0], _MIN_SHARE * priors[clique])
+                for clique in some
             }
-            found |= self._sharpened(start, known)
-        return found
+            posteriors |= self._sharpened(start, some)
+        return posteriors
 
     def _sharpened(
-        self, priors: Mapping[Clique, Array], told: Mapping[Clique, Told]
-    ) -> dict[Clique, Known]:
-        """Posteriors by what is told over one merging of levels; their scales are estimated
-        together.
+        self, priors: Mapping[Clique, Array], estimates: Mapping[Clique, LinearEstimate]
+    ) -> dict[Clique, MeanVariance]:
+        """Posteriors by estimates at one resolution; the scales of their priors are estimated
+        together, for one table alone often says too little of its own.
         """
-        merged = {c: own.coarsening.apply(c, priors[c]) for c, own in told.items()}
-        scales = {c: deviation(own.counts, own.variance, merged[c]) for c, own in told.items()}
+        merged = {c: each.coarsening.apply(c, priors[c]) for c, each in estimates.items()}
+        scales = {
+            c: deviation(each.counts, each.variance, merged[c]) for c, each in estimates.items()
+        }
         weights = [min(scale.freedom, _MAX_WEIGHT) for scale in scales.values()]
-        pooled = (
-            float(np.average([s.factor for s in scales.values()], weights=weights))
-            if any(weights)
-            else 0.0
-        )
-        found = {}
-        for clique, (counts, variance, coarsening) in told.items():
+        pooled = 0.0
+        if any(weights):
+            factors = [scale.factor for scale in scales.values()]
+            pooled = float(np.average(factors, weights=weights))
+        posteriors = {}
+        for clique, (counts, variance, coarsening) in estimates.items():
             if scales[clique].freedom:
                 # What no smaller table knows has this share of a cell's noise, and the rest is
                 # settled.
@@ -309,15 +321,15 @@ class _Layers:
             # A pair's prior without constraints is a product: what scales groups leaves the shares
             # inside of them.
             settled = not coarsening.groups or (len(clique) == 2 and self._masks[clique].all())
-            wanted = {} if settled else self._wanted(clique)
-            share = shares_of_groups(clique, coarsening, counts, priors[clique], wanted)
-            found[clique] = (
+            smaller = {} if settled else self._smaller_shares(clique)
+            share = shares_of_groups(clique, coarsening, counts, priors[clique], smaller)
+            posteriors[clique] = (
                 share * coarsening.spread(clique, counts),
                 share * coarsening.spread(clique, variance),
             )
-        return found
+        return posteriors
 
-    def _wanted(self, clique: Clique) -> dict[tuple[int, ...], Array]:
+    def _smaller_shares(self, clique: Clique) -> dict[tuple[int, ...], Array]:
         """By axes the distributions that the largest tables inside of a clique have, of a pair its
         columns' ones.
         """
@@ -344,7 +356,7 @@ class _Layers:
 
 def _factor(scale: Deviation, pooled: float) -> float:
     if scale.freedom >= _MIN_FREEDOM:
-        return scale.cautious(_CAUTION)
+        return scale.cautious(_RAISED_BY)
     return (scale.freedom * scale.factor + _POOLED_FREEDOM * pooled) / (
         scale.freedom + _POOLED_FREEDOM
     )
