@@ -1,10 +1,11 @@
 """Rows as a release asks for them, wherever they are."""
 
-from typing import Protocol, TypeGuard
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
-from synthdp.privacy.private_table import CountSource
-from synthdp.privacy.values.private_values import ValueSource
-from synthdp.schema.schema import Schema
+if TYPE_CHECKING:
+    from synthdp.privacy.private_table import CountSource
+    from synthdp.privacy.values.private_values import ValueSource
+    from synthdp.schema.schema import Schema
 
 
 class Rows(Protocol):
@@ -21,13 +22,13 @@ class Rows(Protocol):
         """Most rows of a person that are used; 1 if persons are not told apart."""
 
     @property
-    def source(self) -> ValueSource:
+    def source(self) -> "ValueSource":
         """Exact counts of the values of open columns, for the kernel."""
 
-    def counted(self, schema: Schema) -> CountSource:
+    def counted(self, schema: "Schema") -> "CountSource":
         """Exact counts by the closed schema, for the kernel."""
 
 
-def are_rows(source: CountSource | Rows) -> TypeGuard[Rows]:
+def are_rows(source: "CountSource | Rows") -> TypeGuard[Rows]:
     """Whether a source is of rows, of which columns may still be learnt; else it counts codes."""
     return callable(getattr(source, "counted", None))  # no property is read: `source` answers once
