@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.core.domain import Domain
-from synthdp.data.records.codec import CodedTable
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.privacy.events import CountsEvent, SelectionEvent
 from synthdp.privacy.ledger import PrivacyLedger

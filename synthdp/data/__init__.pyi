@@ -1,6 +1,8 @@
 # What synthdp.data offers: the only list (synthdp/core/faces.py).
 from synthdp.data.asking.asking import asked as asked
 from synthdp.data.asking.stoppable import stoppable as stoppable
+from synthdp.data.codes.coded_table import CodedTable as CodedTable
+from synthdp.data.codes.decoding import decode as decode
 from synthdp.data.counting.covering import TABLE_CELLS as TABLE_CELLS
 from synthdp.data.counting.covering import cover as cover
 from synthdp.data.counting.covering import marginals as marginals
@@ -29,8 +31,6 @@ from synthdp.data.frames.restoring import released_dtypes as released_dtypes
 from synthdp.data.frames.restoring import restored as restored
 from synthdp.data.loading import held_rows as held_rows
 from synthdp.data.loading import read_coded as read_coded
-from synthdp.data.records.codec import CodedTable as CodedTable
-from synthdp.data.records.codec import decode as decode
 from synthdp.data.records.codec import encode as encode
 from synthdp.data.records.coded_source import CodedSource as CodedSource
 from synthdp.data.records.held_columns import HeldColumn as HeldColumn

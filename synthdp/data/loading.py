@@ -8,7 +8,8 @@ from os import PathLike
 import pandas as pd
 
 from synthdp.data.asking.chunked_table import ChunkedTable
-from synthdp.data.records.codec import CodedTable, encode
+from synthdp.data.codes.coded_table import CodedTable
+from synthdp.data.records.codec import encode
 from synthdp.data.records.held_table import HeldTable, HeldTableReader
 from synthdp.data.tables import open_table
 from synthdp.schema.open_schema import OpenSchema

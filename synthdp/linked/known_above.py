@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
-from synthdp.data.records.codec import Codes
+from synthdp.data.codes.coded_table import Codes
 from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.view import View

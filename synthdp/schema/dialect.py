@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, final
 
 from synthdp.core.errors import SchemaError
-from synthdp.core.files.json_files import meant_key
+from synthdp.schema.words.texts import meant_key
 
 TAB = "\t"
 

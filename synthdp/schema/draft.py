@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.schema.kinds import OWN
+from synthdp.schema.keys import OWN
 from synthdp.schema.words.dtypes import kind_said
 
 NOTE = (

@@ -15,6 +15,9 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from synthdp.core.errors import SchemaError
 from synthdp.schema.words.texts import refuse
 
+OWN = "synthdp"
+"""What a kinds file calls what is no column, but holds for the whole table."""
+
 _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
 

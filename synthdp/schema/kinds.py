@@ -7,23 +7,19 @@ from difflib import get_close_matches
 from typing import Any
 
 from synthdp.core.errors import SchemaError
-from synthdp.core.files.json_files import meant_key
 from synthdp.schema.dialect import PRESETS
 from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
-from synthdp.schema.keys import check_field_keys
+from synthdp.schema.keys import OWN, check_field_keys
 from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
-from synthdp.schema.open_fields import derivable
+from synthdp.schema.open_parts import derivable
 from synthdp.schema.types import TYPES
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import meant_key, refuse
 
 KINDS = ("categorical", *TYPES, *GENERATED_KINDS)
 """What a kinds file can call a column; "categorical" is a string field, the last ones are
 generated.
 """
-
-OWN = "synthdp"
-"""What a kinds file calls what is no column, but holds for the whole table."""
 
 _OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
 """What may stand there, and what else it is called."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import count
-from typing import Any, Literal, TypeAlias, final, get_args
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,9 @@ from synthdp.schema.closing import MAX_DIGITS, Completion
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import plain_text
+from synthdp.schema.open_parts import PARTS, Part
 from synthdp.schema.types import type_named
 from synthdp.schema.words.texts import check_text, refuse
-
-Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
-"""What can be left open; "missing": whether values may be missing."""
-
-PARTS: tuple[Part, ...] = get_args(Part)
-"""All parts that can be left open, in the order in which they are written."""
 
 Binning: TypeAlias = Literal["quantiles", "privtree", "equal-width"]
 """How bins are found."""

@@ -25,13 +25,16 @@ from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_LEVELS
 from synthdp.schema.columns.column import Column
 from synthdp.schema.frictionless import parse_field
 from synthdp.schema.keys import check_field_keys
-from synthdp.schema.open_column import (
-    DEFAULT_MAX_LEVELS,
-    DEFAULT_OTHER,
+from synthdp.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn
+from synthdp.schema.open_parts import (
     PARTS,
-    Binning,
-    OpenColumn,
     Part,
+    declared_parts,
+    derivable,
+    filled_in,
+    has_edges,
+    parts_of_type,
+    possible_parts,
 )
 from synthdp.schema.types import is_type, type_named
 from synthdp.schema.words.texts import refuse
@@ -70,11 +73,6 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     _refuse_meaningless(field["name"], field, own or {}, frozenset())
     _refuse_undeclared(field["name"], field, frozenset())
     return parse_field(field, missing_values)
-
-
-def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
-    """What of a field can be derived and is not declared."""
-    return frozenset(_possible(field)) - _declared(field)
 
 
 def _open_column(
@@ -127,7 +125,7 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
 
 def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[Part]:
     """What a list opens; refuses what the type does not have, and what is declared."""
-    possible, declared = _possible(field), _not_listable(field)
+    possible, declared = possible_parts(field), _not_listable(field)
     free = ", ".join(part for part in possible if part not in declared)
     if not isinstance(derive, Sequence) or isinstance(derive, str) or not derive:
         refuse(
@@ -137,7 +135,9 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
     for part in derive:
         if part not in possible:
             known = f"a column of type {field['type']!r}"
-            known += " with declared levels" if part in _parts_of(field, has_levels=False) else ""
+            known += (
+                " with declared levels" if part in parts_of_type(field, has_levels=False) else ""
+            )
             way_out = (
                 f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
             )
@@ -154,47 +154,12 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
 
 def _not_listable(field: Mapping[str, Any]) -> frozenset[Part]:
     """What a list may not open, because it is declared."""
-    declared = _declared(field)
-    if _constraints(field).get("required") is not True:
+    declared = declared_parts(field)
+    if filled_in(field).get("required") is not True:
         declared -= {"missing"}  # drafts say false
-    if not _has_edges(field):
+    if not has_edges(field):
         declared -= {"bins"}  # their number is the most that may be found
     return declared
-
-
-def _possible(field: Mapping[str, Any]) -> tuple[Part, ...]:
-    return _parts_of(field, has_levels="levels" in _declared(field))
-
-
-def _parts_of(field: Mapping[str, Any], *, has_levels: bool) -> tuple[Part, ...]:
-    parts = type_named(field["type"]).derivable(field["type"], has_levels=has_levels)
-    return tuple(part for part in PARTS if part in parts)
-
-
-def _declared(field: Mapping[str, Any]) -> frozenset[Part]:
-    """What of a field is declared; bins also where ``binning`` does not say that their number is
-    the most.
-    """
-    constraints, own = _constraints(field), field.get("synthdp") or {}
-    given: dict[Part, object] = {
-        "levels": constraints.get("enum") or field.get("categories"),
-        "bounds": {"minimum", "maximum"} <= set(constraints) or _has_edges(field),
-        "bins": _has_edges(field) or (own.get("bins") is not None and own.get("binning") is None),
-        "decimals": own.get("decimals") is not None,
-        "missing": "required" in constraints,
-    }
-    return frozenset(part for part, value in given.items() if value)
-
-
-def _constraints(field: Mapping[str, Any]) -> dict[str, Any]:
-    """The constraints that are filled in."""
-    return {
-        key: value for key, value in (field.get("constraints") or {}).items() if value is not None
-    }
-
-
-def _has_edges(field: Mapping[str, Any]) -> bool:
-    return (field.get("synthdp") or {}).get("edges") is not None
 
 
 def _is_object(value: object) -> bool:
@@ -203,8 +168,8 @@ def _is_object(value: object) -> bool:
 
 def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Part]) -> None:
     """Refuse levels or bounds that are neither declared nor derived."""
-    known = parts | _declared(field)
-    possible = _possible(field)
+    known = parts | declared_parts(field)
+    possible = possible_parts(field)
     if "levels" in possible and "levels" not in known:
         problem = (
             "is missing" if (field.get("constraints") or {}).get("enum") is None else "is empty"
@@ -212,7 +177,7 @@ def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Par
         way_out = 'list the levels that the column can have, or derive them: add "levels" to synthdp.derive'
         refuse(name, f"constraints.enum {problem}; {way_out}")
     if "bounds" in possible and "bounds" not in known:
-        lacking = next(key for key in ("minimum", "maximum") if key not in _constraints(field))
+        lacking = next(key for key in ("minimum", "maximum") if key not in filled_in(field))
         way_out = (
             'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
         )
@@ -232,15 +197,13 @@ def _refuse_unknown(
     name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
 ) -> None:
     """Refuse a key that the type does not have; shows those that it can have beside the others."""
-    possible = _possible(field)
+    possible = possible_parts(field)
     keys = [*_closed_keys(field), *(key for key, part in _HOW.items() if part in possible)]
     if unknown := [key for key in own if key not in (*keys, "derive")]:
         gone = {key for key, part in _HOW.items() if part not in parts}
         gone |= {"merged"} if "levels" in parts else set()
         gone |= {"decimals"} if "decimals" in parts else set()
-        gone |= (
-            {"edges"} if {"bounds", "bins"} & parts else {"bins"} if _has_edges(field) else set()
-        )
+        gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if has_edges(field) else set()
         gone |= {"shape"} if "bounds" in parts else set()
         shown = [key for key in keys if key not in gone] + ["derive"] * bool(
             parts or derivable(field)
@@ -251,7 +214,7 @@ def _refuse_unknown(
 
 def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
     """What the field can have under ``synthdp`` once it is closed."""
-    has_levels = "levels" in _declared(field)
+    has_levels = "levels" in declared_parts(field)
     return type_named(field["type"]).keys(field["type"], has_levels=has_levels)
 
 
@@ -281,9 +244,9 @@ def _declared_field(
     gone |= {"other"} if "levels" in parts else set()
     left = {key: value for key, value in own.items() if key not in gone and value is not None}
     dropped = {"required"} if "missing" in parts else set()
-    constraints = {key: value for key, value in _constraints(field).items() if key not in dropped}
+    constraints = {key: value for key, value in filled_in(field).items() if key not in dropped}
     rest = {key: value for key, value in field.items() if key != "missingValues"}
-    if "levels" not in _declared(field):  # an empty list of levels, as drafts have it
+    if "levels" not in declared_parts(field):  # an empty list of levels, as drafts have it
         constraints.pop("enum", None)
         rest.pop("categories", None)
     return rest | {"constraints": constraints, "synthdp": left}

@@ -4,8 +4,10 @@ it is asked for: whoever reads a schema of texts and numbers needs no calendar.
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from synthdp.schema.columns.column import Column
+if TYPE_CHECKING:
+    from synthdp.schema.columns.column import Column
 
 TYPES = {
     "string": "synthdp.schema.columns.categorical:CategoricalColumn",
@@ -25,7 +27,7 @@ def is_type(name: object) -> bool:
 
 
 @cache
-def type_named(name: str) -> type[Column]:
+def type_named(name: str) -> "type[Column]":
     """The class of the columns of a type; it is one of `TYPES`."""
     module, _, class_ = TYPES[name].partition(":")
     found: type[Column] = getattr(import_module(module), class_)

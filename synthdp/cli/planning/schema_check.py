@@ -35,7 +35,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
 from synthdp.report.texts.listing import wrapped
-from synthdp.schema.open_column import PARTS
+from synthdp.schema.open_parts import PARTS
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import load_public
 

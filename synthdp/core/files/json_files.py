@@ -3,8 +3,6 @@ not at all.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -63,18 +61,3 @@ def write_json(path: str | PathLike[str], content: Any, *, force: bool) -> None:
     """
     with write_atomically(path, force=force) as stream:
         stream.write(json_text(content).encode())
-
-
-def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
-    """The key that an unknown one was probably meant to be, empty if none is near; of each what
-    else it is called.
-
-    >>> (
-    ...     meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}),
-    ...     meant_key("minimun", {"minimum": []}),
-    ... )
-    ('minimum', 'minimum')
-    """
-    names = {name.lower(): own for own, others in known.items() for name in (own, *others)}
-    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
-    return names[found[0]] if found else ""

@@ -2,23 +2,74 @@
 schema hold.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.data.codes.coded_table import CodedTable, Codes
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.drawing import drawn_values
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.runs import Ints
 
-Codes = NDArray[np.integer[Any]]
+
+def decode(
+    codes: Sequence[Codes] | Codes,
+    schema: Schema,
+    rng: np.random.Generator,
+    *,
+    text: bool = False,
+    categories: bool = False,
+    given: Mapping[str, NDArray[np.float64]] = {},
+) -> pd.DataFrame:
+    """A table of values for released level codes; `encode` gives the same codes back.
+
+    Where the bins of a row hold no values that keep to the schema's checks, values lie in other
+    bins.
+
+    Parameters
+    ----------
+    codes, schema
+        One 1-D integer array for each of the schema's columns, parts of dates included, or one 2-D
+        array of rows and columns. Dates are drawn so that they agree with their parts where their
+        bins allow for it.
+    rng
+        Draws values inside their bins.
+    text
+        Texts as a CSV file holds them, in place of typed values. The same generator gives
+        the same values either way.
+    categories
+        Typed levels that are texts as categories, which is quicker.
+    given
+        Of some columns the values, as `read_numbers` gives them, that checks are to hold for in
+        place of those that are drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its dtypes depend on the schema only: ``str``; ``int64``, or ``Int64`` if values may be
+        missing; ``float64``; ``bool`` or ``boolean``; ``datetime64[s]``; ``object`` with ``text``.
+
+    Raises
+    ------
+    ParameterError
+        If the codes do not fit the schema.
+
+    >>> schema = Schema.from_dict({"sex": 2})
+    >>> decode([np.array([1, 0])], schema, np.random.default_rng(0))["sex"].tolist()
+    [1, 0]
+    """
+    columns = tuple(codes.T) if isinstance(codes, np.ndarray) and codes.ndim == 2 else tuple(codes)
+    table = CodedTable(schema.domain, columns)
+    by_name = dict(zip(schema.names, table.columns, strict=True))
+    return _decoded(by_name, schema, rng, text=text, categories=categories, given=given)
 
 
-def decoded(
+def _decoded(
     codes: Mapping[str, Codes],
     schema: Schema,
     rng: np.random.Generator,
@@ -27,7 +78,7 @@ def decoded(
     categories: bool,
     given: Mapping[str, NDArray[np.float64]],
 ) -> pd.DataFrame:
-    """Values for the codes of all attributes; see `synthdp.data.records.codec.decode`."""
+    """Values for the codes of all attributes; see `decode`."""
     points: dict[str, Ints] = {}
     if schema.checks is not None:
         axes, every = schema.checks.columns, codes

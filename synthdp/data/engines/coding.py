@@ -11,13 +11,13 @@ import narwhals as nw
 import numpy as np
 
 from synthdp.core.errors import SourceError
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.engines.codes import code_of, lookup_of
 from synthdp.data.engines.comparisons import Codes
 from synthdp.data.engines.engine_frame import AROUND, GIVEN, EngineFrame
 from synthdp.data.engines.engine_source import EngineSource
 from synthdp.data.engines.engines import KEEP_TABLES, Engine, unnested
 from synthdp.data.engines.keeping import forget_with, kept
-from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.placed_source import PlacedSource, source_of
 from synthdp.schema.columns.column import code_dtype

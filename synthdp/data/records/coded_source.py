@@ -10,10 +10,10 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.counting.covering import TABLE_CELLS, Axes, batches, marginals, varying
 from synthdp.data.counting.dominant import counts_of_all
 from synthdp.data.counting.joint import JointCounter
-from synthdp.data.records.codec import CodedTable
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of

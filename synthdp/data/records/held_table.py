@@ -11,8 +11,9 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.frames.plain import plain_column
-from synthdp.data.records.codec import CodedTable, encode
+from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, held_column
 from synthdp.data.records.placed_source import PlacedSource, source_of

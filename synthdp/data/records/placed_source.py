@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.data.asking.sensitive import Sensitive
-from synthdp.data.records.codec import CodedTable
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.schema.schema import Schema
 

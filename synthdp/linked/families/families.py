@@ -11,7 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.data.records.codec import Codes, decode, encode
+from synthdp.data.codes.coded_table import Codes
+from synthdp.data.codes.decoding import decode
+from synthdp.data.records.codec import encode
 from synthdp.inference.arrays import CodeColumn
 from synthdp.inference.model import Model
 from synthdp.linked.families.fitted_view import FittedView, Group

@@ -11,7 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.records.codec import Codes, decode, encode
+from synthdp.data.codes.coded_table import Codes
+from synthdp.data.codes.decoding import decode
+from synthdp.data.records.codec import encode
 from synthdp.data.records.unit_rows import UnitRows, turns_of
 from synthdp.linked.linking.linked_rows import joined_keys
 from synthdp.linked.package.linked_table import LinkedTable

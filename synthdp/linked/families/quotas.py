@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.data.records.codec import Codes
+from synthdp.data.codes.coded_table import Codes
 from synthdp.linked.families.fitted_view import Group
 from synthdp.linked.package.limits import limits_of
 from synthdp.linked.package.linked_table import LinkedTable

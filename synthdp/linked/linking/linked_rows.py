@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.data.asking.sensitive import Sensitive
-from synthdp.data.records.codec import CodedTable, Codes, encode
+from synthdp.data.codes.coded_table import CodedTable, Codes
+from synthdp.data.records.codec import encode
 from synthdp.data.records.placed_source import PlacedSource
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.unit_rows import UnitRows, turns_of

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.core.files.json_files import load_json, meant_key
+from synthdp.core.files.json_files import load_json
 from synthdp.linked.package.linked_table import refuse_package
 from synthdp.schema.words.headers import listed
+from synthdp.schema.words.texts import meant_key
 
 _OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}
 _OF_RESOURCES: dict[str, tuple[str, ...]] = {

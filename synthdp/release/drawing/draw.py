@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ModelTooLargeError, ParameterError
-from synthdp.data.records.codec import decode
+from synthdp.data.codes.decoding import decode
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.frames.plain import plain
 from synthdp.data.loading import chunks_of
-from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.rows import header_of, opened_here
 from synthdp.schema.columns.column import Column

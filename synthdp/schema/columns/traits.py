@@ -6,7 +6,7 @@ overrides what differs.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.rule import Rule
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing
+
+if TYPE_CHECKING:
+    from synthdp.schema.columns.field import Field
 
 
 class _Coded(Protocol):
@@ -41,7 +43,7 @@ class Traits(ABC):
 
     @classmethod
     @abstractmethod
-    def parse(cls, field: Field) -> Any:
+    def parse(cls, field: "Field") -> Any:
         """The column that a field declares; raises `SchemaError`."""
 
     @classmethod

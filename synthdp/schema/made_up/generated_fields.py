@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.core.errors import SchemaError
-from synthdp.core.files.json_files import meant_key
 from synthdp.schema.made_up.fake_column import FAKES, FakeColumn
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.made_up.generated_column import GeneratedColumn
 from synthdp.schema.made_up.id_column import IdColumn
-from synthdp.schema.words.texts import checked_name, refuse
+from synthdp.schema.words.texts import checked_name, meant_key, refuse
 
 ID = "id"
 GENERATED_KINDS = (ID, *FAKES)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pandas.api.types import is_list_like
 
 from synthdp.core.errors import SchemaError
-from synthdp.core.files.json_files import meant_key
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import is_missing
+from synthdp.schema.words.texts import meant_key
 
 CONDITIONS = '{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}'
 """An example of conditions, for messages."""

@@ -1,5 +1,7 @@
 """Texts of a schema: names, titles, labels. A file must be able to hold them."""
 
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import NoReturn
 
 from synthdp.core.errors import SchemaError
@@ -38,3 +40,18 @@ def check_words(name: object, title: object, description: object) -> None:
     """Refuse a name, or texts for people, that a file cannot hold."""
     for key, text in (("title", title), ("description", description)):
         check_text(text, checked_name(name), key)
+
+
+def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
+    """The key that an unknown one was probably meant to be, empty if none is near; of each what
+    else it is called.
+
+    >>> (
+    ...     meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}),
+    ...     meant_key("minimun", {"minimum": []}),
+    ... )
+    ('minimum', 'minimum')
+    """
+    names = {name.lower(): own for own, others in known.items() for name in (own, *others)}
+    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
+    return names[found[0]] if found else ""

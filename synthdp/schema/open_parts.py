@@ -1,0 +1,55 @@
+"""What of a field is declared, and what can be left open: by its type, and by what it says."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+from synthdp.schema.types import type_named
+
+Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
+"""What can be left open; "missing": whether values may be missing."""
+
+PARTS: tuple[Part, ...] = get_args(Part)
+"""All parts that can be left open, in the order in which they are written."""
+
+
+def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
+    """What of a field can be derived and is not declared."""
+    return frozenset(possible_parts(field)) - declared_parts(field)
+
+
+def possible_parts(field: Mapping[str, Any]) -> tuple[Part, ...]:
+    """All that a field of its type can leave open, as it lists levels or not."""
+    return parts_of_type(field, has_levels="levels" in declared_parts(field))
+
+
+def parts_of_type(field: Mapping[str, Any], *, has_levels: bool) -> tuple[Part, ...]:
+    """All that can be left open of the type of a field, with levels that are listed or without."""
+    parts = type_named(field["type"]).derivable(field["type"], has_levels=has_levels)
+    return tuple(part for part in PARTS if part in parts)
+
+
+def declared_parts(field: Mapping[str, Any]) -> frozenset[Part]:
+    """What of a field is declared; bins also where ``binning`` does not say that their number is
+    the most.
+    """
+    constraints, own = filled_in(field), field.get("synthdp") or {}
+    given: dict[Part, object] = {
+        "levels": constraints.get("enum") or field.get("categories"),
+        "bounds": {"minimum", "maximum"} <= set(constraints) or has_edges(field),
+        "bins": has_edges(field) or (own.get("bins") is not None and own.get("binning") is None),
+        "decimals": own.get("decimals") is not None,
+        "missing": "required" in constraints,
+    }
+    return frozenset(part for part, value in given.items() if value)
+
+
+def filled_in(field: Mapping[str, Any]) -> dict[str, Any]:
+    """The constraints that are filled in."""
+    return {
+        key: value for key, value in (field.get("constraints") or {}).items() if value is not None
+    }
+
+
+def has_edges(field: Mapping[str, Any]) -> bool:
+    """Whether a field says where its bins begin and end."""
+    return (field.get("synthdp") or {}).get("edges") is not None
