@@ -9,6 +9,7 @@ from synthdp.data.counting.covering import marginals as marginals
 from synthdp.data.counting.dominant import counts_of_all as counts_of_all
 from synthdp.data.counting.joint import JointCounter as JointCounter
 from synthdp.data.engines.connecting import open_source as open_source
+from synthdp.data.engines.engine_frame import EngineColumn as EngineColumn
 from synthdp.data.engines.engine_frame import EngineFrame as EngineFrame
 from synthdp.data.engines.engines import WHITE_SPACE as WHITE_SPACE
 from synthdp.data.engines.persons import bounded as bounded

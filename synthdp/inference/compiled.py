@@ -1,14 +1,14 @@
 """Loops over records that numpy could only do by copying them: compiled by numba when they first run.
 
 What is compiled is plain Python over arrays, and runs as such, slowly but with the same results,
-where numba cannot be imported; tests compare the two.
+where numba cannot be imported for whatever reason; tests compare the two.
 """
 
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
-from logging import INFO
+from logging import INFO, WARNING
 from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar, final
 
@@ -18,6 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _FIRST_TIME = "compiling %s for the first time on this machine: some seconds, once"
+_NO_NUMBA = "numba cannot be imported (%s): rows are drawn many times more slowly"
 
 
 @final
@@ -43,7 +44,10 @@ class Compiled(Generic[P, R]):
     def _fast(self) -> Callable[P, R]:
         try:
             from numba import njit  # a quarter of a second, which only those wait for who draw rows
-        except ImportError:
+        except (
+            Exception
+        ) as error:  # an AttributeError, too: it imports any module `coverage` there is
+            log(WARNING, _NO_NUMBA, type(error).__name__)
             return self.plain
         try:
             fast = njit(cache=True, nogil=True)(self.plain)

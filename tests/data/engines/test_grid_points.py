@@ -7,10 +7,11 @@ import pytest
 from helpers.engines import ENGINES
 
 from synthdp.core import MAX_POINT
-from synthdp.data import VALUE
+from synthdp.data import VALUE, EngineColumn
 from synthdp.data.engines.values import grid_points
 from synthdp.schema import (
     STEPS,
+    OpenSchema,
     decimal_points,
     decimals_of,
     exponents_of,
@@ -117,3 +118,15 @@ def test_the_least_float_that_is_no_0_when_it_is_divided():
         least = grid_points._least_over(factor)
         assert least / factor > 0
         assert np.nextafter(least, 0) / factor == 0
+
+
+def test_which_truth_values_are_unread_is_asked_without_a_cast_that_postgres_lacks():
+    """Learning from truth values in Postgres failed where a number is among the missing values."""
+    ibis = pytest.importorskip("ibis")
+    rows = nw.from_native(ibis.table({"x": "boolean"}))
+    field = {"name": "x", "type": "boolean", "synthdp": {"derive": True}}
+    (column,) = OpenSchema.from_dict({"fields": [field], "missingValues": ["", "9"]}).columns
+    held = EngineColumn("x", "x", nw.Boolean(), "postgres")
+    query = nw.to_native(rows.select(grid_points.is_unread(column, held).alias("y")))
+    said = ibis.to_sql(query, dialect="postgres")
+    assert 'CAST("t0"."x"' not in said.replace("\n", "")

@@ -1,6 +1,7 @@
 """Rows that nearly have the marginals of overlapping tables, each drawn by itself."""
 
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -100,8 +101,18 @@ def test_compiled_and_plain_loops_do_the_same():
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
-def test_without_numba_the_same_function_runs_plain(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
+class Broken(ModuleType):
+    """A module that fails as numba does beside an old `coverage`, or any other file of that name."""
+
+    def __getattr__(self, name):
+        raise OSError(name)
+
+
+@pytest.mark.parametrize("numba", [None, Broken("numba")])
+def test_without_numba_the_same_function_runs_plain(numba, monkeypatch, caplog):
+    """Rows are drawn after all was paid for: nothing of another library may end that."""
+    monkeypatch.setitem(sys.modules, "numba", numba)
     twice = Compiled(lambda number: 2 * number)
     assert twice(21) == 42
     assert twice._fast is twice.plain
+    assert "numba cannot be imported" in caplog.text

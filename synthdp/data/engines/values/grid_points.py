@@ -78,11 +78,11 @@ def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     words: list[Any] = (
         [] if held.family in ("date", "datetime") else ["", *map(str.strip, column.missing_values)]
     )
+    values = held.values
     if held.family in ("integer", "float", "boolean"):
         words = [number for number in map(to_float, words) if not math.isnan(number)]
-    values = (
-        held.values if held.family in ("text", "date", "datetime") else held.values.cast(nw.Float64)
-    )
+        # Postgres casts truth values to no number
+        values = _number(column, held) if held.family == "boolean" else values.cast(nw.Float64)
     return ~(held.is_missing | values.is_in(words)) if words else ~held.is_missing
 
 
