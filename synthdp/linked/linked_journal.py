@@ -13,7 +13,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_events import fraction_in
-from synthdp.release.keeping.kept_run import RunIdentity
+from synthdp.release.keeping.run_identity import RunIdentity
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.stating.run_facts import RunFacts

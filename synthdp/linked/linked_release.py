@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import sqrt
-from os import PathLike
 from types import MappingProxyType
 from typing import Any, Self, final
 
@@ -28,10 +27,11 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.kept_run import KeptRun, kept_run
+from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.on_demand import JOURNALED_RUN
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.settings import run_settings, settled_accounting
@@ -94,7 +94,7 @@ class LinkedRelease:
             label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
             for label, view in self._views.items()
         }
-        self._kept = KeptRun()
+        self._kept: KeptRun = UnkeptRun()
         self._asked = {
             label: self._release(label).facts.public["workload"] for label in self._views
         }
@@ -127,20 +127,13 @@ class LinkedRelease:
         return self._kept
 
     @contextmanager
-    def kept(
-        self,
-        journal: str | PathLike[str] | None = None,
-        budget: Budget | str | PathLike[str] | None = None,
-        note: str = "",
-        *,
-        ended: str | None = None,
-    ) -> Iterator[Self]:
+    def kept(self, keeping: Keeping) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does;
         one for all tables.
-
-        To be entered before records are read. Raises as
-        `synthdp.release.keeping.kept_run.kept_run`.
         """
+        if keeping.journal is None:
+            yield self
+            return
         schemas = {
             label: view.schema.to_dict()
             for label, view in self._views.items()
@@ -154,15 +147,8 @@ class LinkedRelease:
             hashed={"package": [self._package.content, schemas], "workload": workloads},
             others={"randomness": self._bits.description},
         )
-        with kept_run(
-            journal,
-            budget,
-            ended=ended,
-            note=note,
-            ledger=self._ledger,
-            settings=settings,
-            of="package",
-            facts=self._facts(),
+        with JOURNALED_RUN.load()(
+            keeping, ledger=self._ledger, settings=settings, of="package", facts=self._facts()
         ) as self._kept:
             yield self
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,11 +20,14 @@ from synthdp.linked.package.package import Package
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import CountSource
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.stating.about import read_about
+from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.synthesize import warn_of
 from synthdp.schema.words.headers import listed
+
+if TYPE_CHECKING:
+    from synthdp.release.keeping.budget import Budget
 
 Tables = Mapping[str, Any]
 Opened = Mapping[str, Here]
@@ -42,7 +45,7 @@ def synthesize_tables(
     accounting: str | Accounting | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
-    budget: Budget | str | PathLike[str] | None = None,
+    budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
     report: Report = silent,
     rescue: Callable[[LinkedSynthesis], object] | None = None,
@@ -90,7 +93,8 @@ def synthesize_tables(
     PrivacyError, BudgetExceededError, DataFileError, MissingExtraError, SourceError
         As `synthesize`.
     """
-    said = {} if about is None else {"about": read_about(about)}
+    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
     described, folder = package_of(package, tables)
     run = LinkedRelease(
         package=described,
@@ -103,7 +107,7 @@ def synthesize_tables(
     )
     with ExitStack() as stack:
         found = opened_tables(described, tables, folder, stack)
-        with run.kept(journal, budget, budget_note):
+        with run.kept(keeping):
             synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
     warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)
     return synthesis

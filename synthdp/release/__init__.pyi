@@ -11,12 +11,13 @@ from synthdp.release.keeping.budget import Budget as Budget
 from synthdp.release.keeping.chained_file import ChainedFile as ChainedFile
 from synthdp.release.keeping.described import digest_of as digest_of
 from synthdp.release.keeping.journal import Journal as Journal
+from synthdp.release.keeping.journaled_run import JournaledRun as JournaledRun
+from synthdp.release.keeping.keeping import Keeping as Keeping
 from synthdp.release.keeping.kept_answers import KeptAnswers as KeptAnswers
 from synthdp.release.keeping.kept_events import EVENTS as EVENTS
 from synthdp.release.keeping.kept_events import event_in as event_in
 from synthdp.release.keeping.kept_events import event_to_dict as event_to_dict
-from synthdp.release.keeping.kept_run import KeptRun as KeptRun
-from synthdp.release.keeping.kept_run import RunIdentity as RunIdentity
+from synthdp.release.keeping.run_identity import RunIdentity as RunIdentity
 from synthdp.release.learnt_domain import LearntDomain as LearntDomain
 from synthdp.release.loading import load as load
 from synthdp.release.loading import release_of as release_of

@@ -11,9 +11,8 @@ from synthdp.learning.filling import UnreadCount
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
-from synthdp.release.keeping.journal import now
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
-from synthdp.release.keeping.kept_run import RunIdentity
+from synthdp.release.keeping.run_identity import RunIdentity, now
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
 from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive

@@ -5,15 +5,18 @@ other file of this folder names a module that is still to be loaded, but `regist
 engines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 if TYPE_CHECKING:
     import pandas as pd
     from networkx import Graph
 
+    from synthdp.learning.learner import LearntColumn
+    from synthdp.release.keeping.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
 
 Named = TypeVar("Named", covariant=True)
@@ -33,15 +36,35 @@ class OnDemand(Generic[Named]):
         return found
 
 
+CHECK_QUESTIONS: OnDemand["Callable[..., None]"] = OnDemand(
+    "synthdp.release.domain_learning:check_questions"
+)
+"""Whether a budget is large enough to learn a domain with; for a schema that leaves something open."""
+
 INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
     "synthdp.release.uncertainty.intervals:with_intervals"
 )
 """Counts of a marginal with limits; for `Synthesis.marginal` with ``interval``."""
 
+JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] = OnDemand(
+    "synthdp.release.keeping.journaled_run:journaled_run"
+)
+"""A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``."""
+
+LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
+    "synthdp.release.domain_learning:learn_domain"
+)
+"""What a schema leaves open, by noisy answers; for a schema that leaves something open."""
+
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"
 )
 """Whether any row keeps to all constraints, which needs their junction tree; asked if there are some."""
+
+READ_ABOUT: OnDemand["Callable[..., dict[str, Any]]"] = OnDemand(
+    "synthdp.release.stating.about:read_about"
+)
+"""What only the curator knows of a release; for `synthesize` with ``about``."""
 
 REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
     "synthdp.release.replicating:replicates_of"

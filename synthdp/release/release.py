@@ -15,23 +15,21 @@ from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, 
 from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
+from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.filling import Filling, UnreadCount
-from synthdp.learning.learner import learn_columns
-from synthdp.learning.questions import questions
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import check_rules
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.kept_run import KeptRun, kept_run
+from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
+from synthdp.release.on_demand import CHECK_QUESTIONS, JOURNALED_RUN, LEARN_DOMAIN
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.rows import Rows, are_rows
 from synthdp.release.settings import (
@@ -112,8 +110,9 @@ class Release:
         self._anyway = checked_flag("anyway", anyway)
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
-        self._kept = KeptRun() if kept is None else kept
-        self._check_questions()
+        self._kept = UnkeptRun() if kept is None else kept
+        if self._schema.is_open:
+            CHECK_QUESTIONS.load()(self._schema, self._ledger, rho=self._domain_rho)
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -135,28 +134,17 @@ class Release:
         """Where the random bits come from."""
         return SystemRandomness() if self._randomness is None else self._randomness
 
-    def _check_questions(self) -> None:
-        """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
-        for budget in column_budgets(
-            self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta
-        ):
-            questions(budget, unit=self._ledger.unit)
-
     @contextmanager
-    def kept(
-        self,
-        journal: str | PathLike[str] | None = None,
-        budget: Budget | str | PathLike[str] | None = None,
-        note: str = "",
-        *,
-        ended: str | None = None,
-    ) -> Iterator[Self]:
+    def kept(self, keeping: Keeping) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to
         the end of the block.
 
-        To be entered before records are read. The journal gets the name ``ended``, if there is one,
-        at the end of the block. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        To be entered before records are read. Raises as
+        `synthdp.release.keeping.journaled_run.journaled_run`.
         """
+        if keeping.journal is None:
+            yield self
+            return
         others = {"target": self._target, "domain_share": self._domain_share}
         settings = run_settings(
             ledger=self._ledger,
@@ -166,15 +154,8 @@ class Release:
             others=others | {"randomness": self._bits.description},
         )
         facts = self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
-        with kept_run(
-            journal,
-            budget,
-            ended=ended,
-            note=note,
-            ledger=self._ledger,
-            settings=settings,
-            of="schema",
-            facts=facts,
+        with JOURNALED_RUN.load()(
+            keeping, ledger=self._ledger, settings=settings, of="schema", facts=facts
         ) as self._kept:
             yield self
 
@@ -225,7 +206,7 @@ class Release:
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
             asked = PrivateTable(
-                counts, self._ledger, randomness=self._randomness, memory=self._kept.journal
+                counts, self._ledger, randomness=self._randomness, memory=self._kept.memory
             )
             asked = asked if witness is None else witness.table(asked, placed)
             table = FilledTable(asked, Filling(schema, placed.domain))
@@ -291,21 +272,18 @@ class Release:
         schema = self._schema
         if not are_rows(source) or not schema.is_open:
             return schema.closed({})
-        model_rho = self._ledger.budget - self._domain_rho
-        values = PrivateValues(
-            source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal
-        )
-        values = values if witness is None else witness.values(values)
-        learning = learn_columns(
+        learning = LEARN_DOMAIN.load()(
             schema,
-            values,
+            source.source,
+            self._ledger,
             rho=self._domain_rho,
-            delta=self._ledger.failure_delta,
-            min_mass=min_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
+            randomness=self._randomness,
+            memory=self._kept.memory,
+            witness=witness,
             report=report,
         )
         unread: dict[str, str] = {}
-        with closing(values):
+        with closing(learning):
             for learnt in learning:
                 self._found[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import CautionWarning
@@ -14,16 +14,19 @@ from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
-from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import Kinds, settled_schema
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.release.keeping.budget import Budget
 
 Released = TypeVar("Released")
 
@@ -51,7 +54,7 @@ def synthesize(
     domain_share: float = DOMAIN_SHARE,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
-    budget: Budget | str | PathLike[str] | None = None,
+    budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
     anyway: bool = False,
     report: Report = silent,
@@ -175,7 +178,8 @@ def synthesize(
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
     max_rows = checked_rows(unit, max_rows_per_unit)
-    said = {} if about is None else {"about": read_about(about)}
+    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
     table = GivenTable(data)
     declared, public_dtypes = settled_schema(
         schema, kinds, table.dtypes, unit=unit, dialect=dialect
@@ -199,7 +203,7 @@ def synthesize(
             stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
         )
         rows = rows_of(source, public, unit=unit, max_rows=max_rows)
-        with run.kept(journal, budget, budget_note):
+        with run.kept(keeping):
             found = run.of(rows(), report=report, rescue=rescue)
     synthesis = found.in_form(table.form(public_dtypes, found.schema.table_columns))
     fitting = (

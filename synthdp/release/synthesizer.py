@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.core.reporting import Report, silent
@@ -12,7 +12,6 @@ from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.settings import DOMAIN_SHARE
@@ -21,6 +20,9 @@ from synthdp.release.synthesize import synthesize
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.release.keeping.budget import Budget
 
 
 @final
@@ -77,7 +79,7 @@ class Synthesizer:
         domain_share: float = DOMAIN_SHARE,
         about: Mapping[str, Any] | str | PathLike[str] | None = None,
         journal: str | PathLike[str] | None = None,
-        budget: Budget | str | PathLike[str] | None = None,
+        budget: "Budget | str | PathLike[str] | None" = None,
         budget_note: str = "",
         anyway: bool = False,
     ) -> None:

@@ -1,10 +1,11 @@
 """Who may stand between a run and the private objects that it asks."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.schema.schema import Schema
+if TYPE_CHECKING:
+    from synthdp.privacy.private_table import PrivateTable
+    from synthdp.privacy.values.private_values import PrivateValues
+    from synthdp.schema.schema import Schema
 
 
 class Witness(Protocol):
@@ -14,8 +15,8 @@ class Witness(Protocol):
     nothing by which the randomness of a run could be changed.
     """
 
-    def values(self, values: PrivateValues) -> PrivateValues:
+    def values(self, values: "PrivateValues") -> "PrivateValues":
         """What the run asks in place of these values."""
 
-    def table(self, table: PrivateTable, schema: Schema) -> PrivateTable:
+    def table(self, table: "PrivateTable", schema: "Schema") -> "PrivateTable":
         """What the run asks in place of this table, the domain of which is that of ``schema``."""

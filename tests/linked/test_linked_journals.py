@@ -18,7 +18,15 @@ from synthdp.core import (
 )
 from synthdp.linked import LinkedRelease, Package, WeightedSource
 from synthdp.linked import synthesize_tables as door
-from synthdp.release import Budget, ChainedFile, KeptAnswers, KeptRun, RunIdentity, release_of
+from synthdp.release import (
+    Budget,
+    ChainedFile,
+    JournaledRun,
+    Keeping,
+    KeptAnswers,
+    RunIdentity,
+    release_of,
+)
 
 RUN = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
 VIEWS = ["homes", "pets", "later pets"]
@@ -102,9 +110,9 @@ def test_recipes_that_ask_in_view_of_drawn_families_go_on(path, mechanism):
 
 def test_families_that_were_drawn_anew_would_ask_for_something_else(path, monkeypatch):
     """The seeds of families are given: of a few homes, others are sometimes counted alike."""
-    monkeypatch.setattr(KeptRun, "entropy", 1)
+    monkeypatch.setattr(JournaledRun, "entropy", 1)
     run(path, mechanism="aim")
-    monkeypatch.setattr(KeptRun, "entropy", 2)
+    monkeypatch.setattr(JournaledRun, "entropy", 2)
     with pytest.raises(PrivacyError, match="the run asks for"):
         run(path, mechanism="aim")
 
@@ -152,7 +160,9 @@ def test_a_journal_of_another_run_is_refused_before_a_row_is_read(path, change):
 
 def run_kept(path):
     """A journal with nothing but its header."""
-    with LinkedRelease(package=Package.from_dict(content()), accounting="gdp", **RUN).kept(path):
+    with LinkedRelease(package=Package.from_dict(content()), accounting="gdp", **RUN).kept(
+        Keeping(journal=path)
+    ):
         pass
 
 
@@ -182,7 +192,7 @@ def test_another_seed_of_noise_makes_another_run(path):
     release = LinkedRelease(
         package=Package.from_dict(content()), accounting="gdp", randomness=Seeded(1), **RUN
     )
-    with pytest.raises(ParameterError, match="randomness"), release.kept(path):
+    with pytest.raises(ParameterError, match="randomness"), release.kept(Keeping(journal=path)):
         pass
 
 

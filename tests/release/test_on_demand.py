@@ -23,6 +23,18 @@ assert len(synthesis.marginal(["smoker"])) == 2
 print(*sorted(sys.modules))
 """
 
+PLAIN_RUN = """
+import sys
+import warnings
+import pandas as pd
+from synthdp import synthesize
+warnings.simplefilter("ignore")
+frame = pd.DataFrame({"smoker": [True, False] * 100})
+schema = {"fields": [{"name": "smoker", "type": "boolean"}]}
+synthesize(frame, schema, epsilon=1.0, delta=1e-6, mechanism="independent")
+print(*sorted(sys.modules))
+"""
+
 
 @pytest.mark.parametrize("name", NAMED)
 def test_every_name_is_there(name):
@@ -41,8 +53,18 @@ def test_every_name_says_what_it_is_for():
 
 
 def test_a_simple_release_is_made_and_drawn_without_them():
-    command = [sys.executable, "-c", SIMPLE_RELEASE]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    loaded = _loaded_by(SIMPLE_RELEASE)
     assert "synthdp.release.synthesis" in loaded
     assert loaded.isdisjoint(named.name.partition(":")[0] for named in NAMED.values())
+
+
+def test_a_plain_run_is_made_without_them():
+    loaded = _loaded_by(PLAIN_RUN)
+    assert "synthdp.release.release" in loaded
+    names = (named for name, named in NAMED.items() if name != "POSSIBILITY")  # engines use it
+    assert loaded.isdisjoint(named.name.partition(":")[0] for named in names)
+
+
+def _loaded_by(program):
+    command = [sys.executable, "-c", program]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

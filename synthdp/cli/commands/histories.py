@@ -9,7 +9,7 @@ from logging import INFO
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.shared.announcing import announce, announce_journal, caution
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import check_outputs, ended_name_of, write_history
+from synthdp.cli.shared.outputs import check_outputs, keeping_of, write_history
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, log
@@ -65,7 +65,7 @@ def run_history(
         stated={"about": read_about(options.about)} if options.about else {},
     )
     with (
-        release.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
+        release.kept(keeping_of(options)),
         rescuing(options.output, journal) as paid,
     ):
         log(INFO, "reading")

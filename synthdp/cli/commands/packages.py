@@ -19,8 +19,8 @@ from synthdp.cli.shared.outputs import (
     CERTIFICATE_ENDING,
     check_distinct,
     check_rows,
-    ended_name_of,
     journal_of,
+    keeping_of,
     kept_files,
     saved_files,
 )
@@ -105,7 +105,7 @@ def run_package(options: argparse.Namespace) -> None:
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         tables = opened_tables(package, None, folder, stack)
         with (
-            run.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
+            run.kept(keeping_of(options)),
             rescuing(str(Path(options.output)), journal) as paid,
         ):
             log(INFO, "reading")

@@ -17,9 +17,9 @@ from synthdp.cli.shared.outputs import (
     check_outputs,
     check_rows,
     check_texts,
-    ended_name_of,
     input_files,
     journal_of,
+    keeping_of,
     kept_files,
     write_sample,
 )
@@ -89,9 +89,7 @@ def run_command(options: argparse.Namespace) -> None:
         release = _release(schema, options, max_rows)
         rows = _rows(schema, table, options, max_rows, status)
         with (
-            release.kept(
-                journal, options.budget, options.budget_note, ended=ended_name_of(options)
-            ),
+            release.kept(keeping_of(options)),
             rescuing(options.output, journal) as paid,
         ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them

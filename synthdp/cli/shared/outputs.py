@@ -25,6 +25,7 @@ from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
+from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
@@ -73,6 +74,16 @@ def ended_name_of(options: argparse.Namespace) -> str | None:
     """
     journal = journal_of(options)
     return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
+
+
+def keeping_of(options: argparse.Namespace) -> Keeping:
+    """Where a run keeps its answers, and what it is charged to."""
+    return Keeping(
+        journal=journal_of(options),
+        budget=options.budget,
+        budget_note=options.budget_note,
+        ended=ended_name_of(options),
+    )
 
 
 def kept_files(options: argparse.Namespace) -> dict[str, str]:

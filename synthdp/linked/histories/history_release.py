@@ -4,7 +4,6 @@ it stands for.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike
 from types import MappingProxyType
 from typing import Self, final
 
@@ -27,8 +26,8 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.private_table import CountSource
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.schema.open_schema import OpenSchema
 
@@ -87,16 +86,9 @@ class HistoryRelease:
         return self._run.run
 
     @contextmanager
-    def kept(
-        self,
-        journal: str | PathLike[str] | None = None,
-        budget: Budget | str | PathLike[str] | None = None,
-        note: str = "",
-        *,
-        ended: str | None = None,
-    ) -> Iterator[Self]:
+    def kept(self, keeping: Keeping) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now; as `LinkedRelease.kept`."""
-        with self._run.kept(journal, budget, note, ended=ended):
+        with self._run.kept(keeping):
             yield self
 
     @forgetful

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, silent
@@ -12,13 +12,16 @@ from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
-from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.stating.about import read_about
+from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.synthesize import warn_of
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.release.keeping.budget import Budget
 
 
 @forgetful
@@ -37,7 +40,7 @@ def synthesize_histories(
     accounting: str | Accounting | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
-    budget: Budget | str | PathLike[str] | None = None,
+    budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
     report: Report = silent,
     rescue: Callable[[HistorySynthesis], object] | None = None,
@@ -102,7 +105,8 @@ def synthesize_histories(
     >>> synthesis.sample(2, seed=0).to_dict("list")["person"]
     [1, 1, 2, 2]
     """
-    said = {} if about is None else {"about": read_about(about)}
+    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
     if engine_frame(data) is not None:
         raise ParameterError(
             "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"
@@ -122,7 +126,7 @@ def synthesize_histories(
             accounting=accounting,
             stated=said,
         )
-        with run.kept(journal, budget, budget_note):
+        with run.kept(keeping):
             synthesis = run.of(table, report=report, rescue=rescue)
     warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)
     return synthesis

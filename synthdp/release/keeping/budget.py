@@ -22,7 +22,8 @@ from synthdp.release.keeping.budget_entries import (
 )
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import check_words, checked_path, member_of
-from synthdp.release.keeping.journal import Journal, new_run, now
+from synthdp.release.keeping.journal import Journal
+from synthdp.release.keeping.run_identity import new_run, now
 
 WHAT = "budget"
 PATIENCE = 60.0

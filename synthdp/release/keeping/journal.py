@@ -5,10 +5,8 @@ was.
 import json
 import platform
 import re
-import secrets
 import shlex
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib.metadata import version
 from os import PathLike
 from os.path import lexists
@@ -23,6 +21,7 @@ from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.keeping.described import digest_of
 from synthdp.release.keeping.kept_events import answer_in, answer_to_dict, is_answer_to, most_bytes
+from synthdp.release.keeping.run_identity import new_run, now
 
 FORMAT, BARE_FORMAT = "synthdp journal 2", "synthdp journal 1"
 """A bare journal holds no more than its own run needs to go on."""
@@ -369,18 +368,6 @@ def check_replaceable(path: str | PathLike[str]) -> None:
             check_header(file, file.entry(0))
             if not has_ended(file):
                 file.refuse("it would be replaced, and its run has not ended; give it another name")
-
-
-def new_run() -> str:
-    """An identifier for a run: random, of the operating system, in hexadecimal. It says nothing of
-    the records.
-    """
-    return secrets.token_hex(16)
-
-
-def now() -> str:
-    """Date and time in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _exists(name: str | PathLike[str]) -> bool:

@@ -80,7 +80,7 @@ def privacy_certificate(
         kernel states.
     run
         Which run it is of, and when its answers were given, as
-        `synthdp.release.keeping.kept_run.RunIdentity.to_dict` says it.
+        `synthdp.release.keeping.run_identity.RunIdentity.to_dict` says it.
     findings
         Further cautions, from released values.
     n_rows

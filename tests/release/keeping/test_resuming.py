@@ -24,7 +24,7 @@ import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
 from synthdp.data import CodedSource
 from synthdp.data.records import held_table
-from synthdp.release import MECHANISMS, Budget, Journal, Release
+from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release
 from synthdp.schema import OpenSchema, Schema
 
 
@@ -156,9 +156,12 @@ def test_noise_that_is_not_private_makes_another_run(path):
 
     schema = OpenSchema.of(Schema.from_dict(SCHEMA))
     settings = RUN | {"mechanism": "independent", "adjacency": "add-remove", "schema": schema}
-    with Release(randomness=Seeded(1), **settings).kept(path):
+    with Release(randomness=Seeded(1), **settings).kept(Keeping(journal=path)):
         pass
-    with pytest.raises(ParameterError, match="randomness"), Release(**settings).kept(path):
+    with (
+        pytest.raises(ParameterError, match="randomness"),
+        Release(**settings).kept(Keeping(journal=path)),
+    ):
         pass
 
 

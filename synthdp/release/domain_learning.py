@@ -1,0 +1,62 @@
+"""Learning what a schema leaves open, for a share of a run's budget."""
+
+from collections.abc import Generator
+from contextlib import closing
+from fractions import Fraction
+
+from synthdp.core.reporting import Report
+from synthdp.learning.budgets import column_budgets, min_mass
+from synthdp.learning.learner import LearntColumn, learn_columns
+from synthdp.learning.questions import questions
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.queryable import Memory
+from synthdp.privacy.values.private_values import PrivateValues, ValueSource
+from synthdp.release.witness import Witness
+from synthdp.schema.open_schema import OpenSchema
+
+
+def check_questions(schema: OpenSchema, ledger: PrivacyLedger, *, rho: Fraction) -> None:
+    """Raise `ParameterError` if a share of the budget, or of delta, is too small to learn with."""
+    for budget in column_budgets(schema, rho=rho, delta=ledger.failure_delta):
+        questions(budget, unit=ledger.unit)
+
+
+def learn_domain(
+    schema: OpenSchema,
+    source: ValueSource,
+    ledger: PrivacyLedger,
+    *,
+    rho: Fraction,
+    randomness: Randomness | None,
+    memory: Memory | None,
+    witness: Witness | None,
+    report: Report,
+) -> Generator[LearntColumn]:
+    """Close the open columns one by one; the records are let go of at the end, or when this is
+    closed.
+
+    Parameters
+    ----------
+    schema
+        What is declared.
+    source, ledger, randomness, memory
+        Those of the run, as `PrivateValues` takes them.
+    rho
+        All that may be spent; the rest of the ledger's budget is for the model.
+    witness
+        Sees each question and its answer; for audits.
+    report
+        Told about progress.
+    """
+    values = PrivateValues(source, ledger, randomness=randomness, memory=memory)
+    values = values if witness is None else witness.values(values)
+    with closing(values):
+        yield from learn_columns(
+            schema,
+            values,
+            rho=rho,
+            delta=ledger.failure_delta,
+            min_mass=min_mass(ledger.unit, rho=ledger.budget - rho, n_columns=len(schema.names)),
+            report=report,
+        )
