@@ -20,7 +20,6 @@ from synthdp.release.keeping.kept_events import event_to_dict as event_to_dict
 from synthdp.release.keeping.run_identity import RunIdentity as RunIdentity
 from synthdp.release.learnt_domain import LearntDomain as LearntDomain
 from synthdp.release.loading import load as load
-from synthdp.release.loading import release_of as release_of
 from synthdp.release.on_demand import OnDemand as OnDemand
 from synthdp.release.registry import ENGINES as ENGINES
 from synthdp.release.registry import MECHANISMS as MECHANISMS
@@ -29,6 +28,7 @@ from synthdp.release.registry import engine_named as engine_named
 from synthdp.release.registry import mechanism_named as mechanism_named
 from synthdp.release.release import Release as Release
 from synthdp.release.replicating import engine_of as engine_of
+from synthdp.release.rescuing import release_of as release_of
 from synthdp.release.saving.archive import read_schema as read_schema
 from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE

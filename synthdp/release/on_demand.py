@@ -5,7 +5,7 @@ other file of this folder names a module that is still to be loaded, but `regist
 engines.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
@@ -35,6 +35,17 @@ class OnDemand(Generic[Named]):
         found: Named = getattr(import_module(module), attribute)
         return found
 
+
+ARCHIVE: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.saving.archive:write")
+"""The file of a release; for `Synthesis.save`."""
+
+BATCHES: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.drawing.batches:arrow_batches")
+"""Long tables as a stream of Arrow, which needs pyarrow; for `Synthesis.sample_batches`."""
+
+COMPLETION: OnDemand["Callable[..., tuple[pd.DataFrame, Collection[str]]]"] = OnDemand(
+    "synthdp.release.drawing.completing:completed_table"
+)
+"""Partial records of any form, completed; for `Synthesis.sample` with ``given``."""
 
 CHECK_QUESTIONS: OnDemand["Callable[..., None]"] = OnDemand(
     "synthdp.release.domain_learning:check_questions"

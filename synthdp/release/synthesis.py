@@ -12,16 +12,16 @@ from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.core.requests import check_rows, check_seed
 from synthdp.core.sealing import sealed
-from synthdp.data.frames.form import PLAIN_FORM, TableForm
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
-from synthdp.release.drawing.batches import arrow_reader, check_batches, drawn_blocks
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, unused_levels
 from synthdp.release.fitting import fitted_model
+from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION
 from synthdp.release.registry import as_engine, engine_named
-from synthdp.release.saving import archive
+from synthdp.release.saving.pieces import Pieces
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.stating.refitted import refitted
 from synthdp.schema.schema import Schema
@@ -56,7 +56,7 @@ class Synthesis(Answers):
         measurements: Sequence[LinearMeasurement],
         model: Model | None,
         certificate: Mapping[str, Any],
-        form: TableForm = PLAIN_FORM,
+        form: Form = PLAIN_FORM,
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
@@ -177,14 +177,25 @@ class Synthesis(Answers):
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        table, kept = drawn_table(
+        if given is None:
+            table = drawn_table(
+                self.model,
+                self._schema,
+                n_rows,
+                seed=seed,
+                text=text,
+                where=where,
+                unused=self.unused,
+            )
+            return self._form.filled(table, text=text)
+        completed_table = COMPLETION.load()
+        table, kept = completed_table(
             self.model,
             self._schema,
-            n_rows,
+            given,
             seed=seed,
             text=text,
             where=where,
-            given=given,
             unused=self.unused,
         )
         return self._form.filled(table, text=text, kept=kept)
@@ -231,18 +242,17 @@ class Synthesis(Answers):
         MissingExtraError
             If pyarrow is not installed, or the schema has fakes generated and faker is not.
         """
-        check_batches(self._schema, n_rows, offset=offset, seed=seed)
-        blocks = drawn_blocks(
+        arrow_batches = BATCHES.load()
+        return arrow_batches(
             self.model,
             self._schema,
             n_rows,
+            batch_rows,
             offset=offset,
             seed=seed,
-            text=False,
             where=where,
             unused=self.unused,
         )
-        return arrow_reader(blocks, batch_rows)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
         """The same release, to be written as another dialect says.
@@ -269,12 +279,13 @@ class Synthesis(Answers):
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        archive.write(self.pieces, path, force=force)
+        write = ARCHIVE.load()
+        write(self.pieces, path, force=force)
 
     @property
-    def pieces(self) -> archive.Pieces:
+    def pieces(self) -> Pieces:
         """What is written to its file."""
-        return archive.Pieces(
+        return Pieces(
             schema=self._schema,
             measurements=self._measurements,
             model=self.fitted,
@@ -315,7 +326,7 @@ class Synthesis(Answers):
         """The model if there is one already."""
         return self._fitted or self.__dict__.get("model")
 
-    def in_form(self, form: TableForm) -> Self:
+    def in_form(self, form: Form) -> Self:
         """The same release, with tables drawn in some form."""
         return self._with(form=form)
 

@@ -19,12 +19,12 @@ from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
-from synthdp.data.frames.form import PLAIN_FORM
 from synthdp.data.tables import open_table
 from synthdp.linked import linked_archive
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.histories.loading import load as load_any
 from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
 from synthdp.schema.dialect import Dialect

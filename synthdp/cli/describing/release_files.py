@@ -7,7 +7,7 @@ import numpy as np
 
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
-from synthdp.release.saving.archive import Pieces
+from synthdp.release.saving.pieces import Pieces
 from synthdp.report.texts.listing import table, wrapped
 
 _HEADER = ("measured", "cells", "sigma", "merged levels")

@@ -45,7 +45,3 @@ def form_of(
     are public; ``columns`` are those of the released schema, and dtypes say no more than they do.
     """
     return TableForm(PANDAS if container is None else container, released_dtypes(dtypes, columns))
-
-
-PLAIN_FORM = TableForm()
-"""Data frames of pandas, with dtypes by the schema."""

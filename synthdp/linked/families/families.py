@@ -21,6 +21,7 @@ from synthdp.linked.families.given_tables import GivenTable
 from synthdp.linked.families.quotas import Quotas
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import View
+from synthdp.release.drawing.completing import completed_table
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.schema.schema import Schema
 
@@ -77,7 +78,10 @@ def drawn_roots(
     """Rows of the root; ``given`` are some of its columns, by the names of the view."""
     schema = view.schema
     assert schema is not None
-    frame, _ = drawn_table(model, schema, n_roots, seed=seed, text=text, where=None, given=given)
+    if given is None:
+        frame = drawn_table(model, schema, n_roots, seed=seed, text=text)
+    else:
+        frame, _ = completed_table(model, schema, given, seed=seed, text=text)
     codes = dict(zip(schema.names, encode(frame, schema).columns, strict=True))
     own = _own_columns(view, frame)
     places = np.arange(len(frame))

@@ -9,7 +9,7 @@ from synthdp.linked.histories.history_package import is_history
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_journal import linked_release_of
 from synthdp.linked.linked_synthesis import LinkedSynthesis
-from synthdp.release import loading
+from synthdp.release import loading, rescuing
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.learnt_domain import LearntDomain
@@ -53,7 +53,7 @@ def from_journal(
 ) -> Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain:
     """Make a release of the answers in a journal, without its run and without records.
 
-    All is as in `synthdp.release.loading.from_journal`, and raises the same errors.
+    All is as in `synthdp.release.rescuing.from_journal`, and raises the same errors.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def from_journal(
         Of linked tables all views of which a marginal was measured. Each is fitted by itself when
         it is needed, and not told what the views before it say of the rows that its own hang on.
     """
-    kept = loading.private_answers(path)
+    kept = rescuing.private_answers(path)
     if not kept.is_linked:
-        return loading.rescued(kept, loading.release_of, budget=budget, unchecked=unchecked)
+        return rescuing.rescued(kept, rescuing.release_of, budget=budget, unchecked=unchecked)
     return _of_its_kind(
-        loading.rescued(kept, linked_release_of, budget=budget, unchecked=unchecked)
+        rescuing.rescued(kept, linked_release_of, budget=budget, unchecked=unchecked)
     )
 
 

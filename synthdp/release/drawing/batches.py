@@ -88,14 +88,13 @@ def drawn_blocks(
     def drawn(block: int) -> pd.DataFrame:
         start = block * BLOCK_ROWS
         seeds = np.random.SeedSequence(entropy, spawn_key=(block,))
-        table, _ = drawn_table(
+        table = drawn_table(
             model,
             schema,
             BLOCK_ROWS if n_rows else 0,
             seed=seeds,
             text=text,
             where=where,
-            given=None,
             unused=unused,
             categories=not text,
             after=start,
@@ -123,7 +122,35 @@ def drawn_blocks(
                 future.cancel()
 
 
-def arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
+def arrow_batches(
+    model: Model,
+    schema: Schema,
+    n_rows: int,
+    batch_rows: int,
+    *,
+    offset: int,
+    seed: int | None,
+    where: Mapping[str, object] | None,
+    unused: Unused,
+) -> Any:
+    """Rows of a seed as a `pyarrow.RecordBatchReader`; parameters and errors are those of
+    `synthdp.release.synthesis.Synthesis.sample_batches`.
+    """
+    check_batches(schema, n_rows, offset=offset, seed=seed)
+    blocks = drawn_blocks(
+        model,
+        schema,
+        n_rows,
+        offset=offset,
+        seed=seed,
+        text=False,
+        where=where,
+        unused=unused,
+    )
+    return _arrow_reader(blocks, batch_rows)
+
+
+def _arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
     """A `pyarrow.RecordBatchReader` over frames, in batches of ``batch_rows``; categories become
     texts.
     """

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from math import inf, isfinite
 from os import PathLike
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.release.saving.arrays import from_npy, to_npy
 from synthdp.release.saving.members import MAX_RATIO, Folder, Members, open_members, write_members
+from synthdp.release.saving.pieces import Pieces
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.schema.schema import Schema
 
@@ -52,22 +52,6 @@ _MAX_TABLES = 2**29
 """Tables of a model may take 512 MiB, whatever the file's size is, or `MAX_RATIO` times that size:
 those of 10 million cells, the most that ``auto`` fits, take 320 MB.
 """
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Pieces:
-    """What a file holds: everything that was released, and the model if there is one.
-
-    ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member.
-    """
-
-    schema: Schema
-    measurements: Sequence[LinearMeasurement]
-    model: Model | None
-    certificate: Mapping[str, object]
-    origin: Mapping[str, object] = field(default_factory=dict)
-    dtypes: Mapping[str, object] = field(default_factory=dict)
 
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:

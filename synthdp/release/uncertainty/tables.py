@@ -126,6 +126,4 @@ class ReplicateTables:
         self, schema: Schema, model: Model, seed: int, *, text: bool = False
     ) -> pd.DataFrame:
         unused = {name: code for name, code in self._unused.items() if name in schema.names}
-        return drawn_table(
-            model, schema, self.n_rows, seed=seed, text=text, where=None, given=None, unused=unused
-        )[0]
+        return drawn_table(model, schema, self.n_rows, seed=seed, text=text, unused=unused)

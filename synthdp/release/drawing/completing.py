@@ -1,0 +1,89 @@
+"""From a model, a schema and partial records to a table of whole ones."""
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.data.codes.decoding import decode
+from synthdp.inference.arrays import Codes
+from synthdp.inference.complete_where import complete_where
+from synthdp.inference.model import Model
+from synthdp.release.drawing.draw import Shares, drawn_codes, seeds_of
+from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
+from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn
+from synthdp.schema.columns.column import code_dtype
+from synthdp.schema.schema import Schema, narrowed_schema
+
+
+def completed_table(
+    model: Model,
+    schema: Schema,
+    given: object,
+    *,
+    seed: int | np.random.SeedSequence | None,
+    text: bool,
+    where: Mapping[str, object] | None = None,
+    unused: Unused = MappingProxyType({}),
+) -> tuple[pd.DataFrame, Collection[str]]:
+    """Partial records with what a model draws for the rest, and the names of the columns that were
+    given.
+
+    Parameters are those of `drawn_table`, parameters and errors those of
+    `synthdp.release.synthesis.Synthesis.sample`.
+    """
+    schema, wanted = narrowed_schema(schema, {} if where is None else where)
+    wanted = narrowed_to_used(wanted, unused)
+    sampling, decoding, generating = seeds_of(seed)
+    rows = given_rows(given, schema)
+    codes = _completed(model, rows, wanted, sampling, unused)
+    drawn = _decoded(codes, rows, np.random.default_rng(decoding), text=text)
+    table = with_given(drawn, rows, text=text)
+    stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
+    completed = schema.generated.completed(table, seed=generating, stated=stated, text=text)
+    return completed, rows.frame.columns
+
+
+def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused: Unused) -> Codes:
+    """Codes of completed records, inside a slice if there is one: those with the same given columns
+    together.
+    """
+    codes = given.codes()
+    if both := codes.keys() & wanted.keys():
+        way_out = "where it stays as it is; leave it out of one"
+        raise ParameterError(f"where: column {min(both)!r} is in given, {way_out}")
+    columns = [np.zeros(len(given.frame), code_dtype(size)) for size in model.domain.shape]
+    for number, (names, rows) in enumerate(given.alike(given.modelled)):
+        known = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
+        if not known:
+            drawn = drawn_codes(model, rows.size, wanted, seed + number, unused)
+        elif wanted:
+            drawn = complete_where(model, known, wanted, seed=seed + number)
+        else:
+            drawn = model.complete(known, seed=seed + number)
+        still_open = {name: code for name, code in unused.items() if name not in known}
+        drawn = redrawn(model, drawn, still_open, seed=seed + number)
+        for column, part in zip(columns, drawn, strict=True):
+            column[rows] = part
+    return tuple(columns)
+
+
+def _decoded(
+    codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: bool
+) -> pd.DataFrame:
+    """Values for the codes of completed records, such that checks hold for what is given of them."""
+    numbers, groups = given.numbers(), given.alike(given.numbers())
+    pieces = []
+    for names, rows in groups:
+        known = {name: numbers[name][rows] for name in names}
+        pieces.append(
+            decode([column[rows] for column in codes], given.schema, rng, text=text, given=known)
+        )
+    order = np.argsort(np.concatenate([rows for _, rows in groups]))
+    return (
+        pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True)
+        if len(pieces) > 1
+        else pieces[0]
+    )

@@ -1,0 +1,157 @@
+"""Making a release of the journal of a run that nobody goes on with."""
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import TypeVar
+
+from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.learning.filling import UnreadCount
+from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
+from synthdp.release.keeping.run_identity import RunIdentity, now
+from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
+from synthdp.release.registry import engine_named
+from synthdp.release.stating.run_facts import RunFacts
+from synthdp.release.synthesis import Synthesis
+
+Released = TypeVar("Released")
+
+
+def from_journal(
+    path: str | PathLike[str],
+    *,
+    budget: Budget | str | PathLike[str] | None = None,
+    unchecked: bool = False,
+) -> Synthesis | LearntDomain:
+    """Make a release of the answers in a journal, without its run and without records.
+
+    For a journal that no run can go on from any more, as the software has changed since, or the
+    records are gone. All of it was paid for, so this is post-processing.
+
+    Parameters
+    ----------
+    path
+        The journal; it stays as it is.
+    budget
+        The budget that its run was charged to, where it is not any more where the journal says. It
+        is asked whether another copy of the journal became another release, and notes that this one
+        does.
+    unchecked
+        Do without asking it. The certificate then says what both releases would mean together.
+
+    Returns
+    -------
+    Synthesis, or LearntDomain
+        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate
+        of all that was charged for; its ``complete`` says whether the run came to its end. If none
+        was measured yet, the columns that were learnt.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no
+        marginal and no column that was learnt to its end.
+    PrivacyError
+        If its noise can be predicted, other answers of its run were released, or its budget is not
+        there to be asked.
+    """
+    return rescued(private_answers(path), release_of, budget=budget, unchecked=unchecked)
+
+
+def rescued(
+    kept: KeptAnswers,
+    make: Callable[[KeptAnswers, RunIdentity], Released],
+    *,
+    budget: Budget | str | PathLike[str] | None,
+    unchecked: bool,
+) -> Released:
+    """What is made of the answers in a journal, if the budgets that its run is charged to allow for
+    it.
+
+    Raises as `from_journal`.
+    """
+    given = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
+    asked = [] if unchecked else [_budget_of(kept, each, given) for each in kept.budgets]
+    asked += [given] if given is not None and not asked else []
+    identity = RunIdentity(
+        run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked)
+    )
+    found = make(kept, identity)  # before the budget is told: of some journals nothing can be made
+    for each in asked:
+        each.rescue(kept.run, kept.hashes, kept.path)
+    return found
+
+
+def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None) -> Budget:
+    """A budget that a journal names: the one that was given if it is that, else where the journal
+    says.
+    """
+    if given is not None and given.first == named["first"]:
+        return given
+    way_out = "name it with --budget (in Python budget=), or do without it by --unchecked (unchecked=True)"
+    try:
+        found = Budget(named["path"])
+    except DataFileError:
+        raise PrivacyError(
+            f"journal {kept.path!r}: its run is charged to budget {named['path']!r}, which cannot be read there, so "
+            f"that nobody knows whether another copy of the journal was released; {way_out}"
+        ) from None
+    if found.first != named["first"]:
+        raise PrivacyError(
+            f"journal {kept.path!r}: the budget that its run is charged to is not at {named['path']!r} any more, but "
+            f"another one; {way_out}"
+        )
+    return found
+
+
+def private_answers(path: str | PathLike[str]) -> KeptAnswers:
+    """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be
+    predicted.
+    """
+    kept = KeptAnswers.of(path)
+    if kept.header["settings"].get("randomness") != SystemRandomness().description:
+        raise PrivacyError(
+            f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it"
+        )
+    return kept
+
+
+def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDomain:
+    """What `from_journal` makes of the answers about one table; raises as it does."""
+    try:
+        facts, ledger = (
+            RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload),
+            kept.ledger(),
+        )
+        learnt = [learnt_in(note) for note in kept.notes]
+        found = {column.name: column for column, _ in learnt}
+        findings = [caution for _, caution in learnt if caution]
+        closed = closed_so_far(facts.schema, found)
+        schema = None if closed.is_open else facts.schema.closed(found)
+        measured: list[LinearMeasurement] = []
+        unread: dict[str, UnreadCount] = {}
+        if schema is not None:
+            measured, unread = kept.measurements(schema, schema.with_unread_places().domain)
+        certificate = facts.certificate(
+            ledger=ledger,
+            randomness=SystemRandomness(),
+            engine=engine_named("auto"),
+            learnt=found,
+            run=identity.to_dict(),
+            findings=findings,
+            schema=schema,
+            measurements=measured,
+            unread=unread,
+        )
+    except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
+        kept.refuse(NO_RUN)
+    if schema is not None and measured:
+        certificate |= {"complete": kept.has_ended}
+        return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
+    if not found:
+        kept.refuse(
+            "it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it"
+        )
+    return LearntDomain(closed, certificate)

@@ -1,0 +1,25 @@
+"""What the file of a release is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.inference.model import Model
+from synthdp.schema.schema import Schema
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Pieces:
+    """What a file holds: everything that was released, and the model if there is one.
+
+    ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member.
+    """
+
+    schema: Schema
+    measurements: Sequence[LinearMeasurement]
+    model: Model | None
+    certificate: Mapping[str, object]
+    origin: Mapping[str, object] = field(default_factory=dict)
+    dtypes: Mapping[str, object] = field(default_factory=dict)
