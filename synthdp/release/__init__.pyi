@@ -38,7 +38,6 @@ from synthdp.release.stating.about import MAX_TEXT as MAX_TEXT
 from synthdp.release.stating.about import read_about as read_about
 from synthdp.release.stating.certificate import NOT_COVERED as NOT_COVERED
 from synthdp.release.stating.certificate import SCHEMA_FILE as SCHEMA_FILE
-from synthdp.release.stating.certificate import UNKNOWN_ROWS as UNKNOWN_ROWS
 from synthdp.release.stating.certificate import advised_delta as advised_delta
 from synthdp.release.stating.certificate import cautions as cautions
 from synthdp.release.stating.certificate import privacy_certificate as privacy_certificate
@@ -46,6 +45,7 @@ from synthdp.release.stating.deployment_record import deployment_record as deplo
 from synthdp.release.stating.deployment_record import next_tier as next_tier
 from synthdp.release.stating.dp_events import dp_events as dp_events
 from synthdp.release.stating.dp_events import event_tree as event_tree
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS as UNKNOWN_ROWS
 from synthdp.release.stating.meaning import Protection as Protection
 from synthdp.release.stating.meaning import protection_of as protection_of
 from synthdp.release.stating.meaning import stated_meaning as stated_meaning

@@ -16,7 +16,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.fitting import check_rules, fitted_model
 from synthdp.release.registry import engine_named
-from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
+from synthdp.release.stating.fit_facts import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import as_schema

@@ -14,7 +14,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.registry import as_engine, engine_named
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates

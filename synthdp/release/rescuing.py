@@ -15,6 +15,7 @@ from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
 from synthdp.release.registry import engine_named
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.synthesis import Synthesis
+from synthdp.schema.public_files import schema_in
 
 Released = TypeVar("Released")
 
@@ -121,10 +122,9 @@ def private_answers(path: str | PathLike[str]) -> KeptAnswers:
 def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDomain:
     """What `from_journal` makes of the answers about one table; raises as it does."""
     try:
-        facts, ledger = (
-            RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload),
-            kept.ledger(),
-        )
+        stated = kept.header["facts"]
+        declared = RunFacts.from_dict(stated, schema_in(stated["schema"], None))
+        facts, ledger = declared.with_workload(kept.workload), kept.ledger()
         learnt = [learnt_in(note) for note in kept.notes]
         found = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]

@@ -22,8 +22,7 @@ from synthdp.release.fitting import fitted_model
 from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving.pieces import Pieces
-from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
-from synthdp.release.stating.refitted import refitted
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
 from synthdp.schema.schema import Schema
 
 

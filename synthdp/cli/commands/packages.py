@@ -38,7 +38,7 @@ from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
 from synthdp.linked.package.package import Package, is_package
 from synthdp.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.stating.about import read_about
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 
 DESCRIPTION = "datapackage.json"
 """The name of the description in every folder that is written."""

@@ -26,7 +26,7 @@ from synthdp.linked.histories.loading import load as load_any
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
-from synthdp.release.stating.certificate import fit_cautions
+from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.rules.conditions import CONDITIONS
 

@@ -26,7 +26,7 @@ from synthdp.data.tables import check_kind, write_frame, write_pieces, write_row
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.open_schema import OpenSchema

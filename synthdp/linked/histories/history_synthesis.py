@@ -13,7 +13,7 @@ from synthdp.core.requests import check_seed
 from synthdp.linked.histories.history_package import PERSONS, ROWS
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.qualified import OTHER
-from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.words.headers import listed
 

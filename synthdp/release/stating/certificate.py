@@ -1,43 +1,32 @@
 """The certificate: what a release must say about its guarantee [NIST SP 800-226]."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from math import floor, log10
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.version import __version__
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
-from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.stating.fit_facts import FORMAT
 from synthdp.release.stating.meaning import Protection, stated_meaning
 from synthdp.release.stating.software import versions
 from synthdp.release.stating.words import THEOREMS, unit_in_words
-from synthdp.schema.columns.column import Column
-from synthdp.schema.schema import Schema
 
 SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
 """JSON Schema (draft 2020-12) of every certificate that this version writes."""
-
-FORMAT = "synthdp-certificate/2"
-"""Stands in every certificate; another number is another ``certificate.schema.json``."""
 
 NOT_COVERED = (
     "the time a run takes and the memory it uses, which depend on the records",
     "the computer and its operating system: whoever controls them sees the records",
     "anything the schema declares: declared levels and bounds are taken to be public knowledge",
     "other releases about the same people: their losses add up unless they share one budget",
-)
-UNKNOWN_ROWS = (
-    "noise hides how many records there are, and most of what is in them: "
-    "the budget is too small, or they are too few"
 )
 _MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
@@ -214,53 +203,6 @@ def _shortest(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def fit_facts(
-    schema: Schema,
-    engine: Estimator,
-    model: Model | None,
-    *,
-    derived: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> dict[str, object]:
-    """What a certificate says of software, engine, fit and schema, as plain JSON values.
-
-    ``derived`` names, for each column that was not fully declared, what was derived under the
-    budget.
-    """
-    columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
-    made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
-    return {
-        "software": f"synthdp {__version__}",
-        "engine": {"name": engine.name, **_fit_status(model)},
-        "complete": model is not None,
-        "schema": {"sha256": schema.fingerprint, "columns": columns}
-        | ({"generated": made_up} if made_up else {}),
-        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
-    }
-
-
-def _fit_status(model: Model | None) -> dict[str, object]:
-    """How the fit ended, and which engine was chosen if that was left open."""
-    if model is None:
-        return {}
-    status = asdict(model.status)
-    del status["caution"]  # it is among the certificate's
-    return status | ({"choice": model.choice} if model.choice else {})
-
-
-def fit_cautions(model: Model | None) -> list[str]:
-    """What users should know of a fit that did not end as its engine's do, and of what its recipe
-    left out.
-    """
-    if model is None:
-        return []
-    return [*([model.status.caution] if model.status.caution else []), *model.cautions]
-
-
-def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
-    """What users should know of a number of records that noise hides."""
-    return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
-
-
 def unfinished_facts() -> dict[str, object]:
     """What a certificate says of a run that ended before its schema was known."""
     return {"software": f"synthdp {__version__}", "complete": False}
@@ -278,11 +220,3 @@ def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:
     """Name, source and public parameters of a recipe."""
     parameters = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}  # type: ignore[arg-type]
     return {"name": mechanism.name, "reference": mechanism.reference, "parameters": parameters}
-
-
-def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:
-    """What a certificate says of one column."""
-    facts = {"name": column.name, "type": column.field()["type"], "n_levels": column.size}
-    return facts | (
-        {"domain": "derived", "derived": list(derived)} if derived else {"domain": "declared"}
-    )

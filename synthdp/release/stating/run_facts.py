@@ -14,15 +14,9 @@ from synthdp.learning.filling import UnreadCount
 from synthdp.learning.unread import levels_without_records, unread_cautions, unread_facts
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.release.stating.certificate import (
-    count_cautions,
-    fit_cautions,
-    fit_facts,
-    privacy_certificate,
-    unfinished_facts,
-)
+from synthdp.release.stating.certificate import privacy_certificate, unfinished_facts
+from synthdp.release.stating.fit_facts import count_cautions, fit_cautions, fit_facts
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import schema_in
 from synthdp.schema.schema import Schema
 
 
@@ -46,14 +40,14 @@ class RunFacts:
     public: Mapping[str, Any]
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """What `to_dict` wrote; raises `SchemaError`, `LookupError`, `TypeError` or `ValueError` if
-        it is no such.
+    def from_dict(cls, content: Mapping[str, Any], schema: OpenSchema) -> Self:
+        """What `to_dict` wrote, with the schema that is in it; raises `LookupError`, `TypeError` or
+        `ValueError` if it is no such.
         """
         share, public = content["domain_share"], content["public"]
         if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
             raise ValueError("not the facts of a run")
-        return cls(schema=schema_in(content["schema"], None), domain_share=share, public=public)
+        return cls(schema=schema, domain_share=share, public=public)
 
     def to_dict(self) -> dict[str, Any]:
         """These facts as plain JSON values."""
