@@ -41,7 +41,6 @@ from synthdp.schema.made_up.empty_cells import filled_cells as filled_cells
 from synthdp.schema.made_up.fake_column import FAKES as FAKES
 from synthdp.schema.made_up.fake_column import POOL_TEXTS as POOL_TEXTS
 from synthdp.schema.made_up.fake_column import FakeColumn as FakeColumn
-from synthdp.schema.made_up.generated_fields import GENERATED_KINDS as GENERATED_KINDS
 from synthdp.schema.made_up.id_column import IdColumn as IdColumn
 from synthdp.schema.made_up.id_column import uuids as uuids
 from synthdp.schema.made_up.pattern import Pattern as Pattern
@@ -56,6 +55,7 @@ from synthdp.schema.rules.search import rows_of as rows_of
 from synthdp.schema.rules.simplex import point_between as point_between
 from synthdp.schema.rules.system import System as System
 from synthdp.schema.schema import Schema as Schema
+from synthdp.schema.types import GENERATED_KINDS as GENERATED_KINDS
 from synthdp.schema.words.dtypes import dtypes_in as dtypes_in
 from synthdp.schema.words.dtypes import kinds_of as kinds_of
 from synthdp.schema.words.dtypes import plain_kinds as plain_kinds

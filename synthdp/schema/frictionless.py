@@ -15,8 +15,7 @@ from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.field import Field, texts_in
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.keys import check_field_keys, check_schema_keys, within_levels
-from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
-from synthdp.schema.types import TYPES, is_type, type_named
+from synthdp.schema.types import GENERATED_KINDS, TYPES, is_type, type_named
 from synthdp.schema.words.texts import checked_name, refuse
 
 FREE_TEXT_TYPES = ("text", "free text", "freetext", "free_text")
@@ -99,5 +98,5 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
         problem = "is not filled in" if kind is None else f"{kind!r} is not supported"
         made_up = f"or, for values that are generated, {', '.join(GENERATED_KINDS)}"
         refuse(name, f"the type {problem}; use one of {', '.join(TYPES)}; {made_up}")
-    column: Column = type_named(kind).parse(Field(field, missing_values))
+    column: Column = type_named(str(kind)).parse(Field(field, missing_values))
     return column

@@ -10,9 +10,8 @@ from synthdp.core.errors import SchemaError
 from synthdp.schema.dialect import PRESETS
 from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
 from synthdp.schema.keys import OWN, check_field_keys
-from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
 from synthdp.schema.open_parts import derivable
-from synthdp.schema.types import TYPES
+from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import meant_key, refuse
 
@@ -113,7 +112,7 @@ def _label(kind: Any) -> Any:
 def _field(name: str, kind: Any) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
     label = _label(kind)
-    if label not in GENERATED_KINDS:
+    if not is_generated(label):
         check_field_keys(name, given)
     if isinstance(label, int | float) and not isinstance(label, bool):
         way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
@@ -142,7 +141,7 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     own = field.get("synthdp", {})
     field = _without_empty_lists(field)
     well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
-    if well_formed and label not in GENERATED_KINDS and "derive" not in own and derivable(field):
+    if well_formed and not is_generated(label) and "derive" not in own and derivable(field):
         field["synthdp"] = dict(own) | {"derive": True}
     return field
 

@@ -15,10 +15,10 @@ from synthdp.core.files.json_files import load_json
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.frictionless import parse_schema
+from synthdp.schema.generated_fields import without_generated
 from synthdp.schema.keys import within_levels
 from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
-from synthdp.schema.made_up.generated_fields import without_generated
 from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_rules import check_names as check_rule_names

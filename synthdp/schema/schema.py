@@ -22,8 +22,8 @@ from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
 from synthdp.schema.draft import draft_from_frame
 from synthdp.schema.frictionless import parse_schema
+from synthdp.schema.generated_fields import without_generated
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
-from synthdp.schema.made_up.generated_fields import without_generated
 from synthdp.schema.rules.checks import with_exact_decimals
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.schema.rules.rules import Rule, parse_rules, relations_in, system_of

@@ -1,13 +1,15 @@
-"""The types of columns by the names that fields have for them. What a name stands for is loaded when
-it is asked for: whoever reads a schema of texts and numbers needs no calendar.
+"""The types of columns by the names that fields have for them, those of values that are made up, too.
+What a name stands for is loaded when it is asked for: whoever reads a schema of texts and numbers
+needs no calendar.
 """
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synthdp.schema.columns.column import Column
+    from synthdp.schema.made_up.generated_column import GeneratedColumn
 
 TYPES = {
     "string": "synthdp.schema.columns.categorical:CategoricalColumn",
@@ -20,15 +22,44 @@ TYPES = {
 }
 """A module and a class each; in the order in which messages list them."""
 
+_FAKES = "synthdp.schema.made_up.fake_column:FakeColumn"
+
+GENERATED_KINDS = {
+    "id": "synthdp.schema.made_up.id_column:IdColumn",
+    "name": _FAKES,
+    "first_name": _FAKES,
+    "last_name": _FAKES,
+    "email": _FAKES,
+    "phone": _FAKES,
+    "address": _FAKES,
+    "company": _FAKES,
+}
+"""The same of columns whose values are made up for the output."""
+
 
 def is_type(name: object) -> bool:
     """Whether it is the name of a type."""
     return isinstance(name, str) and name in TYPES
 
 
-@cache
+def is_generated(name: object) -> bool:
+    """Whether it is the name of a kind of columns whose values are made up."""
+    return isinstance(name, str) and name in GENERATED_KINDS
+
+
 def type_named(name: str) -> "type[Column]":
     """The class of the columns of a type; it is one of `TYPES`."""
-    module, _, class_ = TYPES[name].partition(":")
-    found: type[Column] = getattr(import_module(module), class_)
+    found: type[Column] = _loaded(TYPES[name])
     return found
+
+
+def generated_kind(name: str) -> "type[GeneratedColumn]":
+    """The class of the columns of a kind that is made up; it is one of `GENERATED_KINDS`."""
+    found: type[GeneratedColumn] = _loaded(GENERATED_KINDS[name])
+    return found
+
+
+@cache
+def _loaded(name: str) -> Any:
+    module, _, class_ = name.partition(":")
+    return getattr(import_module(module), class_)

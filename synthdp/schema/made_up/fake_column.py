@@ -1,9 +1,9 @@
 """Fakes: plausible names, mail addresses, telephone numbers and the like, of nobody."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 import pandas as pd
@@ -57,6 +57,22 @@ class FakeColumn(GeneratedColumn):
                 self.name,
                 f"synthdp.locale is {self.locale!r}; write language and country, such as 'de_DE'",
             )
+
+    @classmethod
+    def settings(cls) -> Mapping[str, Sequence[str]]:
+        """Language and country."""
+        return {"locale": ("language", "lang", "country", "region")}
+
+    @classmethod
+    def parse(cls, name: str, kind: str, type_: str, given: Mapping[str, Any]) -> Self:  # noqa: ARG003
+        """Fakes of the kind."""
+        return cls(name=name, fake=kind, **given)
+
+    @classmethod
+    def check_type(cls, name: str, kind: str, type_: object) -> None:
+        """Refuse all types but texts."""
+        if type_ not in (kind, "string"):
+            refuse(name, f"its values are texts, but its type is {type_!r}; make it string")
 
     @property
     def kind(self) -> str:

@@ -1,7 +1,7 @@
 """What all columns have in common whose values are generated."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from zlib import crc32
@@ -38,6 +38,23 @@ class GeneratedColumn(ABC):
 
     def __post_init__(self) -> None:
         check_words(self.name, self.title, self.description)
+
+    @classmethod
+    @abstractmethod
+    def settings(cls) -> Mapping[str, Sequence[str]]:
+        """What a field can say of how values are made, and what else each of that is called."""
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, name: str, kind: str, type_: str, given: Mapping[str, Any]) -> Self:
+        """The column that a field declares, with what it says in `settings` and for people.
+
+        Its type is its kind again where the field says nothing else.
+        """
+
+    @classmethod  # noqa: B027 (of ids `parse` checks it)
+    def check_type(cls, name: str, kind: str, type_: object) -> None:
+        """Refuse a type that values of a kind have not."""
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
 """Ids: numbers in sequence, by a pattern or as they are, or UUIDs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, final
 
@@ -90,6 +90,27 @@ class IdColumn(GeneratedColumn):
             refuse(
                 self.name, "synthdp.per names the column itself; name other columns of the output"
             )
+
+    @classmethod
+    def settings(cls) -> Mapping[str, Sequence[str]]:
+        """How ids are written, where they begin, and within what they are numbered."""
+        return {
+            "pattern": ("prefix", "template", "mask"),
+            "start": ("first", "begin", "startat"),
+            "per": ("within", "groupby", "group"),
+        }
+
+    @classmethod
+    def parse(cls, name: str, kind: str, type_: Any, given: Mapping[str, Any]) -> Self:
+        """Ids are integers, or texts by a pattern, unless the field says a type."""
+        per = given.get("per", ())
+        if isinstance(per, str):
+            per = (per,)
+        elif not isinstance(per, Sequence) or not all(isinstance(other, str) for other in per):
+            refuse(name, f"synthdp.per is {per!r}; give the name of a column, or a list of names")
+        if type_ == kind:
+            type_ = "integer" if "pattern" not in given else "string"
+        return cls(name=name, type=type_, **{**given, "per": per})
 
     @property
     def kind(self) -> str:

@@ -11,29 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.core.errors import SchemaError
-from synthdp.schema.made_up.fake_column import FAKES, FakeColumn
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.made_up.generated_column import GeneratedColumn
-from synthdp.schema.made_up.id_column import IdColumn
+from synthdp.schema.types import GENERATED_KINDS, generated_kind, is_generated
 from synthdp.schema.words.texts import checked_name, meant_key, refuse
 
-ID = "id"
-GENERATED_KINDS = (ID, *FAKES)
-"""Kinds of columns whose values are generated."""
-
-_SETTINGS = {ID: ("pattern", "start", "per")} | dict.fromkeys(FAKES, ("locale",))
 _OF_READING = ("format", "categories", "missingValues", "trueValues", "falseValues")
 _OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
 """Keys that say how values are read."""
 _OF_ANY = ("name", "type", "title", "description", "constraints", "synthdp", "example", "rdfType")
 """Keys that any field of Frictionless may have."""
-_ALSO_CALLED = {
-    "pattern": ("prefix", "template", "mask"),
-    "start": ("first", "begin", "startat"),
-    "per": ("within", "groupby", "group"),
-    "locale": ("language", "lang", "country", "region"),
-}
-"""The settings, and what else they are called."""
 
 
 def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Generated]:
@@ -83,7 +70,7 @@ def _kind(field: Any) -> Any:
     """The kind of values that are generated; None if a field is not one of these."""
     if not isinstance(field, Mapping):
         return None
-    if field.get("type") in GENERATED_KINDS:
+    if is_generated(field.get("type")):
         return field["type"]
     own = field.get("synthdp")
     return own.get("kind") if isinstance(own, Mapping) else None
@@ -91,7 +78,7 @@ def _kind(field: Any) -> Any:
 
 def _column(field: Mapping[str, Any]) -> GeneratedColumn:
     name, kind, own = checked_name(field.get("name")), _kind(field), field.get("synthdp") or {}
-    if kind not in GENERATED_KINDS:
+    if not is_generated(kind):
         refuse(name, f"synthdp.kind is {kind!r}; use one of {', '.join(GENERATED_KINDS)}")
     if not isinstance(own, Mapping):
         refuse(name, f"synthdp is {own!r}; write an object in braces")
@@ -99,45 +86,32 @@ def _column(field: Mapping[str, Any]) -> GeneratedColumn:
         refuse(
             name, f"its type is {kind!r} but synthdp.kind is {own['kind']!r}; remove one of them"
         )
+    made_up = generated_kind(kind)
     _check_keys(name, kind, field, own)
     settings = {
         key: place[key]
         for place in (field, own)
-        for key in _SETTINGS[kind]
+        for key in made_up.settings()
         if place.get(key) is not None
     }
     settings |= {key: field[key] for key in ("title", "description") if field.get(key) is not None}
-    column = (
-        _id(name, field.get("type", ID), settings)
-        if kind == ID
-        else FakeColumn(name=name, fake=kind, **settings)
-    )
+    column = made_up.parse(name, kind, field.get("type", kind), settings)
     _check_constraints(column, field.get("constraints") or {})
     return column
 
 
-def _id(name: str, type_: Any, settings: dict[str, Any]) -> IdColumn:
-    if isinstance(per := settings.get("per", ()), str):
-        settings["per"] = (per,)
-    elif not isinstance(per, Sequence) or not all(isinstance(other, str) for other in per):
-        refuse(name, f"synthdp.per is {per!r}; give the name of a column, or a list of names")
-    if type_ == ID:
-        type_ = "integer" if "pattern" not in settings else "string"
-    return IdColumn(name=name, type=type_, **settings)
-
-
 def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse keys that could be meant for something, but would not be read."""
-    known, is_short = _SETTINGS[kind], field.get("type", kind) == kind
+    made_up, is_short = generated_kind(kind), field.get("type", kind) == kind
+    known = made_up.settings()
     for key in own:
         if key not in (*known, "kind"):
-            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            meant = meant_key(str(key), known)
             hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(known)}"
             refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; {hint}")
         if key in known and key in field:
             refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
-    if not is_short and kind != ID and field.get("type") != "string":
-        refuse(name, f"its values are texts, but its type is {field.get('type')!r}; make it string")
+    made_up.check_type(name, kind, field.get("type", kind))
     for key, value in field.items():
         if key in known and not is_short:
             refuse(
@@ -152,7 +126,7 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
         if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(
             ("x-", "$", "_")
         ):
-            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            meant = meant_key(str(key), known)
             hint = (
                 f"did you mean {meant!r}?"
                 if meant
