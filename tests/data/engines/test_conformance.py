@@ -304,6 +304,25 @@ def test_values_to_learn_from_are_those_of_memory(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_required_values_in_the_first_bin_that_could_be_are_not_taken_for_missing_ones(engine):
+    field = {
+        "name": "age",
+        "type": "integer",
+        "constraints": {"minimum": 0, "required": True},
+        "synthdp": {"derive": ["bounds"]},
+    }
+    schema = OpenSchema.from_dict({"fields": [field]})
+    people = pl.DataFrame({"age": [1, 2, 3, 40, None]})
+    held, remote = (
+        held_rows(opened(people).frame, schema).source,
+        engine_table(engine, people, schema).source,
+    )
+    grid, starts = Grid(column="age"), np.array([0, 3])
+    assert held.histogram(grid, starts).tolist() == [1, 0, 2, 2]
+    assert remote.histogram(grid, starts).tolist() == [1, 0, 2, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_cells_that_follow_each_other_begin_and_end_where_they_say(engine):
     people = pl.DataFrame({"age": [*range(10), None]})
     source = engine_table(engine, people, OpenSchema.from_kinds({"age": "integer"})).source

@@ -70,7 +70,9 @@ def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     if form_of(column, held) == "text":
         words = sorted(set(map(plain_text, column.missing_values)))
         return held.is_missing | held.values.is_in(words) if words else held.is_missing
-    return code_of(column.template, held) == int(column.template.missing_code)
+    # of a required column as it was declared, what is missing has the code of the first level
+    reader = column.template.with_unread_place()
+    return code_of(reader, held) >= reader.n_levels
 
 
 def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
