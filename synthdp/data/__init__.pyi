@@ -44,6 +44,7 @@ from synthdp.data.records.held_table import HeldTableReader as HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource as PlacedSource
 from synthdp.data.records.unit_rows import UnitRows as UnitRows
 from synthdp.data.records.vocabulary import Vocabulary as Vocabulary
+from synthdp.data.rows import GivenTable as GivenTable
 from synthdp.data.rows import engine_frame as engine_frame
 from synthdp.data.rows import opened_here as opened_here
 from synthdp.data.rows import rows_of as rows_of

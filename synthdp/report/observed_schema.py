@@ -15,6 +15,7 @@ from synthdp.data.rows import whole_frame
 from synthdp.release.saving.archive import read_schema
 from synthdp.report.metrics.read_table import check_header
 from synthdp.schema.schema import Schema
+from synthdp.schema.words.dtypes import kind_said
 
 MAX_LEVELS, MAX_BINS = 100, 32
 """Texts get at most so many levels, the most frequent ones; numbers so many bins of about as many
@@ -80,6 +81,8 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
 
 def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
     values = series.dropna()
+    if kind_said(values.dtype) == "time":
+        values = values.map(str)
     if _is_text(values):
         counts = values.map(str).value_counts()  # each text is looked at once
         counts = (
@@ -88,7 +91,10 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
             .sort_values(ascending=False, kind="stable")
         )
         counts = counts[counts.index != ""]
-        values = _typed(pd.Series(counts.index, dtype=object))
+        texts = pd.Series(counts.index, dtype=object)
+        if texts.str.fullmatch(r"\d\d:\d\d(:\d\d(\.\d+)?)?").all() and not texts.empty:
+            return _time_field(name, texts)
+        values = _typed(texts)
         if values.dtype == object and not values.empty:
             return _text_field(name, counts)
         values = values.repeat(counts.to_numpy())
@@ -159,6 +165,11 @@ def _numeric_field(
         )
         return kind | {"constraints": limits}
     return kind | {"synthdp": {"edges": [int(edge) if whole else float(edge) for edge in edges]}}
+
+
+def _time_field(name: str, texts: pd.Series) -> dict[str, Any]:
+    limits = {"minimum": texts.min()[:8], "maximum": texts.max()[:8]}
+    return {"name": name, "type": "time", "constraints": limits}
 
 
 def _date_field(name: str, dates: pd.Series) -> dict[str, Any]:

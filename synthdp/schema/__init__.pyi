@@ -26,6 +26,7 @@ from synthdp.schema.columns.numeric import IntegerColumn as IntegerColumn
 from synthdp.schema.columns.numeric import NumberColumn as NumberColumn
 from synthdp.schema.columns.numeric import even_edges as even_edges
 from synthdp.schema.columns.reading import is_missing as is_missing
+from synthdp.schema.columns.times import TimeColumn as TimeColumn
 from synthdp.schema.dialect import USUAL as USUAL
 from synthdp.schema.dialect import Dialect as Dialect
 from synthdp.schema.dialect import dialect_of as dialect_of
@@ -55,7 +56,10 @@ from synthdp.schema.rules.search import rows_of as rows_of
 from synthdp.schema.rules.simplex import point_between as point_between
 from synthdp.schema.rules.system import System as System
 from synthdp.schema.schema import Schema as Schema
+from synthdp.schema.schema import narrowed_schema as narrowed_schema
 from synthdp.schema.types import GENERATED_KINDS as GENERATED_KINDS
+from synthdp.schema.types import TYPES as TYPES
+from synthdp.schema.types import type_named as type_named
 from synthdp.schema.words.dtypes import dtypes_in as dtypes_in
 from synthdp.schema.words.dtypes import kinds_of as kinds_of
 from synthdp.schema.words.dtypes import plain_kinds as plain_kinds

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.schema.keys import OWN
+from synthdp.schema.types import TYPES, type_named
 from synthdp.schema.words.dtypes import kind_said
 
 NOTE = (
@@ -20,7 +21,7 @@ NOTE = (
 """Stands in every draft; loading ignores it."""
 
 KINDS_NOTE = (
-    "Say of every column that is null what kind it is: categorical, boolean, integer, number, year, date or datetime. "
+    f"Say of every column that is null what kind it is: categorical, {', '.join(list(TYPES)[1:])}. "
     "Write ignore for free text and all else that identifies: such a column is left out. "
     "Or write id, name, email, phone or address for values that are made up and never read off the data. "
     "Check that the names are column names, and not a first record."
@@ -64,12 +65,9 @@ def draft_from_header(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _field(name: Any, kind: str | None) -> dict[str, Any]:
-    constraints: dict[str, Any] = {"required": False}
-    if kind == "string":
-        constraints["enum"] = []
-    elif kind in ("integer", "number", "date", "datetime"):
-        constraints |= {"minimum": None, "maximum": None}
-    return {"name": str(name), "type": kind, "constraints": constraints}
+    to_fill_in = {} if kind is None else type_named(kind).to_fill_in()
+    constraints = {"required": False, **to_fill_in.get("constraints", {})}
+    return {"name": str(name), "type": kind, **to_fill_in, "constraints": constraints}
 
 
 def _type_of(dtype: Any) -> str:

@@ -10,6 +10,7 @@ boolean            missing
 integer, year      bounds, bins, missing
 number             bounds, bins, decimals, missing
 date, datetime     bounds, bins, missing
+time               bounds, bins, missing
 =================  ===========================================
 
 Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the

@@ -19,6 +19,7 @@ TYPES = {
     "year": "synthdp.schema.columns.numeric:IntegerColumn",
     "date": "synthdp.schema.columns.dates:DateColumn",
     "datetime": "synthdp.schema.columns.dates:DateColumn",
+    "time": "synthdp.schema.columns.times:TimeColumn",
 }
 """A module and a class each; in the order in which messages list them."""
 

@@ -20,6 +20,7 @@ from synthdp.schema import (
     Notation,
     NumberColumn,
     PartColumn,
+    TimeColumn,
 )
 
 
@@ -85,7 +86,7 @@ NEAR_VALUES = {
         pd.Timestamp("2010-10-31 01:30", tz="UTC"),
     ],
     "moments of one zone": [dt.datetime(2010, 1, 1, tzinfo=OFFSET), dt.datetime(1960, 1, 1, tzinfo=OFFSET)],
-    "times": [dt.time(0), dt.time(1), dt.time(23, 59, 59, 999_999)],
+    "times": [dt.time(0), dt.time(1), dt.time(23, 59, 59, 999_999), dt.time(1, tzinfo=dt.UTC)],
     "durations": [dt.timedelta(0), dt.timedelta(1), pd.Timedelta.max, np.timedelta64(2**60, "s")],
     "decimals": [Decimal(0), Decimal(1), Decimal("1.0"), Decimal("1.5"), Decimal("1e22")],
     "bytes": [b"", b"a", b" a", b"a\0", b"a\0b", b"\xff", b"1", bytes(16), bytes(range(16)), b"\xed\xa0\x80"],
@@ -181,6 +182,11 @@ COLUMNS = [
     CategoricalColumn(
         name="x", levels=(1,), type="integer", other=0, merged=Merged(levels=(2, 3), weights=(1, 1))
     ),
+    TimeColumn(name="x", minimum=dt.time(0), maximum=dt.time(23, 59, 59), bins=24),
+    TimeColumn(
+        name="x", minimum=dt.time(1), maximum=dt.time(5), format="any", missing_values=("", "00:00")
+    ),
+    TimeColumn(name="x", edges=(dt.time(0), dt.time(1), dt.time(12)), format="%H%M", required=True),
     PartColumn.of(DATED, "weekday"),
     PartColumn.of(DATED, "hour"),
 ]

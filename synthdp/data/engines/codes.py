@@ -37,6 +37,7 @@ from synthdp.data.engines.engines import KEEP_TABLES
 from synthdp.data.frames.plain import plain_column
 from synthdp.schema.axes.points import LARGEST
 from synthdp.schema.axes.rule import Edges, Levels, PartOf, Rule
+from synthdp.schema.columns.calendar import SECONDS_A_DAY
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import plain_text, to_float
 
@@ -201,6 +202,15 @@ def is_from(moment: date, held: EngineColumn, *, or_at: bool = True) -> nw.Expr:
     return later
 
 
+def _of_time(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
+    seconds = held.seconds_of_day
+    _check_cases(column, held, len(rule.edges))
+    code = counted([seconds >= int(edge) for edge in rule.edges])
+    for second in map(int, rule.missing):
+        code = nw.when(seconds == second).then(nw.lit(int(column.missing_code))).otherwise(code)
+    return nw.when(seconds >= SECONDS_A_DAY).then(nw.lit(int(column.unread_code))).otherwise(code)
+
+
 def _of_part(column: Column, rule: PartOf, held: EngineColumn) -> nw.Expr:
     if held.has_zone and held.engine != "polars":
         _refuse(
@@ -328,6 +338,7 @@ _Way: TypeAlias = Callable[[Column, Any, EngineColumn], nw.Expr | Lookup]
 _WAYS: dict[str, dict[str, _Way]] = {
     "number": {"integer": _of_number, "float": _of_number, "boolean": _of_truth},
     "date": {"date": _of_date, "datetime": _of_date},
+    "time": {"time": _of_time},
     "part": {"date": _of_part, "datetime": _of_part},
     "boolean": {
         "boolean": _of_truth,

@@ -17,10 +17,19 @@ from synthdp.core.errors import ParameterError, SourceError
 from synthdp.data.asking.asking import Answer, asked
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.asking.stoppable import Stop
-from synthdp.data.engines.engines import KEEP_TABLES, WHITE_SPACE, Engine, behind_ibis, renamed
+from synthdp.data.engines.engines import (
+    HAVE_TIMES,
+    KEEP_TABLES,
+    WHITE_SPACE,
+    Engine,
+    behind_ibis,
+    renamed,
+)
 from synthdp.data.frames.containers import opened
 
-Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
+Family: TypeAlias = Literal[
+    "integer", "float", "text", "boolean", "date", "datetime", "time", "other"
+]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
 
 AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
@@ -67,6 +76,8 @@ class EngineColumn:
             return "integer" if dtype.is_integer() else "float"
         families: dict[Any, Family] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), "text")
         families |= {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime"}
+        if self.engine in HAVE_TIMES:
+            families[nw.Time] = "time"
         return next((family for kind, family in families.items() if dtype == kind), "other")
 
     @property
@@ -80,6 +91,17 @@ class EngineColumn:
         say so.
         """
         return nw.col(self.alias)
+
+    @property
+    def seconds_of_day(self) -> nw.Expr:
+        """Whole seconds since midnight of times of day: of 24:00:00, which some engines have,
+        86,400.
+        """
+        within = self.values.dt
+        hour, minute, second = (
+            part().cast(nw.Int64) for part in (within.hour, within.minute, within.second)
+        )
+        return (hour * 60 + minute) * 60 + second
 
     @property
     def is_missing(self) -> nw.Expr:

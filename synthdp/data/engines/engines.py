@@ -17,6 +17,9 @@ Engine: TypeAlias = Literal["polars", "duckdb", "postgres", "sqlite", "ibis", "p
 BEHIND_IBIS: tuple[Engine, ...] = ("sqlite", "ibis")
 """Engines that are asked through Ibis, with nothing but what it has for all of them."""
 
+HAVE_TIMES: tuple[Engine, ...] = ("polars", "duckdb", "postgres")
+"""Engines that have a type for times of day."""
+
 KEEP_TABLES: tuple[Engine, ...] = ("duckdb", "postgres")
 """Engines that keep codes in a temporary table, and find them by joins."""
 

@@ -13,6 +13,7 @@ import pandas as pd
 from synthdp.core.errors import DataFileError
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.data.files.table_file import BATCH_ROWS, TableFile
+from synthdp.schema.columns.reading import times_of
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.words.with_columns import with_columns
 
@@ -22,8 +23,7 @@ _BUFFER_BYTES = 2**18
 
 @final
 class ParquetFile(TableFile):
-    """A Parquet file; needs pyarrow. Columns of lists, structures or times of day are read as
-    missing.
+    """A Parquet file; needs pyarrow. Columns of lists or structures are read as missing.
 
     No value ends the reading. Parquet checks none: texts may be no UTF-8, times of day beyond any
     day. What cannot be unpacked is damaged, whatever its values are.
@@ -61,8 +61,13 @@ class ParquetFile(TableFile):
     @property
     def declared(self) -> pd.DataFrame:
         """A table without rows that has the types of the file's columns."""
-        declared: pd.DataFrame = self._file.schema_arrow.empty_table().to_pandas()
+        empty = self._file.schema_arrow.empty_table()
+        declared: pd.DataFrame = empty.to_pandas(types_mapper=self._as_declared)
         return declared
+
+    def _as_declared(self, kind: Any) -> Any:
+        """The dtype of times of day, for which pandas has none of its own; None for other types."""
+        return pd.ArrowDtype(kind) if self._pyarrow.types.is_time(kind) else None
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks of at most `BATCH_ROWS`, typed as in the file; a gap makes no floats
@@ -146,7 +151,9 @@ class ParquetFile(TableFile):
                 return self._readable(column.dictionary_decode())
         if types.is_timestamp(column.type) and column.type.tz is not None:
             return column.cast(self._pyarrow.timestamp(column.type.unit))  # stays in UTC
-        if types.is_nested(column.type) or types.is_time(column.type):
+        if types.is_time(column.type):
+            return pd.Series(times_of(column), dtype=object)
+        if types.is_nested(column.type):
             return self._pyarrow.nulls(len(column))
         return column if self._is_utf8(column) else _texts(column)
 

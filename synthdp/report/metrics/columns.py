@@ -105,9 +105,14 @@ def level_texts(column: Column) -> list[str]:
     >>> level_texts(IntegerColumn(name="age", minimum=0, maximum=99, bins=2))
     ['[0, 50)', '[50, 99]', 'missing']
     """
-    texts = ["missing" if not isinstance(label, pd.Interval) and pd.isna(label) else str(label)
-             for label in column.labels]  # fmt: skip
-    return [text.replace(" 00:00:00", "") for text in texts]
+    return list(map(_label_text, column.labels))
+
+
+def _label_text(label: object) -> str:
+    if isinstance(label, pd.Interval):
+        is_within_a_day = isinstance(label.left, pd.Timedelta)
+        return str(label).replace(*("0 days ", "") if is_within_a_day else (" 00:00:00", ""))
+    return "missing" if pd.isna(label) else str(label).replace(" 00:00:00", "")
 
 
 def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> ReadTable:

@@ -38,7 +38,8 @@ class Edges:
     Parameters
     ----------
     kind
-        Whether they are numbers, or moments in seconds since 1970.
+        Whether they are numbers, moments in seconds since 1970, or times of day in seconds since
+        midnight.
     edges
         Where one bin ends and the next begins.
     missing
@@ -47,7 +48,7 @@ class Edges:
         Whether no others are read than whole numbers, or midnights.
     """
 
-    kind: Literal["number", "date"]
+    kind: Literal["number", "date", "time"]
     edges: tuple[float, ...]
     missing: tuple[float, ...]
     is_whole: bool

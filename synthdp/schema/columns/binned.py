@@ -91,6 +91,11 @@ class BinnedColumn(Column):
     def _texts(self, values: NDArray[Any]) -> Sequence[str]:
         """Values as a CSV file holds them."""
 
+    @classmethod
+    def to_fill_in(cls) -> dict[str, Any]:
+        """The bounds."""
+        return {"constraints": {"minimum": None, "maximum": None}}
+
     @property
     def axis(self) -> Self:
         """The column itself."""

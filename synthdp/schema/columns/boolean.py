@@ -131,6 +131,11 @@ class BooleanColumn(Column):
         )
 
     @classmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """The words for true and false, of which engines need to know all."""
+        return {"type": kind, "trueValues": ["yes"], "falseValues": ["no"]}
+
+    @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
         """What a field can have under ``synthdp``."""
         return KEYS

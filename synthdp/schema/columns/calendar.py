@@ -45,6 +45,9 @@ _PROBES = (datetime(2001, 12, 23, 16, 45, 56), datetime(2003, 10, 11, 5, 8, 9)) 
 
 SECONDS_A_DAY = 86_400
 
+SECONDS: dict[str, int] = {"hour": 3_600, "minute": 60, "second": 1}
+"""How long units of resolution are that are shorter than a day."""
+
 _ISO = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )

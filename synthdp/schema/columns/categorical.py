@@ -142,6 +142,12 @@ class CategoricalColumn(Column):
         )
 
     @classmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """Three levels."""
+        levels = ["red", "green", "blue"] if kind == "string" else [1, 2, 4]
+        return {"type": kind, "constraints": {"enum": levels}}
+
+    @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
         """What a field can have under ``synthdp``."""
         return KEYS
@@ -150,6 +156,11 @@ class CategoricalColumn(Column):
     def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
         """What of a field can be learnt."""
         return ("levels", "missing")
+
+    @classmethod
+    def to_fill_in(cls) -> dict[str, Any]:
+        """The levels."""
+        return {"constraints": {"enum": []}}
 
     def _check_merged(self, merged: Merged) -> None:
         """Fill in merged levels of the type that the column has, each of them once and nowhere

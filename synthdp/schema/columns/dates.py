@@ -29,6 +29,7 @@ from synthdp.schema.columns.calendar import (
     LAST_SECOND,
     PART_LEVELS,
     RESOLUTIONS,
+    SECONDS,
     SECONDS_A_DAY,
     Resolution,
     checked_parts,
@@ -66,9 +67,6 @@ COUNTS_ARE_NO_DATES = (
     "in pandas by pandas.to_datetime(.., unit='s')"
 )
 """What is said of unread moments."""
-
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-"""All longer units begin with a day."""
 
 KEYS = ("resolution", "bins", "edges", "shape", "parts")
 """What a field can have under ``synthdp``."""
@@ -192,6 +190,12 @@ class DateColumn(BinnedColumn):
                 None if bound is None else _moment(field.name, f"constraints.{key}", bound, pattern)
             )
         return cls(type=field.type, format=pattern, **binning, **field.shared)
+
+    @classmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """Three years, by month."""
+        bounds = {"minimum": "2019-01-01", "maximum": "2021-12-31"}
+        return {"type": kind, "constraints": bounds, "synthdp": {"resolution": "month"}}
 
     @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
@@ -457,7 +461,7 @@ class DateColumn(BinnedColumn):
     def step(self) -> int:
         """All places are multiples of so many seconds."""
         lowest = int(self.at(self.drawn_starts[:1])[0])  # wherever in its unit it lies
-        return gcd(_SECONDS.get(self._resolution, SECONDS_A_DAY), lowest)
+        return gcd(SECONDS.get(self._resolution, SECONDS_A_DAY), lowest)
 
     def places_of(self, points: Ints) -> Ints:
         """The seconds of grid points."""
@@ -731,6 +735,12 @@ class PartColumn(Column):
     def parse(cls, field: Field) -> Self:
         """None: a part is declared with its date."""
         return refuse(field.name, "it is part of a date; declare synthdp.parts of that")
+
+    @classmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """Its date's, with a part."""
+        example = DateColumn.example_field(kind)
+        return example | {"synthdp": example["synthdp"] | {"parts": ["month"]}}
 
     @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003

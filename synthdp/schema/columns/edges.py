@@ -172,6 +172,15 @@ class NumericColumn(BinnedColumn):
         return {}
 
     @classmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """A hundred whole values in ten bins."""
+        return {
+            "type": kind,
+            "constraints": {"minimum": 1930, "maximum": 2029},
+            "synthdp": {"bins": 10},
+        }
+
+    @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``."""
         levels = CategoricalColumn.keys(kind, has_levels=True)

@@ -13,7 +13,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import count
 from numbers import Rational, Real
@@ -147,6 +147,8 @@ def _of_arrow(array: Any) -> Values:
         )
     if types.is_date(array.type) or types.is_timestamp(array.type):
         return np.asarray(array.to_numpy())  # in UTC
+    if types.is_time(array.type):
+        return times_of(array)
     name = str(array.type)
     if name in ("string", "large_string", "string_view"):
         return _texts(array)
@@ -155,7 +157,22 @@ def _of_arrow(array: Any) -> Values:
         return _objects(array.to_pylist())
     return _foreign(
         array.is_null().to_numpy(zero_copy_only=False)
-    )  # lists, times of day, and whatever is to come
+    )  # lists, and whatever is to come
+
+
+def times_of(array: Any) -> NDArray[np.object_]:
+    """Times of day of an Arrow array in whole seconds; Arrow lets anybody call a count a time that
+    is beyond any day.
+    """
+    per_second = _PER_SECOND[array.type.unit, 1]
+    counted = array.cast(f"int{array.type.bit_width}").fill_null(-1)
+    seconds = counted.to_numpy().astype(np.int64) // per_second
+    is_time = (seconds >= 0) & (seconds < 86_400)
+    distinct, positions = np.unique(seconds[is_time], return_inverse=True)
+    times = [time(each // 3600, each // 60 % 60, each % 60) for each in distinct.tolist()]
+    values = _foreign(array.is_null().to_numpy(zero_copy_only=False))
+    values[is_time] = _objects(times)[positions]
+    return values
 
 
 def _texts(array: Any) -> NDArray[np.object_]:

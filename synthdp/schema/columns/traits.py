@@ -48,6 +48,11 @@ class Traits(ABC):
 
     @classmethod
     @abstractmethod
+    def example_field(cls, kind: str) -> dict[str, Any]:
+        """A field of a type but for its name, filled in: what can be tried with every type."""
+
+    @classmethod
+    @abstractmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field of a type can have under ``synthdp``, if it lists levels or not."""
 
@@ -55,6 +60,13 @@ class Traits(ABC):
     @abstractmethod
     def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field of a type can be learnt, if it lists levels or not."""
+
+    @classmethod
+    def to_fill_in(cls) -> dict[str, Any]:
+        """What a draft of a field of the type leaves to be filled in, beside whether it is
+        required.
+        """
+        return {}
 
     @classmethod
     def widest_bounds(

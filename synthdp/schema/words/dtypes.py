@@ -1,7 +1,7 @@
 """What dtypes say: the kinds of columns, for whoever takes the dtypes of a table for public."""
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -22,6 +22,7 @@ _PYTHON_TYPES = {
     str: "categorical",
     date: "date",
     datetime: "datetime",
+    time: "time",
 }
 """Kinds that types of Python name."""
 
@@ -206,7 +207,9 @@ def _of_arrow(kind: Any) -> str | dict[str, Any] | None:
         return "categorical"
     if types.is_date(kind):
         return "date"
-    if types.is_time(kind) or types.is_nested(kind):
+    if types.is_time(kind):
+        return "time"
+    if types.is_nested(kind):
         return None
     letter = pd.ArrowDtype(kind).kind
     return _LETTERS[letter] if letter in "biufmM" else None

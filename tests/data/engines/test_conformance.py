@@ -323,6 +323,27 @@ def test_required_values_in_the_first_bin_that_could_be_are_not_taken_for_missin
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("required", [False, True])
+def test_what_is_missing_and_what_is_unread_is_told_apart_as_in_memory(engine, required):
+    """Of values that were declared missing as well, and of floats that are no whole numbers."""
+    fields = {field["name"]: field for field in SCHEMA["fields"]}
+    for name in ("number", "whole", "day", "moment", "price"):
+        constraints = fields[name]["constraints"] | {"required": required}
+        opening = {"constraints": constraints, "synthdp": {"derive": ["bins"]}}
+        field = fields[name] | opening
+        if name == "number":
+            field["type"] = "integer"
+            field["constraints"] = constraints | {"minimum": 0, "maximum": 10}
+        schema = OpenSchema.from_dict({"fields": [field]})
+        people = ODD.select(name)
+        rows = (held_rows(opened(people).frame, schema), engine_table(engine, people, schema))
+        grid, starts = Grid(column=name, of="reading"), np.array([0, 1, 2])
+        here, there = (each.source.histogram(grid, starts).tolist() for each in rows)
+        assert here == there
+        assert here[0] > 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_cells_that_follow_each_other_begin_and_end_where_they_say(engine):
     people = pl.DataFrame({"age": [*range(10), None]})
     source = engine_table(engine, people, OpenSchema.from_kinds({"age": "integer"})).source

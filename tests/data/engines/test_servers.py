@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from helpers.cli_runs import invoke
@@ -138,6 +139,42 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
             OpenSchema.from_dict(SCHEMA).without("word").closed({})
         ).counts_of([()])
         assert int(total) == 7  # a, b, e with an accent in two spellings, A, c, "z z"
+
+
+def test_postgres_counts_and_learns_times_of_day(postgres):
+    import psycopg
+
+    times = [
+        "00:00:00",
+        "04:53:59.999999",
+        "12:00",
+        "22:00:01",
+        "23:59:59.999999",
+        None,
+        "24:00:00",
+    ]
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE shifts (t time)")
+        for each in times:
+            connection.execute("INSERT INTO shifts VALUES (%s)", [each])
+    here = pd.DataFrame({"t": [*times[:-1], "no time"]})
+    bounds = {"minimum": "04:00:00", "maximum": "22:00:00"}
+    field = {"name": "t", "type": "time", "constraints": bounds, "synthdp": {"bins": 20}}
+    known = OpenSchema.from_dict({"fields": [field]})
+    opening = {"constraints": {}, "synthdp": {"derive": True, "resolution": "minute"}}
+    learnt = OpenSchema.from_dict({"fields": [field | opening]})
+    closed, grid = known.closed({}).with_unread_places(), Grid(column="t")
+    with open_source(postgres.address, "shifts") as frame:
+        (found,) = EngineTable.of(frame, known).counted(closed).counts_of([("t",)])
+        (expected,) = held_rows(here, known).counted(closed).counts_of([("t",)])
+        assert found.tolist() == expected.tolist()
+        remote, held = EngineTable.of(frame, learnt).source, held_rows(here, learnt).source
+        for asked_of in (grid, Grid(column="t", of="reading")):
+            starts = np.array([0, 60, 1320])
+            assert remote.histogram(asked_of, starts).tolist() == (
+                held.histogram(asked_of, starts).tolist()
+            )
+        assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
 
 
 def session(frame):

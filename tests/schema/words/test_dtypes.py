@@ -57,6 +57,8 @@ SAID = [
     (pd.ArrowDtype(pa.duration("us")), {"type": "number"}),
     (pd.ArrowDtype(pa.decimal128(10, 2)), {"type": "number", "synthdp": {"decimals": 2}}),
     (pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())), {"type": "categorical"}),
+    (pd.ArrowDtype(pa.time32("s")), {"type": "time"}),
+    (pd.ArrowDtype(pa.time64("us")), {"type": "time"}),
 ]
 
 
@@ -78,7 +80,7 @@ def test_periods_begin_with_a_unit_of_the_resolution_that_they_say(periods):
 
 NO_KIND = [
     np.dtype("complex128"),
-    *map(pd.ArrowDtype, (pa.list_(pa.int8()), pa.binary(), pa.time64("us"))),
+    *map(pd.ArrowDtype, (pa.list_(pa.int8()), pa.binary())),
 ]
 
 

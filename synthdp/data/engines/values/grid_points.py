@@ -7,10 +7,10 @@ engine could refuse for one row: what is missing, too large or too small is repl
 expression gives a row depends on that row only.
 """
 
-import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -24,11 +24,13 @@ from synthdp.schema.axes.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEA
 from synthdp.schema.columns.calendar import (
     FIRST_SECOND,
     LAST_SECOND,
+    SECONDS,
     Resolution,
     seconds_at,
     unit_of,
 )
-from synthdp.schema.columns.reading import plain_text, to_float
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.open_column import OpenColumn
 
 Form: TypeAlias = Literal["text", "raw", "code", "number", "unit"]
@@ -70,22 +72,24 @@ def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     if form_of(column, held) == "text":
         words = sorted(set(map(plain_text, column.missing_values)))
         return held.is_missing | held.values.is_in(words) if words else held.is_missing
-    # of a required column as it was declared, what is missing has the code of the first level
-    reader = column.template.with_unread_place()
-    return code_of(reader, held) >= reader.n_levels
+    return code_of(_reader(column), held) >= column.template.n_levels
 
 
 def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     """Whether each of the values that `is_missing` says are missing is there, and cannot be read."""
-    words: list[Any] = (
-        [] if held.family in ("date", "datetime") else ["", *map(str.strip, column.missing_values)]
-    )
-    values = held.values
-    if held.family in ("integer", "float", "boolean"):
-        words = [number for number in map(to_float, words) if not math.isnan(number)]
-        # Postgres casts truth values to no number
-        values = _number(column, held) if held.family == "boolean" else values.cast(nw.Float64)
-    return ~(held.is_missing | values.is_in(words)) if words else ~held.is_missing
+    reader = _reader(column)
+    if not reader.has_unread_place:  # as of texts whose levels are learnt: each is a level
+        return nw.lit(False)
+    return code_of(reader, held) == reader.unread_code
+
+
+def _reader(column: OpenColumn) -> Column:
+    """The column closed, with places for what is missing and for what is unread: of a required one
+    as it was declared, both have the code of the first level.
+    """
+    template = column.template
+    optional = replace(template, required=False) if template.missing_values else template
+    return optional.with_unread_place()
 
 
 def spelling_of(column: OpenColumn, held: EngineColumn) -> int:
@@ -105,7 +109,8 @@ def standing_for(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     if form == "number":
         return _number(column, held)
     if form == "unit":
-        assert column.resolution is not None
+        if held.family == "time":
+            return held.seconds_of_day // SECONDS[column.resolution]
         return _unit(held, column.resolution)
     return held.values + 0.0 if held.family == "float" else held.values  # -0.0 is equal to 0.0
 
