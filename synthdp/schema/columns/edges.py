@@ -174,11 +174,8 @@ class NumericColumn(BinnedColumn):
     @classmethod
     def example_field(cls, kind: str) -> dict[str, Any]:
         """A hundred whole values in ten bins."""
-        return {
-            "type": kind,
-            "constraints": {"minimum": 1930, "maximum": 2029},
-            "synthdp": {"bins": 10},
-        }
+        bounds = {"minimum": 1930, "maximum": 2029}
+        return {"type": kind, "constraints": bounds, "synthdp": {"bins": 10}}
 
     @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
