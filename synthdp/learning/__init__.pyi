@@ -33,6 +33,6 @@ from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.unread import MANY as MANY
-from synthdp.learning.unread import levels_without_records as levels_without_records
 from synthdp.learning.unread import missing_caution as missing_caution
 from synthdp.learning.unread import unread_cautions as unread_cautions
+from synthdp.learning.unused_levels import levels_without_records as levels_without_records

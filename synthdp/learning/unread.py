@@ -8,7 +8,7 @@ should be is for people to say who know the table. Counts that came from elsewhe
 place: there unread values are "missing", or in the first level.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.filling import CLEAR, UnreadCount
@@ -32,11 +33,6 @@ MOST = 0.5
 NEARLY_ALL, SURELY = 0.99, 0.98
 """So is all but everything in the one level that unread values of a required column become, this
 much beyond doubt: a second level that has a fiftieth of the records, or more, is not taken for
-none.
-"""
-
-HIDDEN = 0.1
-"""Where noise could hide more than this part of the records at a level, nobody can say that it has
 none.
 """
 
@@ -116,9 +112,7 @@ def unread_cautions(
         told = []
         about = [measurement for measurement in measurements if column.name in measurement.clique]
         for suspect in _suspects(column, has_place=column.name in unread):
-            counts = filter(
-                None, (_counts(measurement, column, suspect.code) for measurement in about)
-            )
+            counts = filter(None, (level_counts(each, column.name, suspect.code) for each in about))
             answers = ((_noise(variances, suspect), values) for values, variances in counts)
             if best := min(answers, key=lambda answer: answer[0], default=None):
                 noise, values = best
@@ -129,38 +123,6 @@ def unread_cautions(
                 or told
             )
         found += told
-    return found
-
-
-def levels_without_records(
-    schema: Schema, measurements: Sequence[LinearMeasurement], names: Collection[str]
-) -> dict[str, int]:
-    """The codes of ``other`` in some columns where all measurements together leave nothing for it
-    but noise.
-
-    A level of its own in ``enum`` is not among them, nor one that a rule may need, nor one in which
-    noise would hide many records.
-    """
-    ruled = {name for constraint in schema.constraints for name in constraint.clique}
-    found = {}
-    for column in schema.table_columns:
-        if column.name not in names or column.name in ruled or column.other is None:
-            continue
-        code = column.unknown_code
-        is_all = (
-            column.listed == (column.other,) and not column.required
-        )  # no level was found, or there is none
-        if column.other in column.listed and not is_all:
-            continue
-        answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
-        if not answers:
-            continue
-        precisions = np.array([1 / variances[code] for _, variances in answers])
-        sums = precisions @ np.array([(values[code], values.sum()) for values, _ in answers])
-        count, total = (sums / precisions.sum()).tolist()
-        noise = significance(len(schema.columns)) / sqrt(precisions.sum())
-        if count <= noise <= HIDDEN * total:
-            found[column.name] = code
     return found
 
 
@@ -257,26 +219,6 @@ def _missing(column: Column, *, has_place: bool) -> _Suspect:
 def _ways(column: Column) -> str:
     """What a field can declare so that more of its values are read."""
     return f"{column.ways_of_writing}, missingValues{column.hint}"
-
-
-def _counts(
-    measurement: LinearMeasurement, column: Column, code: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Noisy counts of the levels of a column, and their variances; None if they do not tell a level
-    apart.
-    """
-    if column.name not in measurement.clique:
-        return None
-    axis = measurement.clique.index(column.name)
-    others = tuple(other for other in range(len(measurement.clique)) if other != axis)
-    values, variances = measurement.values.sum(axis=others), measurement.variance.sum(axis=others)
-    groups = measurement.groups.get(column.name)
-    if groups is None:
-        return values, variances
-    if np.count_nonzero(groups == groups[code]) > 1:
-        return None
-    sizes = np.bincount(groups)[groups]  # a group's count and its variance lie evenly on its levels
-    return values[groups] / sizes, variances[groups] / sizes
 
 
 def _noise(variances: NDArray[np.float64], suspect: _Suspect) -> float:

@@ -86,3 +86,8 @@ STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
     "synthdp.release.stating.structure:structure_graph"
 )
 """A release as a graph, which needs networkx; for `Synthesis.graph`."""
+
+UNUSED_LEVELS: OnDemand[Callable[..., dict[str, int]]] = OnDemand(
+    "synthdp.learning.unused_levels:levels_without_records"
+)
+"""Levels of which only noise is left; for a release of columns whose levels were learnt."""

@@ -17,9 +17,9 @@ from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
-from synthdp.release.drawing.unused_levels import Unused, unused_levels
+from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fitted_model
-from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION
+from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, UNUSED_LEVELS
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving.pieces import Pieces
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
@@ -101,7 +101,11 @@ class Synthesis(Answers):
         """Levels without records, by attribute: columns were learnt to have them, and noise is all
         that is left.
         """
-        return unused_levels(self._schema, self._measurements, self._certificate)
+        learnt = learnt_levels(self._certificate)
+        if not learnt:
+            return {}
+        levels_without_records = UNUSED_LEVELS.load()
+        return levels_without_records(self._schema, self._measurements, learnt)
 
     @property
     def knows_rows(self) -> bool:

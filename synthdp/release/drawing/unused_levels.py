@@ -9,27 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
-from synthdp.learning.unread import levels_without_records
-from synthdp.schema.schema import Schema
 
 Unused = Mapping[str, int]
 """The code without records of some attributes."""
 
 
-def unused_levels(
-    schema: Schema, measurements: Sequence[LinearMeasurement], certificate: Mapping[str, Any]
-) -> dict[str, int]:
-    """Of columns whose levels were learnt, as a certificate says, ``other`` where nothing but noise
-    is left for it.
-    """
+def learnt_levels(certificate: Mapping[str, Any]) -> list[str]:
+    """The columns whose levels were learnt, as a certificate says."""
     domain = certificate.get("domain")
     learnt = domain.get("derived", {}) if isinstance(domain, Mapping) else {}
-    names = [name for name, parts in learnt.items() if "levels" in parts]
-    return levels_without_records(schema, measurements, names)
+    return [name for name, parts in learnt.items() if "levels" in parts]
 
 
 def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:

@@ -11,7 +11,8 @@ from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.learning.filling import UnreadCount
-from synthdp.learning.unread import levels_without_records, unread_cautions, unread_facts
+from synthdp.learning.unread import unread_cautions, unread_facts
+from synthdp.learning.unused_levels import levels_without_records
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.stating.certificate import privacy_certificate, unfinished_facts
