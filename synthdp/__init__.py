@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from synthdp.linked.synthesize_tables import synthesize_tables
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
+    from synthdp.release.result import Result
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
@@ -68,6 +69,7 @@ __all__ = [
     "Package",
     "ParameterError",
     "PrivacyError",
+    "Result",
     "Schema",
     "SchemaError",
     "SynthdpError",
@@ -100,6 +102,7 @@ _HOMES = {
     "LinkedSynthesis": "synthdp.linked.linked_synthesis",
     "OpenSchema": "synthdp.schema.open_schema",
     "Package": "synthdp.linked.package.package",
+    "Result": "synthdp.release.result",
     "Schema": "synthdp.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Synthesizer": "synthdp.release.synthesizer",

@@ -266,7 +266,7 @@ def drawn(
         ledger=part,
     )
     synthesis = release.of(held_rows(frame, schema, unit=ROOT, max_rows=rows))
-    return synthesis.sample(None if synthesis.knows_rows else 1000)
+    return synthesis.sample(None if synthesis.knows_size else 1000)
 
 
 def own(table: LinkedTable) -> list[str]:

@@ -13,7 +13,8 @@ from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
 from synthdp.release.loading import restored
 from synthdp.release.saving import archive
-from synthdp.release.saving.members import Folder, Members, open_members, write_members
+from synthdp.release.saving.kinds import LINKED_MANIFEST
+from synthdp.release.saving.members import Folder, Members, write_members
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.synthesis import Synthesis
 
@@ -48,21 +49,10 @@ def _members_of(
         "package": dict(content),
         "views": list(parts),
     }
-    yield archive.LINKED_MANIFEST, json.dumps(manifest, indent=1).encode()
+    yield LINKED_MANIFEST, json.dumps(manifest, indent=1).encode()
     for number, part in enumerate(parts.values()):
         for name, member in archive.members_of(part.pieces):
             yield f"{number}/{name}", member
-
-
-def is_linked(path: str | PathLike[str]) -> bool:
-    """Whether a file is one of these, and no synthesis of one table; False if it is neither, or
-    cannot be read.
-    """
-    try:
-        with open_members(path, max_bytes=None) as (members, _):
-            return archive.LINKED_MANIFEST in members.names
-    except Exception:
-        return False
 
 
 def read(
@@ -85,7 +75,7 @@ def _read(
     members: Members, size: int, max_bytes: int | None
 ) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
     manifest = parse_json(
-        members.read(archive.LINKED_MANIFEST, most=_MAX_MANIFEST).decode(), archive.LINKED_MANIFEST
+        members.read(LINKED_MANIFEST, most=_MAX_MANIFEST).decode(), LINKED_MANIFEST
     )
     archive.version_in(manifest["format"], last=FORMAT)
     members.check_sums()

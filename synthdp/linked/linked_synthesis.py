@@ -29,6 +29,7 @@ from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
+from synthdp.release.result import FittedPart, Result, refuse_parameter
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.cell_labels import cell_labels
@@ -36,7 +37,7 @@ from synthdp.schema.words.headers import listed
 
 
 @final
-class LinkedSynthesis:
+class LinkedSynthesis(Result):
     """A fitted release of several tables: a package, a `Synthesis` of each view, one certificate.
     It holds no records.
 
@@ -82,18 +83,34 @@ class LinkedSynthesis:
         return sealed(self._certificate)
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What users should know of the release."""
-        return tuple(self._certificate.get("cautions", ()))
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each protected table, by its name."""
+        return {table.name: tuple(table.fields) for table in self._package.tables}
 
     @property
-    def knows_roots(self) -> bool:
+    def fitted_parts(self) -> tuple[FittedPart, ...]:
+        """The release of each view, and which rows that is of."""
+        views = views_of(self._package)
+        return tuple(
+            FittedPart(
+                answers=part,
+                drawn=views[label].own,
+                label=label,
+                rows=rows_of(views[label]),
+                unit="families",
+                weight=views[label].grid,
+            )
+            for label, part in self._parts.items()
+        )
+
+    @property
+    def knows_size(self) -> bool:
         """Whether the number of roots can be told from its noise; if not, `sample` is to be told
         how many to draw.
         """
         return (
             self._package.root.name in self._parts
-            and self._parts[self._package.root.name].knows_rows
+            and self._parts[self._package.root.name].knows_size
         )
 
     @property
@@ -112,6 +129,7 @@ class LinkedSynthesis:
         *,
         seed: int | None = None,
         text: bool = False,
+        where: Mapping[str, object] | None = None,
         given: Any = None,
     ) -> dict[str, pd.DataFrame]:
         """Draw synthetic tables that are linked as the package says.
@@ -125,6 +143,8 @@ class LinkedSynthesis:
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
             Values as texts in the formats of the schemas, as CSV files hold them.
+        where
+            Nothing: slices are of one table whose rows stand by themselves.
         given
             Complete these families: rows of the root, by some of its columns, as a data frame, a
             dict of lists or a list of dicts, and by its key if fresh ones will not do; or such rows
@@ -179,6 +199,7 @@ class LinkedSynthesis:
         (['id', 'rents'], ['home', 'smokes'], [1, 2, 3])
         """
         check_seed(seed)
+        refuse_parameter("where", where)
         self._check_whole()
         rows = {} if given is None else given_tables(self._package, given)
         if rows and n_roots is not None:
@@ -187,7 +208,7 @@ class LinkedSynthesis:
             not isinstance(n_roots, int) or isinstance(n_roots, bool) or n_roots < 0
         ):
             raise ParameterError(f"n_roots is {n_roots!r}; give a whole number of 0 or more")
-        if not rows and n_roots is None and not self.knows_roots:
+        if not rows and n_roots is None and not self.knows_size:
             raise ParameterError(f"n_roots: {UNKNOWN_ROWS}; say how many rows of the root you want")
         checked = checked_names(
             [view.schema for view in self._views.values() if view.schema is not None]
@@ -342,6 +363,16 @@ class LinkedSynthesis:
 
     def __repr__(self) -> str:
         return f"<LinkedSynthesis of {len(self._package.tables)} tables: {self._certificate.get('guarantee')}>"
+
+
+def rows_of(view: View) -> str:
+    """Which rows a view is about, for readers who know the tables only."""
+    if view.table.parent is None:
+        return f"All rows of {view.name}, each by itself."
+    if not view.is_later:
+        return f"The first row of {view.name} of each parent, with what it hangs on."
+    beside = "the row before" if view.table.order is not None else "another row of its parent"
+    return f"All rows of {view.name} but the first of each parent, with what they hang on and {beside} (other)."
 
 
 def _put_together(

@@ -53,7 +53,7 @@ class Answers(ABC):
 
     @property
     @abstractmethod
-    def knows_rows(self) -> bool:
+    def knows_size(self) -> bool:
         """Whether the number of records can be told from its noise."""
 
     @property
@@ -197,7 +197,7 @@ class Answers(ABC):
             "columns": len(self.schema.table_names),
             "measured": f"{len(self.measurements)} marginals",
             "records": f"about {estimate_total(self.measurements):,.0f}"
-            if self.measurements and self.knows_rows
+            if self.measurements and self.knows_size
             else "hidden by noise",
         }
         rows = "".join(

@@ -8,13 +8,14 @@ from typing import Any, final
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import write_json
 from synthdp.core.sealing import sealed
+from synthdp.release.result import Released
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
 
 @final
-class LearntDomain:
+class LearntDomain(Released):
     """A schema in which the columns that were learnt are declared, with the certificate of what
     that cost.
 
@@ -39,6 +40,26 @@ class LearntDomain:
     def certificate(self) -> dict[str, object]:
         """What was charged."""
         return sealed(self._certificate)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """None: the certificate says all that there is."""
+        return ()
+
+    @property
+    def n_measured(self) -> int:
+        """None was."""
+        return 0
+
+    @property
+    def can_sample(self) -> bool:
+        """False: columns alone tell of no rows."""
+        return False
+
+    @property
+    def is_schema(self) -> bool:
+        """True: all that it holds is a schema."""
+        return True
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a schema file, which also holds the certificate.

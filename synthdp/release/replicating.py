@@ -49,7 +49,7 @@ def replicates_of(
     check_seed(seed)
     if n_rows is not None:
         check_rows(schema.domain, n_rows)
-    if not release.knows_rows:
+    if not release.knows_size:
         raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
     name = str(release.certificate.get("engine", {}).get("name", "auto"))
     fitter = as_engine(name if engine is None else engine)

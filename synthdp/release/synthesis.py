@@ -21,13 +21,14 @@ from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fitted_model
 from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, UNUSED_LEVELS
 from synthdp.release.registry import as_engine, engine_named
+from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
 from synthdp.schema.schema import Schema
 
 
 @final
-class Synthesis(Answers):
+class Synthesis(Answers, Result):
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
     `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy
@@ -82,13 +83,6 @@ class Synthesis(Answers):
         late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
         return sealed(self._certificate | ({"cautions": [*known, *late]} if late else {}))
 
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What users should know of the release: columns of which little was read or found, fits
-        that fell short.
-        """
-        return tuple(self.certificate.get("cautions", ()))
-
     @cached_property
     def model(self) -> Model:
         """The model that explains the measurements."""
@@ -108,7 +102,27 @@ class Synthesis(Answers):
         return levels_without_records(self._schema, self._measurements, learnt)
 
     @property
-    def knows_rows(self) -> bool:
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+        return len(self._measurements)
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether there is a model, or something to fit one to."""
+        return bool(self._measurements) or self.fitted is not None
+
+    @property
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The columns of the table, by the name ``table``."""
+        return {TABLE: tuple(self._schema.table_names)}
+
+    @property
+    def fitted_parts(self) -> tuple[FittedPart, ...]:
+        """The release itself, which is all of it."""
+        return (FittedPart(answers=self, drawn=self._schema.domain.attributes),)
+
+    @property
+    def knows_size(self) -> bool:
         """Whether the number of records can be told from its noise; if not, `sample` is to be told
         how many to draw.
         """
@@ -178,7 +192,7 @@ class Synthesis(Answers):
         check_seed(seed)
         if given is not None and n_rows is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
-        if given is None and n_rows is None and not self.knows_rows:
+        if given is None and n_rows is None and not self.knows_size:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         if given is None:
             table = drawn_table(

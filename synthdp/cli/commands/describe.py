@@ -11,9 +11,9 @@ from synthdp.cli.describing.release_files import file_content, file_text
 from synthdp.core.errors import DataFileError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import reason
-from synthdp.linked.linked_archive import is_linked
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.saving.archive import read
+from synthdp.release.saving.kinds import LINKED, kind_of
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.report.texts.certificates import LEVELS, certificate_text
@@ -64,7 +64,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         if zipfile.is_zipfile(path) or _begins(path, _ZIP):
             return (
                 _linked(path, is_whole)
-                if is_linked(path)
+                if kind_of(path) == LINKED
                 else _release_file(path, is_whole=is_whole)
             )
     except (OSError, ValueError) as error:

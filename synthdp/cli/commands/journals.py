@@ -12,8 +12,7 @@ from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.linked.histories.loading import from_journal
 from synthdp.release.keeping.kept_answers import KeptAnswers
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.result import Released
 
 
 def show_command(options: argparse.Namespace) -> None:
@@ -35,23 +34,23 @@ def rescue_command(options: argparse.Namespace) -> None:
     check_distinct([options.output], inputs=(options.file,))
     check_writable(options.output, force=options.force)
     found = from_journal(options.file, budget=options.budget, unchecked=options.unchecked)
-    if isinstance(found, LearntDomain) and Path(options.output).suffix != ".json":
+    if found.is_schema and Path(options.output).suffix != ".json":
         raise ParameterError(
             f"--output is {options.output!r}, and the journal holds learnt columns only, which make a schema; give a "
             "name that ends in .json"
         )
     found.save(options.output, force=options.force)
-    if isinstance(found, LearntDomain):
-        said = "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
-    elif isinstance(found, Synthesis):
-        said = f"{len(found.measurements)} marginals, all that was measured; synthdp sample draws from it"
-    else:
-        use = (
-            "synthdp sample draws from it"
-            if found.can_sample
-            else "not of all tables, so that no rows can be drawn"
-        )
-        said = f"{found.n_measured} marginals, all that was measured; {use}"
-    sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {said}\n")
-    cautions = () if isinstance(found, LearntDomain) else found.cautions
-    caution(cautions, argparse.Namespace(json=False, output=options.output))
+    sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {_use_of(found)}\n")
+    caution(found.cautions, argparse.Namespace(json=False, output=options.output))
+
+
+def _use_of(found: Released) -> str:
+    """What it holds, and what is to be done with it."""
+    if found.is_schema:
+        return "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
+    use = (
+        "synthdp sample draws from it"
+        if found.can_sample
+        else "not of all tables, so that no rows can be drawn"
+    )
+    return f"{found.n_measured} marginals, all that was measured; {use}"

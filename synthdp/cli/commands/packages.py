@@ -264,12 +264,7 @@ def _write(
     gets its name.
     """
     package, files = synthesis.package, _files_of(synthesis.package)
-    if (
-        options.rows is None
-        and given is None
-        and synthesis.can_sample
-        and not synthesis.knows_roots
-    ):
+    if options.rows is None and given is None and synthesis.can_sample and not synthesis.knows_size:
         raise ParameterError(
             f"{UNKNOWN_ROWS}; say how many rows of {package.root.name!r} you want with --rows"
         )

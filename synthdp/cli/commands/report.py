@@ -16,7 +16,6 @@ from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.core.reporting import logged
-from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.histories.loading import load
 from synthdp.report.evaluate import evaluate
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
@@ -54,10 +53,9 @@ def _public(options: argparse.Namespace) -> None:
         raise ParameterError("--output is missing; name the page, such as page.html")
     _check_output(options, inputs=(options.public,))
     given_dialect(options)
-    synthesis = load(options.public)
+    result = load(options.public)
     try:
-        of_tables = synthesis.linked if isinstance(synthesis, HistorySynthesis) else synthesis
-        release_page(of_tables, options.output, force=options.force)
+        release_page(result, options.output, force=options.force)
     except (SynthdpError, MemoryError):
         raise
     except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.commands.histories import sample_history
-from synthdp.cli.commands.packages import sample_package
+from synthdp.cli.commands.sample_linked import sample_linked
 from synthdp.cli.shared.announcing import announce, caution
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
@@ -20,12 +19,9 @@ from synthdp.core.files.json_files import load_json
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
 from synthdp.data.tables import open_table
-from synthdp.linked import linked_archive
-from synthdp.linked.histories.history_synthesis import HistorySynthesis
-from synthdp.linked.histories.loading import load as load_any
-from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
+from synthdp.release.saving.kinds import LINKED, kind_of
 from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.rules.conditions import CONDITIONS
@@ -36,12 +32,8 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 
 def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
-    if linked_archive.is_linked(options.model):
-        linked = load_any(options.model)
-        if isinstance(linked, HistorySynthesis):
-            sample_history(linked, options)
-        elif isinstance(linked, LinkedSynthesis):
-            sample_package(linked, options)
+    if kind_of(options.model) == LINKED:
+        sample_linked(options)
         return
     asked = [path for path in (options.given, _file_of(options.where)) if path]
     check_outputs(options, inputs=(options.model, *asked), saved={})

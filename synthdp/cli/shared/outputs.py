@@ -236,7 +236,7 @@ def write_sample(
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
     report = logged(status)
     report("sampling", 0, 2)
-    if options.rows is None and given is None and not synthesis.knows_rows:
+    if options.rows is None and given is None and not synthesis.knows_size:
         options.rows = rows_unless_known(options, "rows")
     try:
         if _is_long(synthesis, options, where=where, given=given):
@@ -257,7 +257,7 @@ def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, stat
     """
     report = logged(status)
     report("sampling", 0, 2)
-    if options.rows is None and not synthesis.knows_persons:
+    if options.rows is None and not synthesis.knows_size:
         options.rows = rows_unless_known(options, "persons")
     frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
     report("writing", 1, 2)

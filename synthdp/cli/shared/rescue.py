@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.linked.histories.history_synthesis import HistorySynthesis
-from synthdp.linked.linked_synthesis import LinkedSynthesis
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.synthesis import Synthesis
-
-Released: TypeAlias = Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain
+from synthdp.release.result import Released
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
 """Of files that hold what a failed run had paid for: measurements, or only the columns that were
@@ -55,7 +50,7 @@ class PaidFor:
         path = self.path or _rescue(self.release, output)
         if path is None:
             return None
-        if isinstance(self.release, LearntDomain):
+        if self.release.is_schema:
             return f"{PAID_FOR}is kept: the columns learnt so far are declared in the schema {shlex.quote(path)}"
         return f"{PAID_FOR}is kept: synthdp sample {shlex.quote(path)} -o OUT"
 
@@ -97,9 +92,7 @@ def _rescue(release: Released, output: str) -> str | None:
         with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
             folder = tempfile.gettempdir() if is_elsewhere else ""
             beside = Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output)
-            path = _unused(
-                beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING
-            )
+            path = _unused(beside, SCHEMA_ENDING if release.is_schema else RESCUE_ENDING)
             release.save(path)
             return str(path)
     return None

@@ -2,7 +2,8 @@
 `synthesize_histories` returns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, final
 
@@ -13,6 +14,7 @@ from synthdp.core.requests import check_seed
 from synthdp.linked.histories.history_package import PERSONS, ROWS
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.qualified import OTHER
+from synthdp.release.result import FittedPart, Result, refuse_parameter
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.words.headers import listed
@@ -21,7 +23,7 @@ _COUNT = f"number of {ROWS}"
 
 
 @final
-class HistorySynthesis:
+class HistorySynthesis(Result):
     """A fitted release of one table whose rows hang together by person, and come in an order. It
     holds no records.
 
@@ -57,16 +59,21 @@ class HistorySynthesis:
         return self._linked.certificate
 
     @property
-    def cautions(self) -> tuple[str, ...]:
-        """What users should know of the release."""
-        return self._linked.cautions
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The columns of the table, by the name ``rows``."""
+        return {ROWS: self._linked.tables[ROWS]}
 
     @property
-    def knows_persons(self) -> bool:
+    def fitted_parts(self) -> tuple[FittedPart, ...]:
+        """The releases of persons, of their first rows, and of their later ones."""
+        return tuple(replace(part, unit="persons") for part in self._linked.fitted_parts)
+
+    @property
+    def knows_size(self) -> bool:
         """Whether the number of persons can be told from its noise; if not, `sample` is to be told
         how many to draw.
         """
-        return self._linked.knows_roots
+        return self._linked.knows_size
 
     @property
     def can_sample(self) -> bool:
@@ -79,7 +86,13 @@ class HistorySynthesis:
         return self._linked.n_measured
 
     def sample(
-        self, n_persons: int | None = None, *, seed: int | None = None, text: bool = False
+        self,
+        n_persons: int | None = None,
+        *,
+        seed: int | None = None,
+        text: bool = False,
+        where: Mapping[str, object] | None = None,
+        given: Any = None,
     ) -> pd.DataFrame:
         """Draw a synthetic table: persons with all their rows, in the order of the column that
         orders them.
@@ -93,6 +106,8 @@ class HistorySynthesis:
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
             Values as texts in the formats of the schema, as a CSV file holds them.
+        where, given
+            Nothing: they are for one table whose rows stand by themselves.
 
         Returns
         -------
@@ -107,11 +122,13 @@ class HistorySynthesis:
             persons; or the run was stopped before its end.
         """
         check_seed(seed)
+        refuse_parameter("where", where)
+        refuse_parameter("given", given)
         if n_persons is not None and (
             not isinstance(n_persons, int) or isinstance(n_persons, bool) or n_persons < 0
         ):
             raise ParameterError(f"n_persons is {n_persons!r}; give a whole number of 0 or more")
-        if n_persons is None and self.can_sample and not self.knows_persons:
+        if n_persons is None and self.can_sample and not self.knows_size:
             raise ParameterError(f"n_persons: {UNKNOWN_ROWS}; say how many persons you want")
         return self._linked.sample(n_persons, seed=seed, text=text)[ROWS]
 

@@ -2,9 +2,9 @@
 its run.
 """
 
+from collections.abc import Callable
 from os import PathLike
 
-from synthdp.linked import linked_archive
 from synthdp.linked.histories.history_package import is_history
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_journal import linked_release_of
@@ -13,12 +13,11 @@ from synthdp.release import loading, rescuing
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.result import Result
+from synthdp.release.saving.kinds import LINKED, TABLE, kind_of
 
 
-def load(
-    path: str | PathLike[str], *, max_bytes: int | None = None
-) -> Synthesis | LinkedSynthesis | HistorySynthesis:
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Result:
     """Restore what `Synthesis.save`, or that of another release, of this version or an earlier one,
     wrote.
 
@@ -40,9 +39,15 @@ def load(
     ParameterError
         If ``path`` is no path.
     """
-    if not linked_archive.is_linked(checked_path(path, "path")):
-        return loading.load(path, max_bytes=max_bytes)
+    return _LOADERS[kind_of(checked_path(path, "path"))](path, max_bytes=max_bytes)
+
+
+def load_linked(path: str | PathLike[str], *, max_bytes: int | None = None) -> Result:
+    """Restore a release of linked tables, or of persons with their rows; as `load`."""
     return _of_its_kind(LinkedSynthesis.load(path, max_bytes=max_bytes))
+
+
+_LOADERS: dict[str, Callable[..., Result]] = {TABLE: loading.load, LINKED: load_linked}
 
 
 def from_journal(
@@ -50,7 +55,7 @@ def from_journal(
     *,
     budget: Budget | str | PathLike[str] | None = None,
     unchecked: bool = False,
-) -> Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain:
+) -> Result | LearntDomain:
     """Make a release of the answers in a journal, without its run and without records.
 
     All is as in `synthdp.release.rescuing.from_journal`, and raises the same errors.
@@ -68,7 +73,7 @@ def from_journal(
 
     Returns
     -------
-    Synthesis, LinkedSynthesis, HistorySynthesis, or LearntDomain
+    Result, or LearntDomain
         Of linked tables all views of which a marginal was measured. Each is fitted by itself when
         it is needed, and not told what the views before it say of the rows that its own hang on.
     """
@@ -80,5 +85,5 @@ def from_journal(
     )
 
 
-def _of_its_kind(release: LinkedSynthesis) -> LinkedSynthesis | HistorySynthesis:
+def _of_its_kind(release: LinkedSynthesis) -> Result:
     return HistorySynthesis(release) if is_history(release.package) else release

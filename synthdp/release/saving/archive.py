@@ -22,6 +22,7 @@ from synthdp.data.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.release.saving.arrays import from_npy, to_npy
+from synthdp.release.saving.kinds import LINKED_MANIFEST
 from synthdp.release.saving.members import MAX_RATIO, Folder, Members, open_members, write_members
 from synthdp.release.saving.pieces import Pieces
 from synthdp.release.saving.stated import checked_certificate
@@ -29,9 +30,6 @@ from synthdp.schema.schema import Schema
 
 FORMAT = "synthdp-synthesis/2"
 """Stands in every file; another number is another format. Version 1 had no checksums."""
-
-LINKED_MANIFEST = "linked.json"
-"""What a file of linked tables has at its top, see `synthdp.linked.linked_archive`."""
 
 _MANIFEST = "synthesis.json"
 

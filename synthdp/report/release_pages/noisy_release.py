@@ -14,9 +14,9 @@ import pandas as pd
 
 from synthdp.core.cliques import Clique
 from synthdp.core.measurement import LinearMeasurement, clear_total
-from synthdp.linked.package.view import View
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.answers import Answers
+from synthdp.release.result import FittedPart
 from synthdp.report.metrics.references import Measured, noise_error
 
 MAX_PAIRS = 5_000
@@ -41,11 +41,10 @@ class NoisyRelease:
     label
         Which of several releases it is; empty of one.
     unit, weight
-        What is counted, and what one of it counts in the measurements: of linked tables families,
-        see `View`.
+        What is counted, and what one of it counts in the measurements: of linked tables families.
     """
 
-    synthesis: Synthesis
+    synthesis: Answers
     n_rows: float | None
     drawn: tuple[str, ...]
     label: str = ""
@@ -53,16 +52,17 @@ class NoisyRelease:
     weight: int = 1
 
     @classmethod
-    def of(cls, synthesis: Synthesis) -> Self:
-        """Of a release, whose number of records is estimated."""
-        return cls(synthesis, _total(synthesis), synthesis.schema.domain.attributes)
-
-    @classmethod
-    def of_view(cls, synthesis: Synthesis, view: View, unit: str = "families") -> Self:
-        """Of one view of linked tables; ``unit`` is what a root with all rows below it is called."""
-        n_rows = _total(synthesis)
-        n_families = None if n_rows is None else n_rows / view.grid
-        return cls(synthesis, n_families, view.own, label=view.label, unit=unit, weight=view.grid)
+    def of(cls, part: FittedPart) -> Self:
+        """Of the model of one table, whose number of records is estimated."""
+        n_rows = _total(part.answers)
+        return cls(
+            synthesis=part.answers,
+            n_rows=None if n_rows is None else n_rows / part.weight,
+            drawn=part.drawn,
+            label=part.label,
+            unit=part.unit,
+            weight=part.weight,
+        )
 
     @property
     def about(self) -> str:
@@ -160,5 +160,5 @@ class NoisyRelease:
         )
 
 
-def _total(synthesis: Synthesis) -> float | None:
+def _total(synthesis: Answers) -> float | None:
     return clear_total(synthesis.measurements) if synthesis.measurements else None

@@ -94,7 +94,7 @@ def test_a_total_is_clear_from_four_standard_deviations_on():
 
 def test_rows_are_not_drawn_where_noise_hides_how_many_there_are():
     synthesis = released(1e-6)
-    assert not synthesis.knows_rows
+    assert not synthesis.knows_size
     assert UNKNOWN_ROWS in synthesis.certificate["cautions"]
     for given in ({}, {"where": {"a": [0]}}):
         with pytest.raises(ParameterError, match="n_rows: noise hides how many records there are"):
@@ -106,7 +106,7 @@ def test_rows_are_not_drawn_where_noise_hides_how_many_there_are():
 @pytest.mark.parametrize("rows", [0, 1000])
 def test_an_empty_table_is_told_apart_by_noisy_counts_only(rows):
     """With the same small budget both are refused, so the refusal tells nothing of which it was."""
-    assert not released(1e-4, rows=FRAME.iloc[:rows]).knows_rows
+    assert not released(1e-4, rows=FRAME.iloc[:rows]).knows_size
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "mst", "aim"])
@@ -124,5 +124,5 @@ def test_ordinary_runs_draw_as_many_rows_as_there_are_about(mechanism):
     )
     schema = OpenSchema.from_dict(columns)
     synthesis = run.of(held_rows(frame, schema, unit=None, max_rows=1))
-    assert synthesis.knows_rows
+    assert synthesis.knows_size
     assert 500 < len(synthesis.sample(seed=1)) < 1500

@@ -1,0 +1,185 @@
+"""What was released, of one table or of several: one interface, whatever it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, final
+
+from synthdp.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from synthdp.release.answers import Answers
+
+TABLE = "table"
+"""What a release of one table calls it."""
+
+
+class Released(ABC):
+    """What a run paid for, with a certificate of what that was: it can be kept in a file."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What users should know of the release: columns of which little was read or found, fits
+        that fell short.
+        """
+        return tuple(self.certificate.get("cautions", ()))
+
+    @property
+    @abstractmethod
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+
+    @property
+    @abstractmethod
+    def can_sample(self) -> bool:
+        """Whether rows can be drawn; if not, the run was stopped before its end."""
+
+    @property
+    @abstractmethod
+    def is_schema(self) -> bool:
+        """Whether its file is a schema, as the run had learnt columns only when it was stopped."""
+
+    @abstractmethod
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write everything to one file.
+
+        Raises
+        ------
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+
+
+class Result(Released):
+    """A fitted release: it is sampled, counted and saved alike, whatever was released.
+
+    `synthesize` and its like return one, and `synthdp.load` restores it. It holds no records, and
+    all it does is post-processing, which costs no privacy however often.
+    """
+
+    @property
+    def is_schema(self) -> bool:
+        """False: its file is what `synthdp.load` restores."""
+        return False
+
+    @property
+    @abstractmethod
+    def knows_size(self) -> bool:
+        """Whether the number of rows, persons or roots can be told from its noise; if not, `sample`
+        is to be told how many to draw.
+        """
+
+    @property
+    @abstractmethod
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table that `sample` draws, by the table's name; of one table alone
+        that is ``table``.
+        """
+
+    @property
+    @abstractmethod
+    def fitted_parts(self) -> "tuple[FittedPart, ...]":
+        """The models of single tables that it is made of."""
+
+    @abstractmethod
+    def sample(
+        self,
+        n: int | None = None,
+        /,
+        *,
+        seed: int | None = None,
+        text: bool = False,
+        where: Mapping[str, object] | None = None,
+        given: Any = None,
+    ) -> Any:
+        """Draw synthetic rows.
+
+        Parameters
+        ----------
+        n
+            How many rows, persons with all their rows, or rows of the root with all that hang on
+            them; by default the (noisy) estimate of the sensitive number, unless noise hides it.
+        seed
+            Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
+        text
+            Values as texts in the schema's formats, as a CSV file holds them.
+        where
+            Draw from a slice only, if the release is of one table whose rows stand by themselves.
+        given
+            Complete these records, or these families of linked tables.
+
+        Returns
+        -------
+        a data frame, or of several tables a dict of them by name
+
+        Raises
+        ------
+        ParameterError
+            If a value is out of range, the kind of release does not take it, or ``n`` is missing
+            and the estimate is hidden by its noise.
+        """
+
+    @abstractmethod
+    def marginal(self, columns: Sequence[str]) -> "pd.Series":
+        """Expected counts of all combinations of levels of some columns.
+
+        Parameters
+        ----------
+        columns
+            Names, each once; of several tables with the table's name before a dot.
+
+        Returns
+        -------
+        pandas.Series
+            One float a combination, indexed by the levels' labels.
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats.
+        ModelTooLargeError
+            If there are too many combinations.
+        """
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedPart:
+    """The model of one table in a release, and which rows it is of.
+
+    Parameters
+    ----------
+    answers
+        What was measured, and the model that explains it.
+    drawn
+        The columns that are drawn from it; others are known when it is asked.
+    label
+        Which of several it is; empty of one.
+    rows
+        Which rows it is of, in a sentence; empty if these are all of the table.
+    unit, weight
+        What is counted, and what one of it counts in the measurements.
+    """
+
+    answers: "Answers"
+    drawn: tuple[str, ...]
+    label: str = ""
+    rows: str = ""
+    unit: str = "records"
+    weight: int = 1
+
+
+def refuse_parameter(name: str, value: object) -> None:
+    """Raise `ParameterError` if there is a value for what this kind of release does not take."""
+    if value is not None:
+        raise ParameterError(
+            f"{name}: this release is of rows that hang together, which it is not for; leave it out"
+        )
