@@ -7,10 +7,10 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
-from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.release.on_demand import POSSIBILITY
+from synthdp.inference.plain_fit import estimate_plain
+from synthdp.release.on_demand import MERGED_FIT, POSSIBILITY
 from synthdp.schema.schema import Schema
 
 
@@ -34,9 +34,11 @@ def fitted_model(
     engines do.
     """
     engine.check_domain(schema.domain)
+    is_merged = any(measurement.groups for measurement in measurements)
+    estimate = MERGED_FIT.load() if is_merged else estimate_plain
     with finishing(report) as told:
         progress = partial(told, FITTING)
         progress(0, 1)  # a fit that is right from its start takes no step that tells
-        return estimate_refined(
+        return estimate(
             engine, schema.domain, measurements, constraints=schema.constraints, progress=progress
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from networkx import Graph
 
+    from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
     from synthdp.release.keeping.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
@@ -66,6 +67,11 @@ LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
     "synthdp.release.domain_learning:learn_domain"
 )
 """What a schema leaves open, by noisy answers; for a schema that leaves something open."""
+
+MERGED_FIT: OnDemand["Callable[..., Model]"] = OnDemand(
+    "synthdp.inference.engines.refinement:estimate_refined"
+)
+"""Fits of measurements of which some are over merged levels."""
 
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"

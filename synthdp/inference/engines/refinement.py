@@ -12,6 +12,7 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
+from synthdp.inference.plain_fit import estimate_plain
 
 _MIN_SHARE = 1e-3
 """Added to the share that a level has of its group: where noise hides it, its count is uncertain
@@ -39,18 +40,19 @@ def estimate_refined(
     over their levels before the fit, by the same counts. ``warm_start`` is an earlier model of
     measurements that are merged alike, to start from.
     """
+    if not any(measurement.groups for measurement in measurements):
+        return estimate_plain(
+            engine,
+            domain,
+            measurements,
+            constraints=constraints,
+            warm_start=warm_start,
+            progress=progress,
+        )
     for measurement in measurements:
         measurement.check_fits(domain)
     for constraint in constraints:
         constraint.check_fits(domain)
-    if not any(measurement.groups for measurement in measurements):
-        measurements = [
-            LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m
-            for m in measurements
-        ]
-        return engine.estimate(
-            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
-        )
     groups = _common_groups(measurements)
     if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
         coarsening = Coarsening(groups)
