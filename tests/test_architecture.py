@@ -29,10 +29,12 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_700,
-    "from-measurements": 11_950,
-    "synthesize": 19_450,
-    "run": 30_950,
-    "depth": 26,
+    "from-measurements": 11_650,
+    "synthesize": 19_200,
+    "run": 21_850,
+    "sample": 17_200,
+    "depth": 15,
+    "whole-depth": 25,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""

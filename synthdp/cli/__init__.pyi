@@ -1,7 +1,13 @@
 # What synthdp.cli offers: the only list (synthdp/core/faces.py).
+from synthdp.cli.arguments.command_line import command_line_parser as command_line_parser
 from synthdp.cli.commands.certificate import FORMS as FORMS
 from synthdp.cli.commands.describe import describe as describe
 from synthdp.cli.commands.sample import STOPPED as STOPPED
+from synthdp.cli.commands.table import CHECK_HISTORY as CHECK_HISTORY
+from synthdp.cli.commands.table import COMMANDS as COMMANDS
+from synthdp.cli.commands.table import PACKAGE_COMMANDS as PACKAGE_COMMANDS
+from synthdp.cli.commands.table import RUN_HISTORY as RUN_HISTORY
+from synthdp.cli.commands.table import SAVED_FILES as SAVED_FILES
 from synthdp.cli.describing.packages import package_facts as package_facts
 from synthdp.cli.main import run as run
 from synthdp.cli.planning.expected_accuracy import GUESSED_BINS as GUESSED_BINS

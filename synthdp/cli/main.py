@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from synthdp.cli.arguments.command_line import command_line_parser
 from synthdp.cli.arguments.exits import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, say
+from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
 from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
 
@@ -50,9 +51,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values
             with interrupt_afterwards():
-                module, _, name = options.handler.rpartition(".")
-                handler = getattr(import_module(f"synthdp.cli.commands.{module}"), name)
-            handler(options)
+                module, _, name = COMMANDS[options.command].partition(":")
+                command = getattr(import_module(module), name)
+            command(options)
     except KeyboardInterrupt as error:
         return say(
             "interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error

@@ -131,3 +131,8 @@ def settled_schema(
         )
     declared = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
     return declared, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
+
+
+def is_package(content: Any) -> bool:
+    """Whether JSON values describe a package and no table."""
+    return isinstance(content, Mapping) and "resources" in content

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp import ParameterError, Result
-from synthdp.core.errors import DataFileError
+from synthdp import DataFileError, ParameterError, Result
 
 NUMBER = {"name": "id", "type": "integer"}
 YES = {"type": "boolean", "constraints": {"required": True}}

@@ -34,11 +34,11 @@ def add_budget(commands: Commands) -> None:
     parser = command(
         budget, "show", "say what was charged, what is left, and the hash of the last line"
     )
-    parser.set_defaults(handler="budgets.show_command")
+    parser.set_defaults(command="budget show")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print all that is in it as JSON")
     parser = command(budget, "verify", "walk through the file and check the hash of every line")
-    parser.set_defaults(handler="budgets.verify_command")
+    parser.set_defaults(command="budget verify")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
         "--head",
@@ -55,7 +55,7 @@ def add_journal(commands: Commands) -> None:
     parser = command(
         journal, "show", "say of which run it is, what was answered, and what that cost"
     )
-    parser.set_defaults(handler="journals.show_command")
+    parser.set_defaults(command="journal show")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print all but the answers as JSON")
     parser = command(
@@ -63,7 +63,7 @@ def add_journal(commands: Commands) -> None:
         "rescue",
         "make a release of all that was measured, where the run cannot go on; costs no privacy",
     )
-    parser.set_defaults(handler="journals.rescue_command")
+    parser.set_defaults(command="journal rescue")
     parser.add_argument("file", metavar="FILE", help="it stays as it is")
     parser.add_argument(
         "-o",
@@ -88,7 +88,7 @@ def add_journal(commands: Commands) -> None:
 
 def _add_create(budget: Commands) -> None:
     parser = command(budget, "create", "write a new budget file")
-    parser.set_defaults(handler="budgets.create_command")
+    parser.set_defaults(command="budget create")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
         "--epsilon",
@@ -123,7 +123,7 @@ def _add_add(budget: Commands) -> None:
     parser = command(
         budget, "add", "enter a release of another system, for the budget's unit of privacy"
     )
-    parser.set_defaults(handler="budgets.add_command")
+    parser.set_defaults(command="budget add")
     parser.add_argument("file", metavar="FILE")
     known = parser.add_mutually_exclusive_group(required=True)
     known.add_argument("--epsilon", type=float, help="of an (epsilon, delta) guarantee")

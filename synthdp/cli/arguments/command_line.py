@@ -41,8 +41,8 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrup
 
 
 def command_line_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; a namespace's ``handler`` names the function, in a file of
-    `synthdp.cli.commands`.
+    """The parser of all commands; a namespace's ``command`` says which one it is, as
+    `synthdp.cli.commands.table` names them.
     """
     parser = Parser(
         prog="synthdp",

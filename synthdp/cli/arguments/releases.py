@@ -22,7 +22,7 @@ _FOLDER = "; of a package a folder"
 def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
     parser = command(commands, "run", "turn a sensitive table into a synthetic one")
-    parser.set_defaults(handler="run.run_command")
+    parser.set_defaults(command="run")
     _add_input(parser)
     add_schemas(parser)
     parser.add_argument(
@@ -114,7 +114,7 @@ def _add_anyway(parser: argparse.ArgumentParser) -> None:
 def add_sample(commands: Commands) -> None:
     """Add ``synthdp sample``."""
     parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
-    parser.set_defaults(handler="sample.sample_command")
+    parser.set_defaults(command="sample")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "--where",
@@ -141,7 +141,7 @@ def add_refit(commands: Commands) -> None:
     parser = command(
         commands, "refit", "fit another engine to what a saved release measured; costs no privacy"
     )
-    parser.set_defaults(handler="refit.refit_command")
+    parser.set_defaults(command="refit")
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -169,7 +169,7 @@ def add_show(commands: Commands) -> None:
     parser = command(
         commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file"
     )
-    parser.set_defaults(handler="show.show_command")
+    parser.set_defaults(command="show")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
         "--all",
@@ -186,7 +186,7 @@ def add_certificate(commands: Commands) -> None:
         "certificate",
         "write a certificate as a page to print, a record of a registry, or JSON",
     )
-    parser.set_defaults(handler="certificate.certificate_command")
+    parser.set_defaults(command="certificate")
     parser.add_argument(
         "file",
         nargs="?",

@@ -12,7 +12,7 @@ def add_report(commands: Commands) -> None:
         "report",
         "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release",
     )
-    parser.set_defaults(handler="report.report_command")
+    parser.set_defaults(command="report")
     parser.add_argument(
         "tables",
         nargs="*",

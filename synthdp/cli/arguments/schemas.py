@@ -13,7 +13,7 @@ def add_schema(commands: Commands) -> None:
     parser = command(
         schema, "draft", "write a schema to fill in, from column names and declared types only"
     )
-    parser.set_defaults(handler="draft.draft_command")
+    parser.set_defaults(command="schema draft")
     parser.add_argument(
         "input",
         nargs="?",
@@ -36,7 +36,7 @@ def add_schema(commands: Commands) -> None:
         "check",
         "say what will not work well, and the noise to expect; opens no private data",
     )
-    parser.set_defaults(handler="planning.check_command")
+    parser.set_defaults(command="schema check")
     parser.add_argument(
         "schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json"
     )
@@ -64,7 +64,7 @@ def add_plan(commands: Commands) -> None:
     parser = command(
         commands, "plan", "say what budgets give, and mean for one person; opens no private data"
     )
-    parser.set_defaults(handler="planning.plan_command")
+    parser.set_defaults(command="plan")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument(
         "--rows",

@@ -11,7 +11,7 @@ def add_marginal(commands: Commands) -> None:
     parser = command(
         commands, "marginal", "counts of a saved model with intervals; opens no private data"
     )
-    parser.set_defaults(handler="uncertainty.marginal_command")
+    parser.set_defaults(command="marginal")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
@@ -36,7 +36,7 @@ def add_replicates(commands: Commands) -> None:
         "replicates",
         "tables that differ as much as the noise left open; opens no private data",
     )
-    parser.set_defaults(handler="uncertainty.replicates_command")
+    parser.set_defaults(command="replicates")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "-m",

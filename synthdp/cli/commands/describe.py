@@ -2,18 +2,18 @@
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from synthdp.cli.commands.table import SAVED_FILES
 from synthdp.cli.describing.release_files import file_content, file_text
 from synthdp.core.errors import DataFileError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import reason
-from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.saving.archive import read
-from synthdp.release.saving.kinds import LINKED, kind_of
+from synthdp.release.saving.kinds import kind_of
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.report.texts.certificates import LEVELS, certificate_text
@@ -62,11 +62,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     """
     try:
         if zipfile.is_zipfile(path) or _begins(path, _ZIP):
-            return (
-                _linked(path, is_whole)
-                if kind_of(path) == LINKED
-                else _release_file(path, is_whole=is_whole)
-            )
+            return _saved(path, is_whole)
     except (OSError, ValueError) as error:
         raise DataFileError(
             f"{path!r}: it cannot be read: {reason(error)}; check the path"
@@ -93,15 +89,11 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     return {"certificate": certificate, "schema": schema.to_dict()}, text
 
 
-def _linked(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
-    """What a saved release of linked tables says."""
-    synthesis = LinkedSynthesis.load(path)
-    content = {"certificate": synthesis.certificate, "package": dict(synthesis.package.content)}
-    tables = ", ".join(repr(table.name) for table in synthesis.package.tables)
-    return (
-        content,
-        f"{_certificate_text(path, content['certificate'], is_whole)}\n\nlinked tables      {tables}",
-    )
+def _saved(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
+    """What a saved release says, of any kind."""
+    content, told = SAVED_FILES[kind_of(path)].explain.load()(path)
+    certificate = _certificate_text(path, content["certificate"], is_whole)
+    return content, f"{certificate}\n\n{told(is_whole)}"
 
 
 def _begins(path: str, beginning: bytes) -> bool:
@@ -134,13 +126,21 @@ def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> 
         raise DataFileError(f"{path!r}: {NO_CERTIFICATE}") from None
 
 
-def _release_file(path: str, *, is_whole: bool) -> tuple[dict[str, Any], str]:
+def explained_table(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
+    """What a file of a release of one table holds, and what is told of it besides its certificate,
+    all of it or about a screen.
+    """
     pieces = read(path)
     content = file_content(pieces)
-    certificate = _certificate_text(path, content["certificate"], is_whole)
-    columns = f"columns            {', '.join(pieces.schema.table_names)}"
-    told = _schema_text(pieces.schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
-    return content, "\n\n".join([certificate, file_text(content, is_whole=is_whole), told])
+
+    def told(is_whole: bool) -> str:
+        columns = f"columns            {', '.join(pieces.schema.table_names)}"
+        schema = (
+            _schema_text(pieces.schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
+        )
+        return "\n\n".join([file_text(content, is_whole=is_whole), schema])
+
+    return content, told
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:

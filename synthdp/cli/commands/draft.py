@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.commands.packages import draft_package
+from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.planning.readings import readings_of_draft
 from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
@@ -26,7 +26,7 @@ def draft_command(options: argparse.Namespace) -> None:
     """
     files = input_files(options)
     if files and Path(options.input).is_dir() and not is_partitioned(options.input):
-        draft_package(options)
+        PACKAGE_COMMANDS["schema draft"].load()(options)
         return
     check_distinct([options.output], inputs=(*files, *files_of(options.source)))
     check_writable(options.output, force=options.force)

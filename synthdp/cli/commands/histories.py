@@ -8,8 +8,9 @@ from logging import INFO
 
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.shared.announcing import announce, announce_journal, caution
+from synthdp.cli.shared.beside import keeping_of
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import check_outputs, keeping_of, write_history
+from synthdp.cli.shared.outputs import check_outputs, write_history
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, log
@@ -74,7 +75,7 @@ def run_history(
         if options.save:
             synthesis.save(options.save, force=options.force)
             paid.path = options.save
-        write_history(synthesis, options, status)
+        write_history(synthesis, synthesis.dialect, options, status)
     _announce(synthesis, options, replay=release.run.replay)
     announce_journal(release.run, options)
 
@@ -92,7 +93,7 @@ def sample_history(synthesis: HistorySynthesis, options: argparse.Namespace) -> 
             "--dialect and the like: a table of a run with --order is written as its schema says"
         )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        write_history(synthesis, options, status)
+        write_history(synthesis, synthesis.dialect, options, status)
     _announce(synthesis, options)
 
 

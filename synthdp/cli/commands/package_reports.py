@@ -4,10 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.commands.packages import is_package_file, refuse_lost_package
 from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.beside import CERTIFICATE_ENDING
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import CERTIFICATE_ENDING
+from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
+from synthdp.cli.shared.pages import check_evaluation
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.reporting import logged
@@ -19,23 +20,10 @@ _FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "
 """Options that are for one table: a description says all that they say."""
 
 
-def check_report_of_package(options: argparse.Namespace) -> None:
-    """Refuse what a report of a package cannot take; raises `ParameterError`."""
-    if needless := [name for name in _FOR_ONE_TABLE if getattr(options, name)]:
-        raise ParameterError(f"--{needless[0]} is for one table; leave it out for a package")
-    if len(options.tables) > 2:
-        raise ParameterError(
-            f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each"
-        )
-    if other := [path for path in options.tables if not is_package_file(path)]:
-        refuse_lost_package(other[0])
-        raise ParameterError(
-            f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both"
-        )
-
-
 def report_on_package(options: argparse.Namespace) -> None:
     """The page of an evaluation of linked tables, which says first that it is not private."""
+    _check(options)
+    check_evaluation(options, inputs=tuple(options.tables))
     real, synthetic = options.tables
     certificate = Path(f"{synthetic}{CERTIFICATE_ENDING}")
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
@@ -53,3 +41,18 @@ def report_on_package(options: argparse.Namespace) -> None:
     print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
     if options.output is not None:
         sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real tables may be\n")
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what a report of a package cannot take; raises `ParameterError`."""
+    if needless := [name for name in _FOR_ONE_TABLE if getattr(options, name)]:
+        raise ParameterError(f"--{needless[0]} is for one table; leave it out for a package")
+    if len(options.tables) > 2:
+        raise ParameterError(
+            f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each"
+        )
+    if other := [path for path in options.tables if not is_package_file(path)]:
+        refuse_lost_package(other[0])
+        raise ParameterError(
+            f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both"
+        )

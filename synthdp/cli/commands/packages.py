@@ -1,7 +1,6 @@
 """Packages of linked tables on the command line: run, sample, check and draft."""
 
 import argparse
-import os
 import secrets
 import shutil
 import sys
@@ -14,19 +13,19 @@ from typing import Any
 from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.describing.packages import package_facts, package_text
 from synthdp.cli.shared.announcing import announce_journal, caution, print_text, with_replay
-from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import (
+from synthdp.cli.shared.beside import (
     CERTIFICATE_ENDING,
-    check_distinct,
-    check_rows,
     journal_of,
     keeping_of,
     kept_files,
     saved_files,
 )
+from synthdp.cli.shared.log_lines import progress_on
+from synthdp.cli.shared.outputs import check_distinct, check_rows
+from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
-from synthdp.core.files.json_files import json_text, load_json, write_json
+from synthdp.core.files.json_files import json_text, write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason
 from synthdp.core.reporting import log
 from synthdp.core.requests import most_rows
@@ -35,13 +34,10 @@ from synthdp.data.tables import check_kind, open_table, write_frame
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
-from synthdp.linked.package.package import Package, is_package
+from synthdp.linked.package.package import Package
 from synthdp.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.stating.about import read_about
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
-
-DESCRIPTION = "datapackage.json"
-"""The name of the description in every folder that is written."""
 
 _NOT_FOR_PACKAGES = {
     "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
@@ -49,32 +45,6 @@ _NOT_FOR_PACKAGES = {
     "domain_share": "--domain-share", "save_schema": "--save-schema", "where": "--where", "offset": "--offset",
 }  # fmt: skip
 """Options that are for one table."""
-
-
-def is_package_file(path: str | None) -> bool:
-    """Whether a file is the description of a package; False as well if it cannot be read."""
-    if path is None or not path.lower().endswith(".json"):
-        return False
-    try:
-        return is_package(load_json(path, "package"))
-    except (DataFileError, SchemaError):
-        return os.path.basename(path).lower() == DESCRIPTION  # noqa: PTH119 - so that the error is about a package
-
-
-def refuse_lost_package(path: str | None) -> None:
-    """Raise `SynthdpError` if a path can only be meant for a package and is none: a folder, or
-    JSON.
-    """
-    if path is not None and Path(path).is_dir() and Path(path, DESCRIPTION).exists():
-        raise ParameterError(f"{path!r} is the folder of a package; give its {DESCRIPTION}")
-    if (
-        path is not None
-        and path.lower().endswith(".json")
-        and not is_package(load_json(path, "package"))
-    ):
-        raise SchemaError(
-            f"package {path!r}: it has no list 'resources'; give a Data Package, or a table"
-        )
 
 
 def run_package(options: argparse.Namespace) -> None:

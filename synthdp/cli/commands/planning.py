@@ -7,11 +7,12 @@ import sys
 from typing import Any
 
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
-from synthdp.cli.commands.packages import check_package, is_package_file
+from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.planning.schema_check import describe_check
 from synthdp.cli.shared.announcing import print_text
 from synthdp.cli.shared.outputs import check_rows
+from synthdp.cli.shared.package_files import is_package_file
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -24,7 +25,7 @@ def check_command(options: argparse.Namespace) -> None:
     """``synthdp schema check``: opens nothing but the schema."""
     check_rows(options.rows, least=1, most=MAX_ROWS)
     if is_package_file(options.schema):
-        check_package(options)
+        PACKAGE_COMMANDS["schema check"].load()(options)
         return
     content, text = describe_check(
         options.schema,

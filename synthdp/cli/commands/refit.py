@@ -4,9 +4,9 @@ import argparse
 import json
 import sys
 
+from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import caution
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.models import release_of_one_table
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable

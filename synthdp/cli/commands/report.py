@@ -7,22 +7,21 @@ import sys
 from pathlib import Path
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.commands.package_reports import check_report_of_package, report_on_package
-from synthdp.cli.commands.packages import is_package_file, refuse_lost_package
+from synthdp.cli.commands.models import result_in
+from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.beside import CERTIFICATE_ENDING
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import CERTIFICATE_ENDING, check_distinct
+from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
+from synthdp.cli.shared.pages import check_evaluation, check_page
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
-from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.core.reporting import logged
-from synthdp.linked.histories.loading import load
 from synthdp.report.evaluate import evaluate
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.release_pages.release_page import release_page
-from synthdp.report.rendering.figures import import_matplotlib
-from synthdp.report.rendering.page import import_jinja
 from synthdp.schema.schema import Schema
 
 ALL = "all"
@@ -51,9 +50,9 @@ def _public(options: argparse.Namespace) -> None:
         )
     if options.output is None:
         raise ParameterError("--output is missing; name the page, such as page.html")
-    _check_output(options, inputs=(options.public,))
+    check_page(options, inputs=(options.public,))
     given_dialect(options)
-    result = load(options.public)
+    result = result_in(options.public)
     try:
         release_page(result, options.output, force=options.force)
     except (SynthdpError, MemoryError):
@@ -71,24 +70,13 @@ def _compared(options: argparse.Namespace) -> None:
         raise ParameterError(
             "TABLE: name the real table, then one or more synthetic ones; or --public and a model"
         )
-    is_package = any(map(is_package_file, options.tables))
-    if is_package:
-        check_report_of_package(options)
-    else:
-        for path in options.tables:
-            refuse_lost_package(path)
-        _check_pipes(options)
-    if options.output is None and not options.json:
-        raise ParameterError(
-            "--output is missing; name the page, such as report.html, or say --json"
-        )
-    if options.output is not None:
-        _check_output(options, inputs=_inputs(options))
-        import_matplotlib()  # what is not installed is told before the tables are read
-        import_jinja()
-    if is_package:
-        report_on_package(options)
+    if any(map(is_package_file, options.tables)):
+        PACKAGE_COMMANDS["report"].load()(options)
         return
+    for path in options.tables:
+        refuse_lost_package(path)
+    _check_pipes(options)
+    check_evaluation(options, inputs=_inputs(options))
     schema = _schema(options)
     real, *synthetic = options.tables
     beside = [
@@ -144,16 +132,6 @@ def _inputs(options: argparse.Namespace) -> tuple[str, ...]:
         *options.tables,
         *(path for path in (options.schema, options.queries) if path is not None),
     )
-
-
-def _check_output(options: argparse.Namespace, *, inputs: tuple[str, ...]) -> None:
-    if options.output == STANDARD_STREAM or Path(options.output).suffix.lower() not in (
-        ".html",
-        ".htm",
-    ):
-        raise ParameterError(f"--output is {options.output!r}; name a page that ends in .html")
-    check_distinct([options.output], inputs=inputs)
-    check_writable(options.output, force=options.force)
 
 
 def _schema(options: argparse.Namespace) -> Schema | None:

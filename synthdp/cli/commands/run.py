@@ -9,20 +9,18 @@ from typing import Any
 
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
-from synthdp.cli.commands.histories import check_history, run_history
-from synthdp.cli.commands.packages import is_package_file, refuse_lost_package, run_package
+from synthdp.cli.commands.table import CHECK_HISTORY, PACKAGE_COMMANDS, RUN_HISTORY
 from synthdp.cli.shared.announcing import announce, announce_journal, caution
+from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
     check_outputs,
     check_rows,
     check_texts,
     input_files,
-    journal_of,
-    keeping_of,
-    kept_files,
     write_sample,
 )
+from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
 from synthdp.cli.shared.rescue import PaidFor, rescuing
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json, write_json
@@ -47,7 +45,7 @@ from synthdp.schema.schema import Schema
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     if is_package_file(options.input):
-        run_package(options)
+        PACKAGE_COMMANDS["run"].load()(options)
         return
     if options.schema is None and options.kinds is None:
         refuse_lost_package(options.input)
@@ -74,7 +72,7 @@ def run_command(options: argparse.Namespace) -> None:
     )
     check_texts(schema, options.output)
     if options.order is not None:
-        check_history(options)
+        CHECK_HISTORY.load()(options)
     max_rows = checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
@@ -84,7 +82,7 @@ def run_command(options: argparse.Namespace) -> None:
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         if options.order is not None and isinstance(table, TableFile):
-            run_history(schema, table, options, journal, status)
+            RUN_HISTORY.load()(schema, table, options, journal, status)
             return
         release = _release(schema, options, max_rows)
         rows = _rows(schema, table, options, max_rows, status)

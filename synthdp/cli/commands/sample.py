@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.commands.sample_linked import sample_linked
+from synthdp.cli.commands.table import SAVED_FILES
 from synthdp.cli.shared.announcing import announce, caution
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
@@ -21,7 +21,7 @@ from synthdp.data.files.formats import Format, file_kind
 from synthdp.data.tables import open_table
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
-from synthdp.release.saving.kinds import LINKED, kind_of
+from synthdp.release.saving.kinds import kind_of
 from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.rules.conditions import CONDITIONS
@@ -32,9 +32,11 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 
 def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
-    if kind_of(options.model) == LINKED:
-        sample_linked(options)
-        return
+    SAVED_FILES[kind_of(options.model)].sample.load()(options)
+
+
+def sample_table(options: argparse.Namespace) -> None:
+    """Draw from a release of one table whose rows stand by themselves."""
     asked = [path for path in (options.given, _file_of(options.where)) if path]
     check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:

@@ -9,9 +9,9 @@ from pathlib import PurePath
 import pandas as pd
 
 from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import announce, caution
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.models import release_of_one_table
 from synthdp.cli.shared.outputs import check_distinct, check_outputs, write_both
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable

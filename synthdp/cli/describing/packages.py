@@ -1,11 +1,12 @@
 """Explaining packages to people: how tables hang together, and what is asked of each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.linked.completable import check_completable
 from synthdp.linked.linked_release import shares_of
+from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
@@ -90,3 +91,13 @@ def package_text(facts: Mapping[str, Any]) -> str:
             "noise: standard deviation, in families, of a count if all of the share is spent on one marginal"
         )
     return "\n\n".join(lines)
+
+
+def explained_tables(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
+    """What a file of a release of linked tables holds, and what is told of it besides its
+    certificate.
+    """
+    synthesis = LinkedSynthesis.load(path)
+    content = {"certificate": synthesis.certificate, "package": dict(synthesis.package.content)}
+    tables = ", ".join(repr(table.name) for table in synthesis.package.tables)
+    return content, lambda _: f"linked tables      {tables}"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from synthdp.cli.shared.outputs import with_certificate
+from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import STANDARD_STREAM, reason

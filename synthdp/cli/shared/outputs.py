@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
+from synthdp.cli.shared.beside import CERTIFICATE_ENDING, saved_files, with_certificate
 from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.files.json_files import json_text
@@ -23,9 +24,8 @@ from synthdp.data.files.csv_text import write_csv
 from synthdp.data.files.file_set import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
-from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
-from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.result import Result
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
@@ -38,62 +38,6 @@ ROWS_UNLESS_KNOWN = 100
 """Rows, or persons, that a run draws if it is not told how many, and noise hides how many there
 are.
 """
-
-CERTIFICATE_ENDING = ".privacy.json"
-"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs
-to it.
-"""
-
-
-JOURNAL_ENDING = ".journal"
-"""The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is
-named.
-"""
-
-ENDED_ENDING = ".ended"
-"""What such a journal gets in addition once its run has ended and its outputs are written: the next
-run has its own.
-"""
-
-
-def journal_of(options: argparse.Namespace) -> str | None:
-    """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
-    named: str | None = options.journal
-    if named is not None or options.budget is None:
-        return named
-    if options.output == STANDARD_STREAM:
-        raise ParameterError(
-            "--budget is given, and the output is '-'; name a file for the answers with --journal"
-        )
-    return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
-
-
-def ended_name_of(options: argparse.Namespace) -> str | None:
-    """The name that the journal gets once its run has ended; None if it was named, and so keeps its
-    name.
-    """
-    journal = journal_of(options)
-    return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
-
-
-def keeping_of(options: argparse.Namespace) -> Keeping:
-    """Where a run keeps its answers, and what it is charged to."""
-    return Keeping(
-        journal=journal_of(options),
-        budget=options.budget,
-        budget_note=options.budget_note,
-        ended=ended_name_of(options),
-    )
-
-
-def kept_files(options: argparse.Namespace) -> dict[str, str]:
-    """What a run adds to or renames beside its outputs, by the options' names."""
-    found = {
-        "--journal": journal_of(options),
-        "--budget": options.budget,
-        "ended journal": ended_name_of(options),
-    }
-    return {name: path for name, path in found.items() if path is not None}
 
 
 def check_texts(schema: OpenSchema, output: str) -> None:
@@ -179,11 +123,6 @@ def _place(path: str) -> str:
         return path  # opening it explains what is wrong
 
 
-def with_certificate(output: str) -> list[str]:
-    """A table and the certificate beside it."""
-    return [output, output + CERTIFICATE_ENDING]
-
-
 def check_outputs(
     options: argparse.Namespace,
     *,
@@ -207,16 +146,6 @@ def check_outputs(
     check_distinct([*outputs, *kept], inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
-
-
-def saved_files(saved: Mapping[str, str | None]) -> list[str]:
-    """The files that options of these names ask for."""
-    for option, path in saved.items():
-        if path == STANDARD_STREAM:
-            raise ParameterError(
-                f"{option} is {path!r}; standard output is for the table, give the name of a file"
-            )
-    return [path for path in saved.values() if path]
 
 
 def check_rows(rows: int | None, *, least: int, most: int) -> None:
@@ -251,7 +180,9 @@ def write_sample(
     _write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
 
 
-def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, status: Report) -> None:
+def write_history(
+    synthesis: Result, dialect: Dialect, options: argparse.Namespace, status: Report
+) -> None:
     """Persons with their rows, as one table, with the certificate as `write_sample` does;
     ``--rows`` counts persons.
     """
@@ -261,7 +192,7 @@ def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, stat
         options.rows = rows_unless_known(options, "persons")
     frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
     report("writing", 1, 2)
-    _write_whole(frame, synthesis.certificate, options, synthesis.dialect)
+    _write_whole(frame, synthesis.certificate, options, dialect)
 
 
 def rows_unless_known(options: argparse.Namespace, what: str) -> int:
@@ -270,7 +201,7 @@ def rows_unless_known(options: argparse.Namespace, what: str) -> int:
     A run has been paid for and ends well, with `ROWS_UNLESS_KNOWN`; of any other command it is
     asked.
     """
-    if not options.handler.startswith("run."):
+    if options.command != "run":
         raise ParameterError(f"{UNKNOWN_ROWS}; say how many {what} you want with --rows")
     return ROWS_UNLESS_KNOWN
 

@@ -149,11 +149,6 @@ class Package:
         return () if parent is None else (*self.above(parent), self[parent])
 
 
-def is_package(content: Any) -> bool:
-    """Whether JSON values describe a package and no table."""
-    return isinstance(content, Mapping) and "resources" in content
-
-
 def _path(resource: Mapping[str, Any], name: str) -> str:
     """The file of a resource, inside of its package's folder."""
     path = resource.get("path", "")

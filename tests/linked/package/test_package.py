@@ -9,7 +9,8 @@ import pytest
 from helpers.families import description, field, link
 
 from synthdp.core import DataFileError, SchemaError
-from synthdp.linked import Package, View, is_package, views_of
+from synthdp.linked import Package, View, views_of
+from synthdp.schema import is_package
 
 
 def changed(change):

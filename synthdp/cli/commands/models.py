@@ -1,9 +1,17 @@
-"""Saved releases on the command line, where a command is for those of one table."""
+"""Saved releases on the command line: of any kind, or of one table where a command is for these."""
 
+from synthdp.cli.commands.table import SAVED_FILES
 from synthdp.core.errors import DataFileError
 from synthdp.release.loading import load
+from synthdp.release.result import Result
 from synthdp.release.saving.kinds import TABLE, kind_of
 from synthdp.release.synthesis import Synthesis
+
+
+def result_in(path: str) -> Result:
+    """Restore a release of any kind; raises as `synthdp.load`."""
+    result: Result = SAVED_FILES[kind_of(path)].load.load()(path)
+    return result
 
 
 def release_of_one_table(path: str) -> Synthesis:
