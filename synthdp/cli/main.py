@@ -14,7 +14,16 @@ from time import monotonic
 from typing import NoReturn
 
 from synthdp.cli.arguments.command_line import command_line_parser
-from synthdp.cli.arguments.exits import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, say
+from synthdp.cli.arguments.exits import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    REFUSED,
+    TERMINATED,
+    USAGE,
+    paid_for,
+    say,
+)
 from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
 from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
@@ -82,6 +91,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _code(error: SynthdpError) -> int:
+    """No error of a run that has paid is one of usage: to correct its command would pay anew."""
     if isinstance(error, PrivacyError):
         return REFUSED
-    return USAGE if isinstance(error, ParameterError) else FAILED
+    return USAGE if isinstance(error, ParameterError) and not paid_for(error) else FAILED

@@ -16,7 +16,11 @@ def say(message: str, code: int, error: BaseException | None = None) -> int:
 
     Notes that others put there are left out: they may hold data.
     """
-    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(PAID_FOR)]
-    line = " ".join("; ".join([message, *notes]).splitlines())
+    line = " ".join("; ".join([message, *paid_for(error)]).splitlines())
     sys.stderr.write(f"synthdp: {line}\n")
     return code
+
+
+def paid_for(error: BaseException | None) -> list[str]:
+    """What was noted on an error about measurements that were paid for before it."""
+    return [note for note in getattr(error, "__notes__", ()) if note.startswith(PAID_FOR)]

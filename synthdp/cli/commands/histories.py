@@ -67,7 +67,7 @@ def run_history(
     )
     with (
         release.kept(keeping_of(options)),
-        rescuing(options.output, journal) as paid,
+        rescuing(options.output, release.run, journal) as paid,
     ):
         log(INFO, "reading")
         synthesis = release.of(table, report=status, rescue=paid.callback)

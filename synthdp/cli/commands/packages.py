@@ -21,7 +21,7 @@ from synthdp.cli.shared.beside import (
     saved_files,
 )
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import check_distinct, check_rows
+from synthdp.cli.shared.outputs import check_distinct, check_rows, rows_unless_known
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
@@ -37,7 +37,6 @@ from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.stating.about import read_about
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 
 _NOT_FOR_PACKAGES = {
     "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
@@ -76,7 +75,7 @@ def run_package(options: argparse.Namespace) -> None:
         tables = opened_tables(package, None, folder, stack)
         with (
             run.kept(keeping_of(options)),
-            rescuing(str(Path(options.output)), journal) as paid,
+            rescuing(str(Path(options.output)), run.run, journal) as paid,
         ):
             log(INFO, "reading")
             synthesis = run.of(
@@ -234,10 +233,9 @@ def _write(
     gets its name.
     """
     package, files = synthesis.package, _files_of(synthesis.package)
-    if options.rows is None and given is None and synthesis.can_sample and not synthesis.knows_size:
-        raise ParameterError(
-            f"{UNKNOWN_ROWS}; say how many rows of {package.root.name!r} you want with --rows"
-        )
+    is_unknown = synthesis.can_sample and not synthesis.knows_size
+    if options.rows is None and given is None and is_unknown:
+        options.rows = rows_unless_known(options, f"rows of {package.root.name!r}")
     seed = secrets.randbits(62) if options.seed is None else options.seed
     folder = Path(options.output).resolve()
     hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")

@@ -88,7 +88,7 @@ def run_command(options: argparse.Namespace) -> None:
         rows = _rows(schema, table, options, max_rows, status)
         with (
             release.kept(keeping_of(options)),
-            rescuing(options.output, journal) as paid,
+            rescuing(options.output, release.run, journal) as paid,
         ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
             synthesis = release.of(rows(), report=status, rescue=paid.callback)

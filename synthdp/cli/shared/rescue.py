@@ -13,6 +13,7 @@ from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.release.result import Released
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
@@ -56,11 +57,11 @@ class PaidFor:
 
 
 @contextmanager
-def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
+def rescuing(output: str, run: KeptRun, journal: str | None) -> Iterator[PaidFor]:
     """If anything fails, save what was paid for beside ``output`` and note on the error where it
     is.
 
-    With a ``journal`` all of it is there, and the same command goes on, which is noted instead.
+    With a ``journal`` all that the ``run`` paid for is there, which is noted instead.
     """
     paid = PaidFor(is_in_journal=journal is not None)
     try:
@@ -70,7 +71,7 @@ def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
             with undisturbed_end() as end:
                 end()
                 error.add_note(paid.note(output) or f"{PAID_FOR}could not be kept anywhere")
-        elif journal is not None and not _is_refused_by_budget(error):
+        elif journal is not None and run.has_paid and not _is_refused_by_budget(error):
             error.add_note(
                 f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice"
             )

@@ -173,7 +173,7 @@ class Journal:
         Raises `DataFileError` if it cannot be written.
         """
         asked = {"asked": _words(question[0]), "question": digest_of(question)}
-        if not self._is_new and self._n_made == 0 and self._has_answers:
+        if not self._is_new and self._n_made == 0 and self.has_answers:
             day = self._began[:10]  # no more: when a run was stopped may tell of its records
             self._remark({"resumed": day})
         self._file.append(asked | answer_to_dict(question, answer))
@@ -264,7 +264,8 @@ class Journal:
         return self._next >= len(self._file)
 
     @property
-    def _has_answers(self) -> bool:
+    def has_answers(self) -> bool:
+        """Whether it holds any answer."""
         numbers = range(1, len(self._file))
         return any(
             self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number)

@@ -107,6 +107,11 @@ class JournaledRun:
         """
         return int.from_bytes(self._journal.run.encode())
 
+    @property
+    def has_paid(self) -> bool:
+        """Whether the journal holds an answer, or a budget was charged: failing is no usage then."""
+        return self._budget is not None or self._journal.has_answers
+
     def part(self) -> "JournaledRun":
         """What is kept of one of several tables of this run: its answers come after those of the
         tables before.

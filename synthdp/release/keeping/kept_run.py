@@ -36,6 +36,10 @@ class KeptRun(Protocol):
         None, of a run that cannot go on: each draw is from fresh entropy.
         """
 
+    @property
+    def has_paid(self) -> bool:
+        """Whether what is kept holds an answer, or the run was charged: failing is no usage then."""
+
     def part(self) -> "KeptRun":
         """What is kept of one of several tables of this run."""
 
@@ -80,6 +84,11 @@ class UnkeptRun:
     def entropy(self) -> None:
         """Each draw is from fresh entropy."""
         return
+
+    @property
+    def has_paid(self) -> bool:
+        """Nothing that is kept holds an answer."""
+        return False
 
     def part(self) -> Self:
         """The same run: nothing is kept of any table."""
