@@ -14,17 +14,8 @@ from typing import Any
 from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn, open_ones
-from synthdp.schema.rules.checks import with_exact_decimals
-from synthdp.schema.rules.learnt_bounds import reconciled
-from synthdp.schema.rules.rules import (
-    is_check,
-    names_in,
-    parse_rules,
-    parsed_rules,
-    relations_in,
-    relations_of_check,
-    system_of,
-)
+from synthdp.schema.rules.rules import is_check, names_in, parsed_rules, relations_of_check
+from synthdp.schema.value_rules import parse_rules, reconciled, system_of, with_exact_decimals
 
 Rules = Sequence[Mapping[str, Any]]
 Columns = Sequence[Column | OpenColumn]
@@ -70,7 +61,7 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
     examples = list(_examples(columns))
     for example in examples:
         try:
-            exact = with_exact_decimals(example, relations_in(rules, example))
+            exact = with_exact_decimals(example, rules)
             system = system_of(parsed_rules(rules, exact), exact)
         except (
             SchemaError
@@ -78,7 +69,7 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
             continue
         if system is None or system.is_possible:
             return tuple(example)
-    exact = with_exact_decimals(examples[0], relations_in(rules, examples[0]))
+    exact = with_exact_decimals(examples[0], rules)
     parse_rules(rules, exact, _limits(columns))
     raise SchemaError(
         "schema: constraints: no row was found that keeps to the rules; remove one of them"

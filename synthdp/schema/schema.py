@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 import pandas as pd
@@ -24,11 +24,13 @@ from synthdp.schema.draft import draft_from_frame
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
-from synthdp.schema.rules.checks import with_exact_decimals
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
-from synthdp.schema.rules.rules import Rule, parse_rules, relations_in, system_of
-from synthdp.schema.rules.system import System
+from synthdp.schema.rules.rules import Rule
+from synthdp.schema.value_rules import parse_rules, system_of, with_exact_decimals
 from synthdp.schema.words.headers import check_names, listed
+
+if TYPE_CHECKING:
+    from synthdp.schema.rules.system import System
 
 
 @final
@@ -104,7 +106,7 @@ class Schema:
         columns, missing_values, dialect = parse_schema(plain)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        exact = with_exact_decimals(columns, relations_in(rules, columns))
+        exact = with_exact_decimals(columns, rules)
         return cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
 
     @classmethod
@@ -187,7 +189,7 @@ class Schema:
         return tuple(constraint for rule in self.rules for constraint in rule.constraints)
 
     @cached_property
-    def checks(self) -> System | None:
+    def checks(self) -> "System | None":
         """All rules that speak of values; None if there is none."""
         return system_of(self.rules, self.columns)
 

@@ -1,6 +1,6 @@
-"""The types of columns by the names that fields have for them, those of values that are made up, too.
-What a name stands for is loaded when it is asked for: whoever reads a schema of texts and numbers
-needs no calendar.
+"""The types of columns by the names that fields have for them, those of values that are made up, too,
+and what rules that speak of values need. What a name stands for is loaded when it is asked for:
+whoever reads a schema of texts and numbers needs no calendar, and without such rules no search.
 """
 
 from functools import cache
@@ -37,6 +37,15 @@ GENERATED_KINDS = {
 }
 """The same of columns whose values are made up for the output."""
 
+VALUE_RULES = {
+    "exact decimals": "synthdp.schema.rules.checks:with_exact_decimals",
+    "system": "synthdp.schema.rules.system:system_of",
+    "checked rules": "synthdp.schema.rules.system:checked_rules",
+    "learnt bounds": "synthdp.schema.rules.learnt_bounds:reconciled",
+    "drawing": "synthdp.schema.rules.drawing:drawn_values",
+}
+"""What is done with rules that speak of values."""
+
 
 def is_type(name: object) -> bool:
     """Whether it is the name of a type."""
@@ -58,6 +67,11 @@ def generated_kind(name: str) -> "type[GeneratedColumn]":
     """The class of the columns of a kind that is made up; it is one of `GENERATED_KINDS`."""
     found: type[GeneratedColumn] = _loaded(GENERATED_KINDS[name])
     return found
+
+
+def value_rules(name: str) -> Any:
+    """What does something with rules that speak of values; it is one of `VALUE_RULES`."""
+    return _loaded(VALUE_RULES[name])
 
 
 @cache

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from synthdp.data.codes.coded_table import CodedTable, Codes
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
-from synthdp.schema.rules.drawing import drawn_values
 from synthdp.schema.schema import Schema
+from synthdp.schema.value_rules import drawn_values
 from synthdp.schema.words.runs import Ints
 
 

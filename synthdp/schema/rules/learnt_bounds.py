@@ -9,7 +9,8 @@ from typing import Any
 
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.checks import with_exact_decimals
-from synthdp.schema.rules.rules import parsed_rules, relations_in, system_of
+from synthdp.schema.rules.rules import parsed_rules
+from synthdp.schema.rules.system import system_of
 
 MAX_ROUNDS = 40
 """Each round quadruples how far bounds are moved beyond those of the columns that a check names."""
@@ -37,9 +38,7 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: Limits) -> tupl
     """
     by_name: dict[str, Any] = {column.name: column for column in columns}
     for spread in range(MAX_ROUNDS):
-        exact = with_exact_decimals(
-            list(by_name.values()), relations_in(rules, list(by_name.values()))
-        )
+        exact = with_exact_decimals(list(by_name.values()), rules)
         system = system_of(parsed_rules(rules, exact), exact)
         blame = system.blamed_for(system.columns) if system is not None else None
         if blame is None:

@@ -14,8 +14,8 @@ bin must lie inside or outside a condition as a whole: otherwise the schema is r
 an edge there.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NoReturn, final
 
@@ -26,7 +26,6 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
-from synthdp.schema.rules.checks import check_kinds, possible_bins, treelike
 from synthdp.schema.rules.conditions import (
     check_may_be_missing,
     level_codes,
@@ -34,8 +33,6 @@ from synthdp.schema.rules.conditions import (
     range_of,
 )
 from synthdp.schema.rules.expressions import Relation, relations_of
-from synthdp.schema.rules.lines import Line
-from synthdp.schema.rules.system import System
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
@@ -68,18 +65,8 @@ class Rule:
     relations: tuple[Relation, ...] = field(default=(), compare=False)
 
 
-def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ...]:
-    """What the checks among the rules of a schema state; raises `SchemaError` if one does not fit
-    the columns.
-    """
-    known = {column.name: column for column in columns}
-    relations = tuple(relation for rule in _listed(rules) for relation in relations_of_check(rule))
-    for relation in relations:
-        check_kinds(relation, known)
-    return relations
-
-
-def _listed(rules: object) -> Sequence[Any]:
+def listed_rules(rules: object) -> Sequence[Any]:
+    """The rules as a list; raises `SchemaError` if they are none."""
     if not isinstance(rules, Sequence) or isinstance(rules, str):
         _refuse("'constraints' is not a list; list the rules there")
     return rules
@@ -107,48 +94,14 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def parse_rules(
-    rules: object, columns: Sequence[Column], learnt: Collection[str] = ()
-) -> tuple[Rule, ...]:
-    """The rules of a schema.
-
-    Raises
-    ------
-    SchemaError
-        If one cannot be understood, or no row can keep to the checks; it names what to change,
-        which are never the bounds of ``learnt`` columns.
-    """
-    parsed = parsed_rules(rules, columns)
-    system = system_of(parsed, columns)
-    if system is None:
-        return parsed
-    system.check_possible(learnt)
-    return tuple(_told(parsed, system.lines))
-
-
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema one by one, without what engines are to know of checks."""
     known = {column.name: column for column in columns}
     _check_cells(rules, known)
     return tuple(
         Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
-        for rule in _listed(rules)
+        for rule in listed_rules(rules)
     )
-
-
-def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None:
-    """All rules that speak of values, and what the others allow; None if none does."""
-    relations = tuple(relation for rule in rules for relation in rule.relations)
-    named = {name for relation in relations for name in relation.factors}
-    checked = {
-        column.name: column.axis
-        for column in columns
-        if column.name in named and column.axis is not None
-    }
-    others = tuple(
-        constraint for rule in rules if not rule.relations for constraint in rule.constraints
-    )
-    return System(checked, relations, others) if relations else None
 
 
 def _check_cells(rules: object, columns: Columns) -> None:
@@ -156,7 +109,7 @@ def _check_cells(rules: object, columns: Columns) -> None:
     made.
     """
     n_cells = 0
-    for rule in _listed(rules):
+    for rule in listed_rules(rules):
         if isinstance(rule, Mapping) and not is_check(rule):
             names = names_in(rule) & columns.keys()
             n_cells += prod(columns[name].size for name in names)
@@ -166,24 +119,6 @@ def _check_cells(rules: object, columns: Columns) -> None:
                 _refuse(
                     f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}"
                 )
-
-
-def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
-    """The rules, checks with what engines are to know of them."""
-    found = {
-        relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations
-    }
-    given = [constraint for rule in rules for constraint in rule.constraints]
-    kept = treelike([constraint for constraint in found.values() if constraint is not None], given)
-    for rule in rules:
-        told = [found[relation] for relation in rule.relations]
-        yield replace(
-            rule,
-            constraints=(
-                *rule.constraints,
-                *(each for each in told if each is not None and each in kept),
-            ),
-        )
 
 
 def _parsed(rule: object, columns: Columns) -> Rule:

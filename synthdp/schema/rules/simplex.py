@@ -6,6 +6,10 @@ all others; while one of those lies outside its bounds it changes places with on
 for it. Where none can, nothing keeps to all inequalities. Of several the first is taken (the rule
 of Bland), so that this ends ([DM06]).
 
+No solver in floats takes its place: `scipy.optimize.milp` called 6 of 300 systems infeasible that
+have a row (4 columns of whole numbers to 1e8, 3 equations of small factors), and proves nothing. A
+schema that people can meet must not be refused, nor a run that was paid for end, for that.
+
 References
 ----------
 [DM06] Dutertre and de Moura, A fast linear-arithmetic solver for DPLL(T), CAV 2006.

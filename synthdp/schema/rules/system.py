@@ -1,7 +1,7 @@
 """All checks of a schema together: what they leave of intervals, and whether they leave anything."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NoReturn, final
 
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.rules.checks import inequalities_of
+from synthdp.schema.columns.column import Column
+from synthdp.schema.rules.checks import inequalities_of, possible_bins, treelike
 from synthdp.schema.rules.combinations import Table, allowed_at_all
 from synthdp.schema.rules.expressions import Relation
 from synthdp.schema.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
 from synthdp.schema.rules.lines import Line
+from synthdp.schema.rules.rules import Rule
 from synthdp.schema.rules.search import (
     BLAME_STEPS,
     MAX_STEPS,
@@ -286,3 +288,51 @@ def refuse_given(record: int, blame: Blame | None) -> NoReturn:
 def _bounds(column: Axis) -> str:
     limits = column.field()["constraints"]
     return f"{limits['minimum']} to {limits['maximum']}"
+
+
+def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None:
+    """All rules that speak of values, and what the others allow; None if none does."""
+    relations = tuple(relation for rule in rules for relation in rule.relations)
+    named = {name for relation in relations for name in relation.factors}
+    checked = {
+        column.name: column.axis
+        for column in columns
+        if column.name in named and column.axis is not None
+    }
+    others = tuple(
+        constraint for rule in rules if not rule.relations for constraint in rule.constraints
+    )
+    return System(checked, relations, others) if relations else None
+
+
+def checked_rules(
+    rules: Sequence[Rule], columns: Sequence[Column], learnt: Collection[str] = ()
+) -> tuple[Rule, ...]:
+    """The rules, checks with what engines are to know of them.
+
+    Raises `SchemaError` if no row can keep to the checks; it names what to change, which are never
+    the bounds of ``learnt`` columns.
+    """
+    system = system_of(rules, columns)
+    if system is None:
+        return tuple(rules)
+    system.check_possible(learnt)
+    return tuple(_told(rules, system.lines))
+
+
+def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
+    """The rules, checks with what engines are to know of them."""
+    found = {
+        relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations
+    }
+    given = [constraint for rule in rules for constraint in rule.constraints]
+    kept = treelike([constraint for constraint in found.values() if constraint is not None], given)
+    for rule in rules:
+        told = [found[relation] for relation in rule.relations]
+        yield replace(
+            rule,
+            constraints=(
+                *rule.constraints,
+                *(each for each in told if each is not None and each in kept),
+            ),
+        )

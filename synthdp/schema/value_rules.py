@@ -1,0 +1,83 @@
+"""Rules that speak of values, ``{"check": "start <= end"}``: whoever has none loads nothing that they
+need, which is an exact search for rows.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from synthdp.schema.columns.column import Column
+from synthdp.schema.rules.rules import Rule, is_check, parsed_rules
+from synthdp.schema.types import value_rules
+
+if TYPE_CHECKING:
+    from synthdp.schema.rules.drawing import Codes, Draw
+    from synthdp.schema.rules.learnt_bounds import Limits
+    from synthdp.schema.rules.system import Numbers, System
+    from synthdp.schema.words.runs import Ints
+
+
+def have_checks(rules: object) -> bool:
+    """Whether any of the rules of a schema speaks of values."""
+    return isinstance(rules, Sequence) and any(map(is_check, rules))
+
+
+def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Column, ...]:
+    """The columns, with decimals such that values are what is compared; see
+    `checks.with_exact_decimals`.
+    """
+    if not have_checks(rules):
+        return tuple(columns)
+    exact: tuple[Column, ...] = value_rules("exact decimals")(columns, rules)
+    return exact
+
+
+def parse_rules(
+    rules: object, columns: Sequence[Column], learnt: Collection[str] = ()
+) -> tuple[Rule, ...]:
+    """The rules of a schema.
+
+    Raises
+    ------
+    SchemaError
+        If one cannot be understood, or no row can keep to the checks; it names what to change,
+        which are never the bounds of ``learnt`` columns.
+    """
+    parsed = parsed_rules(rules, columns)
+    if not have_checks(rules):
+        return parsed
+    checked: tuple[Rule, ...] = value_rules("checked rules")(parsed, columns, learnt)
+    return checked
+
+
+def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> "System | None":
+    """All rules that speak of values, and what the others allow; None if none does."""
+    if not any(rule.relations for rule in rules):
+        return None
+    system: System = value_rules("system")(rules, columns)
+    return system
+
+
+def reconciled(columns: Sequence[Column], rules: object, learnt: "Limits") -> tuple[Column, ...]:
+    """The columns, learnt ones with bounds so wide that checks can hold; see
+    `learnt_bounds.reconciled`.
+    """
+    if not have_checks(rules):
+        return tuple(columns)
+    wide: tuple[Column, ...] = value_rules("learnt bounds")(columns, rules, learnt)
+    return wide
+
+
+def drawn_values(
+    system: "System",
+    codes: "Mapping[str, Codes]",
+    draw: "Draw",
+    rng: np.random.Generator,
+    given: "Numbers",
+) -> "tuple[dict[str, Ints], dict[str, Codes]]":
+    """Values that keep to all checks; see `drawing.drawn_values`."""
+    drawn: tuple[dict[str, Ints], dict[str, Codes]] = value_rules("drawing")(
+        system, codes, draw, rng, given
+    )
+    return drawn
