@@ -15,16 +15,18 @@ from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import meant_key, refuse
 
-KINDS = ("categorical", *TYPES, *GENERATED_KINDS)
-"""What a kinds file can call a column; "categorical" is a string field, the last ones are
-generated.
-"""
-
 _OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
 """What may stand there, and what else it is called."""
 
 IGNORE = "ignore"
 """What it calls a column that is to be left out."""
+
+
+def kinds_known() -> tuple[str, ...]:
+    """What a kinds file can call a column; "categorical" is a string field, the last ones are
+    generated.
+    """
+    return ("categorical", *TYPES, *GENERATED_KINDS)
 
 
 def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,7 +122,8 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     if label in FREE_TEXT_TYPES:
         way_out = f"write 'categorical' if few values repeat, or {IGNORE!r} to leave the column out"
         refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
-    if label not in KINDS:
+    kinds = kinds_known()
+    if label not in kinds:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
         if name == "dialect" and (label in [*PRESETS] or (label is None and given)):
             refuse(
@@ -129,11 +132,11 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
             )
         if label is None and "kind" in given:
             problem = "its object has no 'type', which says the kind, but 'kind'"
-        near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)
+        near = [] if label is None else get_close_matches(str(label).lower(), kinds, n=1)
         meant = f"did you mean {near[0]!r}? If not, " if near else ""
         refuse(
             name,
-            f"{problem}; {meant}use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out",
+            f"{problem}; {meant}use one of {', '.join(kinds)}, or {IGNORE!r} to leave the column out",
         )
     if given.get("name", name) != name:
         refuse(name, f"its object has the name {given['name']!r}; remove it")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from synthdp.schema.columns.column import Column
     from synthdp.schema.made_up.generated_column import GeneratedColumn
 
-TYPES = {
+TYPES: "dict[str, str | type[Column]]" = {
     "string": "synthdp.schema.columns.categorical:CategoricalColumn",
     "boolean": "synthdp.schema.columns.boolean:BooleanColumn",
     "integer": "synthdp.schema.columns.numeric:IntegerColumn",
@@ -21,7 +21,7 @@ TYPES = {
     "datetime": "synthdp.schema.columns.dates:DateColumn",
     "time": "synthdp.schema.columns.times:TimeColumn",
 }
-"""A module and a class each; in the order in which messages list them."""
+"""A module and a class each, or the class; in the order in which messages list them."""
 
 _FAKES = "synthdp.schema.made_up.fake_column:FakeColumn"
 
@@ -75,6 +75,8 @@ def value_rules(name: str) -> Any:
 
 
 @cache
-def _loaded(name: str) -> Any:
+def _loaded(name: str | type[Any]) -> Any:
+    if isinstance(name, type):
+        return name
     module, _, class_ = name.partition(":")
     return getattr(import_module(module), class_)
