@@ -18,12 +18,12 @@ from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.report.texts.certificates import LEVELS, certificate_text
 from synthdp.report.texts.listing import table, wrapped
-from synthdp.schema.columns.boolean import FALSE_WORDS, TRUE_WORDS
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import public_schema
 from synthdp.schema.schema import Schema
+from synthdp.schema.words.truth import FALSE_WORDS, TRUE_WORDS
 
 _MAX_WIDTH = 100
 """Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of

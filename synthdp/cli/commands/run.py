@@ -30,10 +30,10 @@ from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
 from synthdp.data.tables import open_table
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
-from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.kinds import schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -160,5 +160,5 @@ def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> 
         max_rows_per_unit=max_rows,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         anyway=options.anyway,
-        stated={"about": read_about(options.about)} if options.about else {},
+        stated={"about": READ_ABOUT.load()(options.about)} if options.about else {},
     )

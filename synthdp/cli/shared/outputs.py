@@ -20,7 +20,6 @@ from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_at
 from synthdp.core.reporting import Report, logged
 from synthdp.core.requests import check_rows as check_rows_of
 from synthdp.core.requests import most_rows
-from synthdp.data.files.csv_text import write_csv
 from synthdp.data.files.file_set import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
@@ -58,7 +57,7 @@ def check_texts(schema: OpenSchema, output: str) -> None:
         {name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object
     )
     try:
-        write_csv([frame], BytesIO(), file_kind(output), schema.dialect)
+        write_rows(frame, BytesIO(), file_kind(output), schema.dialect)
     except DataFileError as error:
         raise ParameterError(str(error)) from None
 

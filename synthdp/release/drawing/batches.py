@@ -16,7 +16,7 @@ from synthdp.data.files.formats import import_pyarrow
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
-from synthdp.schema.made_up.id_column import MAX_START
+from synthdp.schema.made_up.generated_column import MAX_START
 from synthdp.schema.schema import Schema
 
 BLOCK_ROWS = 2**17

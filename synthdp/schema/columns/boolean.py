@@ -15,20 +15,10 @@ from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, to_float
 from synthdp.schema.words.texts import check_text, refuse
+from synthdp.schema.words.truth import FALSE_WORDS, TRUE_WORDS
 
 KEYS = ("spelling",)
 """What a field can have under ``synthdp``."""
-
-TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
-"""What means true when a field names no texts, in small and large letters; so does every way of
-writing 1.
-"""
-
-FALSE_WORDS = ("false", "f", "no", "n", "off", "0")
-"""What means false when a field names no texts, in small and large letters; so does every way of
-writing 0.
-"""
-
 
 SPELLINGS = (
     ("true", "false"), ("True", "False"), ("TRUE", "FALSE"), ("t", "f"), ("T", "F"), ("yes", "no"), ("Yes", "No"),

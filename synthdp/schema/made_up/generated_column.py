@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 
 from synthdp.schema.words.texts import check_words
 
+MAX_START = 10**15
+"""First numbers above this are a slip of the finger; with any number of rows they still are 64-bit
+integers.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratedColumn(ABC):

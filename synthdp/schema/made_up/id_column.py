@@ -10,17 +10,12 @@ from numpy.typing import NDArray
 
 from synthdp.schema.columns.reading import canonical_text
 from synthdp.schema.made_up.empty_cells import empty_cells
-from synthdp.schema.made_up.generated_column import GeneratedColumn
+from synthdp.schema.made_up.generated_column import MAX_START, GeneratedColumn
 from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.words.texts import refuse
 
 UUID = "uuid"
 """In place of a pattern: random UUIDs (version 4)."""
-
-MAX_START = 10**15
-"""First numbers above this are a slip of the finger; with any number of rows they still are 64-bit
-integers.
-"""
 
 _HEXADECIMAL = np.frombuffer(
     "".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint8
