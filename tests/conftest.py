@@ -42,4 +42,7 @@ def pytest_runtest_call(item):
 def one_run(monkeypatch):
     """Runs have one name and one time, so that their certificates differ only where runs do."""
     monkeypatch.setattr("synthdp.release.keeping.kept_run.new_run", lambda: "0" * 32)
-    monkeypatch.setattr("synthdp.release.keeping.kept_run.now", lambda: "2026-01-01T00:00:00+00:00")
+    for module in ("kept_run", "journaled_run"):
+        monkeypatch.setattr(
+            f"synthdp.release.keeping.{module}.now", lambda: "2026-01-01T00:00:00+00:00"
+        )
