@@ -27,7 +27,7 @@ from synthdp.data import CodedSource, CodedTable
 from synthdp.mechanisms import Auto
 from synthdp.mechanisms.auto import batch_plan, candidates, dependence, resolutions
 from synthdp.privacy import Adjacency
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import Schema
 
 ALL = "all parts"
@@ -113,12 +113,14 @@ def run(
             replaced.enter_context(mock.patch.object(module, name, value))
         release = Release(
             schema=schema,
-            epsilon=epsilon,
-            delta=DELTA,
-            mechanism=recipe,
-            engine=engine,
-            workload="3-way",
-            adjacency=Adjacency.ADD_REMOVE,
+            settings=RunSettings(
+                epsilon=epsilon,
+                delta=DELTA,
+                mechanism=recipe,
+                engine=engine,
+                workload="3-way",
+                adjacency=Adjacency.ADD_REMOVE,
+            ),
         )
         model = release.of(CodedSource(table)).model
     drawn = CodedSource(CodedTable(table.domain, model.sample(table.columns[0].size, seed=seed)))

@@ -43,7 +43,15 @@ from scipy.special import expit, ndtr, ndtri, stdtr
 from synthdp.core import CautionWarning, load_json
 from synthdp.data import CodedSource, encode
 from synthdp.inference import Estimator, GraphicalModelEstimator, Model
-from synthdp.release import Release, Synthesis, design, logistic_regression, numbers, summed_to
+from synthdp.release import (
+    Release,
+    RunSettings,
+    Synthesis,
+    design,
+    logistic_regression,
+    numbers,
+    summed_to,
+)
 from synthdp.schema import Schema
 
 KEY = ("design", "epsilon", "run", "quantity", "method")
@@ -170,9 +178,15 @@ def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
     workload = {"marginals": [{"columns": list(frame)}]} if recipe == "gaussian" else None
     schema = Schema.from_dict(dict.fromkeys(frame, 2))
     made = Release(
-        schema=schema, epsilon=run.epsilon, delta=len(frame) ** -2.0, mechanism=recipe, workload=workload,
-        adjacency="add-remove",
-    ).of(CodedSource(encode(frame, schema)))  # fmt: skip
+        schema=schema,
+        settings=RunSettings(
+            epsilon=run.epsilon,
+            delta=len(frame) ** -2.0,
+            mechanism=recipe,
+            workload=workload,
+            adjacency="add-remove",
+        ),
+    ).of(CodedSource(encode(frame, schema)))
     found = made.replicates(run.m, seed=run.number).regression("y", ["x1", "x2"], kind="logistic")
     table = made.sample(seed=run.number)
     naive = logistic_regression(design(table[["x1", "x2"]], {}).values, numbers(table["y"]))
@@ -194,7 +208,10 @@ def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
 def adult(run: Run) -> Found:
     source, schema, counts = _adult(run.data)
     made = Release(
-        schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove"
+        schema=schema,
+        settings=RunSettings(
+            epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove"
+        ),
     ).of(source)
     yield from _counts(made, counts, run.number)
 
@@ -203,11 +220,13 @@ def adult_measured(run: Run) -> Found:
     source, schema, counts = _adult(run.data)
     made = Release(
         schema=schema,
-        epsilon=run.epsilon,
-        delta=1e-9,
-        mechanism="auto",
-        engine=ColumnsOnly(),
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=run.epsilon,
+            delta=1e-9,
+            mechanism="auto",
+            engine=ColumnsOnly(),
+            adjacency="add-remove",
+        ),
     ).of(source)
     yield from (found for found in _counts(made, counts, run.number) if found[1] == "measured")
 
@@ -215,9 +234,16 @@ def adult_measured(run: Run) -> Found:
 def adult_pairs(run: Run) -> Found:
     source, schema, counts = _adult(run.data)
     made = Release(
-        schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="gaussian", workload="2-way", engine=ColumnsOnly(),
-        adjacency="add-remove",
-    ).of(source)  # fmt: skip
+        schema=schema,
+        settings=RunSettings(
+            epsilon=run.epsilon,
+            delta=1e-9,
+            mechanism="gaussian",
+            workload="2-way",
+            engine=ColumnsOnly(),
+            adjacency="add-remove",
+        ),
+    ).of(source)
     yield from _counts(made, counts, run.number)
 
 

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from synthdp.core import Report, SynthdpError, all_k_way, silent
 from synthdp.data import CodedSource, CodedTable, decode, read_coded
 from synthdp.privacy import Adjacency
-from synthdp.release import MECHANISMS, Release, Synthesis
+from synthdp.release import MECHANISMS, Release, RunSettings, Synthesis
 from synthdp.report import total_variation
 from synthdp.schema import Schema
 
@@ -225,11 +225,13 @@ def _released(
 ) -> Synthesis:
     release = Release(
         schema=schema,
-        epsilon=epsilon,
-        delta=DELTA,
-        mechanism=recipe,
-        workload=WORKLOAD,
-        adjacency=Adjacency.ADD_REMOVE,
+        settings=RunSettings(
+            epsilon=epsilon,
+            delta=DELTA,
+            mechanism=recipe,
+            workload=WORKLOAD,
+            adjacency=Adjacency.ADD_REMOVE,
+        ),
     )
     return release.of(CodedSource(table), report=report)
 

@@ -23,7 +23,7 @@ from synthdp.cli import expected_accuracy
 from synthdp.core import all_k_way
 from synthdp.data import CodedSource, CodedTable, read_coded
 from synthdp.privacy import Adjacency
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import Schema
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data"
@@ -83,10 +83,9 @@ def _compared(
     for seed in range(n_runs):
         release = Release(
             schema=schema,
-            epsilon=epsilon,
-            delta=DELTA,
-            mechanism="auto",
-            adjacency=Adjacency.ADD_REMOVE,
+            settings=RunSettings(
+                epsilon=epsilon, delta=DELTA, mechanism="auto", adjacency=Adjacency.ADD_REMOVE
+            ),
         )
         drawn = CodedSource(
             CodedTable(table.domain, release.of(CodedSource(table)).model.sample(n_rows, seed=seed))

@@ -28,7 +28,7 @@ from common.results import FOLDER
 
 from synthdp.data import CodedSource, CodedTable
 from synthdp.privacy import Adjacency
-from synthdp.release import Release, Synthesis
+from synthdp.release import Release, RunSettings, Synthesis
 
 ALONE = {"recipe": "clique-tree", "rows": 1_000_000, "columns": 100, "seeds": 1}
 MIDDLE = {"recipe": "auto", "rows": 100_000, "columns": 32, "seeds": 3}
@@ -96,11 +96,13 @@ def _options() -> argparse.Namespace:
 def _released(options: argparse.Namespace, table: CodedTable, epsilon: float) -> Synthesis:
     release = Release(
         schema=schema_of(table.domain),
-        epsilon=epsilon,
-        delta=options.delta,
-        mechanism=options.recipe,
-        engine=options.engine,
-        adjacency=Adjacency.ADD_REMOVE,
+        settings=RunSettings(
+            epsilon=epsilon,
+            delta=options.delta,
+            mechanism=options.recipe,
+            engine=options.engine,
+            adjacency=Adjacency.ADD_REMOVE,
+        ),
     )
     return release.of(CodedSource(table))
 

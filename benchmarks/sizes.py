@@ -30,7 +30,7 @@ from scale import exponent
 
 from synthdp.data import CodedSource
 from synthdp.privacy import Adjacency
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 
 ROWS = (1e5, 1e6, 1e7, 1e8)
 COLUMNS = (10, 20, 50, 100, 200, 500)
@@ -103,10 +103,9 @@ def _released(recipe: str, n_columns: int, n_rows: int) -> Result:
     table, _ = wide(n_columns, n_rows, 0)
     release = Release(
         schema=schema_of(table.domain),
-        epsilon=1.0,
-        delta=1e-9,
-        mechanism=recipe,
-        adjacency=Adjacency.ADD_REMOVE,
+        settings=RunSettings(
+            epsilon=1.0, delta=1e-9, mechanism=recipe, adjacency=Adjacency.ADD_REMOVE
+        ),
     )
     return _cost(lambda: release.of(CodedSource(table)))
 

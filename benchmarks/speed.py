@@ -18,7 +18,7 @@ import numpy as np
 from synthdp.core import Domain
 from synthdp.data import CodedSource, CodedTable, read_coded
 from synthdp.privacy import SystemRandomness, gaussian_noise
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import Schema
 
 ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
@@ -102,11 +102,9 @@ def adult_model():
     schema = Schema.load(ADULT / "domain.json")
     release = Release(
         schema=schema,
-        epsilon=1,
-        delta=1e-9,
-        mechanism="mst",
-        engine="graphical-model",
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=1, delta=1e-9, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+        ),
     )
     return release.of(CodedSource(read_coded(ADULT / "adult.csv", schema))).model
 

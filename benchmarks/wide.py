@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from synthdp.data import CodedSource, CodedTable
 from synthdp.privacy import Adjacency
-from synthdp.release import MECHANISMS, Release, Synthesis
+from synthdp.release import MECHANISMS, Release, RunSettings, Synthesis
 from synthdp.report import total_variation
 
 N_PAIRS = 2000
@@ -94,10 +94,9 @@ def _run(
     """One release, and the figures of its line."""
     release = Release(
         schema=schema_of(table.domain),
-        epsilon=epsilon,
-        delta=options.delta,
-        mechanism=recipe,
-        adjacency=Adjacency.ADD_REMOVE,
+        settings=RunSettings(
+            epsilon=epsilon, delta=options.delta, mechanism=recipe, adjacency=Adjacency.ADD_REMOVE
+        ),
     )
     start = time.process_time()
     synthesis = release.of(CodedSource(table))

@@ -29,12 +29,12 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_700,
-    "from-measurements": 10_150,
-    "synthesize": 17_750,
-    "run": 19_350,
-    "sample": 14_950,
+    "from-measurements": 10_100,
+    "synthesize": 17_700,
+    "run": 19_150,
+    "sample": 14_900,
     "depth": 13,
-    "whole-depth": 25,
+    "whole-depth": 24,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""

@@ -179,6 +179,7 @@ from synthdp.core.domain import Domain
 from synthdp.report.release_pages.release_page import release_page
 from synthdp.release.drawing import batches
 from synthdp.release.release import Release
+from synthdp.release import RunSettings
 from synthdp.schema.schema import Schema
 
 class Far:
@@ -191,7 +192,8 @@ class Far:
             yield np.full(shape, 10**9 // int(np.prod(shape)), dtype=np.int64)
 
 schema = Schema.from_dict({name: size for name, size in zip(Far.domain.attributes, Far.domain.shape)})
-release = Release(schema=schema, epsilon=1.0, delta=1e-12, mechanism="mst", adjacency="add-remove")
+settings = RunSettings(epsilon=1.0, delta=1e-12, mechanism="mst")
+release = Release(schema=schema, settings=settings)
 synthesis = release.of(Far())
 batches.BLOCK_ROWS = 2**13
 batches.MAX_THREADS = 1

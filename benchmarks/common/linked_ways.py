@@ -15,7 +15,7 @@ import synthdp
 from synthdp.data import held_rows
 from synthdp.linked import LinkedTable, Package
 from synthdp.privacy import Adjacency, PrivacyLedger
-from synthdp.release import Release, as_mechanism
+from synthdp.release import Release, RunSettings, as_mechanism
 from synthdp.schema import BinnedColumn, OpenSchema
 
 Tables = dict[str, pd.DataFrame]
@@ -259,10 +259,9 @@ def drawn(
     part = ledger.part(ledger.budget * share, max_rows=rows)
     release = Release(
         schema=schema,
-        epsilon=epsilon,
-        delta=DELTA,
-        mechanism="auto",
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=epsilon, delta=DELTA, mechanism="auto", adjacency="add-remove"
+        ),
         ledger=part,
     )
     synthesis = release.of(held_rows(frame, schema, unit=ROOT, max_rows=rows))

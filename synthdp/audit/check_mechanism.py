@@ -22,6 +22,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
+from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesis import Synthesis
 
 QUICK_ENGINE = "graphical-model"
@@ -136,17 +137,16 @@ class _Runs:
             yield "progress depends on the records"
 
     def _release(self, recorder: Recorder) -> Release:
-        return Release(
-            schema=self.pair.open_schema,
+        settings = RunSettings(
             delta=DELTA,
             mechanism=self.mechanism,
             engine=self.engine,
             adjacency=self.pair.adjacency,
             unit=self.pair.unit,
-            max_rows_per_unit=self.pair.max_rows,
-            randomness=recorder.bits,
+            max_rows_per_unit=self.pair.max_rows_per_unit,
             **self.budget,
         )
+        return Release(schema=self.pair.open_schema, settings=settings, randomness=recorder.bits)
 
     def _report(self, run: int) -> Any:
         return lambda *step: self.told[run].append(step)

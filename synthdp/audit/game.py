@@ -24,6 +24,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.release import Release
+from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesis import Synthesis
 
 STATISTICS = (
@@ -87,8 +88,7 @@ class Game:
 
     def release(self) -> Release:
         """A new run; raises `ParameterError` if a setting is out of range."""
-        return Release(
-            schema=self.pair.open_schema,
+        settings = RunSettings(
             epsilon=self.epsilon,
             delta=self.delta,
             mechanism=self.mechanism,
@@ -96,8 +96,9 @@ class Game:
             adjacency=self.pair.adjacency,
             accounting=self.accounting,
             unit=self.pair.unit,
-            max_rows_per_unit=self.pair.max_rows,
+            max_rows_per_unit=self.pair.max_rows_per_unit,
         )
+        return Release(schema=self.pair.open_schema, settings=settings)
 
     def run(self, table: int) -> list[float]:
         """One release of the first table (0) or the second (1), as anybody gets it: its

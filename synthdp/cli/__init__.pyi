@@ -3,7 +3,6 @@ from synthdp.cli.arguments.command_line import command_line_parser as command_li
 from synthdp.cli.commands.certificate import FORMS as FORMS
 from synthdp.cli.commands.describe import describe as describe
 from synthdp.cli.commands.sample import STOPPED as STOPPED
-from synthdp.cli.commands.table import CHECK_HISTORY as CHECK_HISTORY
 from synthdp.cli.commands.table import COMMANDS as COMMANDS
 from synthdp.cli.commands.table import PACKAGE_COMMANDS as PACKAGE_COMMANDS
 from synthdp.cli.commands.table import RUN_HISTORY as RUN_HISTORY

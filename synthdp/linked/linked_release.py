@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 from types import MappingProxyType
@@ -11,7 +12,6 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import Informed
 from synthdp.linked.known_above import KnownAbove
@@ -21,8 +21,6 @@ from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
 from synthdp.linked.workload import workload_of
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
@@ -32,9 +30,9 @@ from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.on_demand import JOURNALED_RUN
-from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.release import Release
-from synthdp.release.settings import run_settings, settled_accounting
+from synthdp.release.run_settings import RunSettings
+from synthdp.release.settings import settled_accounting
 from synthdp.release.stating.certificate import mechanism_facts
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
@@ -53,34 +51,41 @@ class LinkedRelease:
     """A run over the tables of a package, with everything public settled before the records are
     there.
 
-    Parameters are those of `synthesize_tables`; ``stated`` are further public facts for the
-    certificate, ``randomness`` is for tests.
+    Parameters
+    ----------
+    package
+        What is public of the tables.
+    settings
+        What decides the run: one recipe for all tables.
+    stated
+        Further public facts for the certificate, as plain JSON values.
+    randomness
+        For tests; anything but the default makes the result say NOT PRIVATE.
     """
 
     def __init__(
         self,
         *,
         package: Package,
-        epsilon: float,
-        delta: float,
-        mechanism: str | Mechanism = "auto",
-        engine: str | Estimator | None = None,
-        accounting: str | Accounting | None = None,
+        settings: RunSettings,
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
     ) -> None:
-        self._package, self._stated, self._randomness = package, dict(stated), randomness
+        settings.check_combined("package", {})
+        self._package = package
+        self._settings = settings
+        self._stated = settings.stated | dict(stated)
+        self._randomness = randomness
         check_matching(package)
         self._all_views = views_of(package)
         self._views = {
             name: view for name, view in self._all_views.items() if view.schema is not None
         }
-        self._mechanism = as_mechanism(mechanism)
         self._ledger = PrivacyLedger(
-            epsilon=epsilon,
-            delta=delta,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
             adjacency=Adjacency.ADD_REMOVE,
-            accounting=settled_accounting(self._mechanism, accounting, has_trees=False),
+            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees=False),
             unit_column=self.unit,
         )
         if package.root.name not in self._views:
@@ -89,7 +94,6 @@ class LinkedRelease:
             )
         check_completable(package, self._views)
         shares = shares_of(self._views)
-        self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
         self._parts = {
             label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
             for label, view in self._views.items()
@@ -140,15 +144,14 @@ class LinkedRelease:
             if view.schema is not None
         }
         workloads = {label: self._workload(label) for label in self._views}
-        settings = run_settings(
-            ledger=self._ledger,
-            mechanism=self._mechanism,
-            engine=self._engine,
-            hashed={"package": [self._package.content, schemas], "workload": workloads},
-            others={"randomness": self._bits.description},
-        )
         with JOURNALED_RUN.load()(
-            keeping, ledger=self._ledger, settings=settings, of="package", facts=self._facts()
+            keeping,
+            ledger=self._ledger,
+            mechanism=self._settings.mechanism,
+            engine=self._settings.engine,
+            declared={"package": [self._package.content, schemas], "workload": workloads},
+            others={"randomness": self._bits.description},
+            facts=self._facts(),
         ) as self._kept:
             yield self
 
@@ -170,7 +173,7 @@ class LinkedRelease:
     @property
     def _public(self) -> dict[str, object]:
         """What the certificate says of the run whatever comes out."""
-        return {**self._stated, "mechanism": mechanism_facts(self._mechanism)}
+        return {**self._stated, "mechanism": mechanism_facts(self._settings.mechanism)}
 
     @property
     def _bits(self) -> Randomness:
@@ -188,15 +191,16 @@ class LinkedRelease:
         """
         view = self._views[label]
         assert view.schema is not None
+        engine = self._settings.engine
+        settings = replace(
+            self._settings,
+            workload=self._workload(label),
+            engine=Informed(engine, known) if known else engine,
+            about=None,
+        )
         return Release(
             schema=view.schema,
-            epsilon=self._ledger.epsilon,
-            delta=self._ledger.delta,
-            mechanism=self._mechanism,
-            workload=self._workload(label),
-            engine=Informed(self._engine, known) if known else self._engine,
-            adjacency=Adjacency.ADD_REMOVE,
-            accounting=self._ledger.accounting,
+            settings=settings,
             randomness=self._randomness,
             ledger=self._parts[label],
             kept=self._kept.part(),
@@ -245,7 +249,7 @@ class LinkedRelease:
                 )
                 above.add(label, parts[label])
                 if view.place is not None:  # of a chain, what is beside is known only now
-                    informed = Informed(self._engine, above.of(view, self._stddev(label)))
+                    informed = Informed(self._settings.engine, above.of(view, self._stddev(label)))
                     parts[label] = parts[label].refit(informed, report=_named(report, label))
                     above.add(label, parts[label])
             self._kept.end()
@@ -261,7 +265,7 @@ class LinkedRelease:
             self._views,
             parts,
             ledger=self._ledger,
-            engine=self._engine,
+            engine=self._settings.engine,
             randomness=self._bits,
             public=self._public,
             run=self._kept.identity.to_dict(),

@@ -22,7 +22,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import CountSource
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.on_demand import READ_ABOUT
+from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesize import warn_of
 from synthdp.schema.words.headers import listed
 
@@ -93,18 +93,17 @@ def synthesize_tables(
     PrivacyError, BudgetExceededError, DataFileError, MissingExtraError, SourceError
         As `synthesize`.
     """
-    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
-    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
-    described, folder = package_of(package, tables)
-    run = LinkedRelease(
-        package=described,
+    settings = RunSettings(
         epsilon=epsilon,
         delta=delta,
         mechanism=mechanism,
         engine=engine,
         accounting=accounting,
-        stated=said,
+        about=about,
     )
+    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
+    described, folder = package_of(package, tables)
+    run = LinkedRelease(package=described, settings=settings)
     with ExitStack() as stack:
         found = opened_tables(described, tables, folder, stack)
         with run.kept(keeping):

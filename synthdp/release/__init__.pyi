@@ -29,6 +29,10 @@ from synthdp.release.registry import mechanism_named as mechanism_named
 from synthdp.release.release import Release as Release
 from synthdp.release.replicating import engine_of as engine_of
 from synthdp.release.rescuing import release_of as release_of
+from synthdp.release.run_settings import DOES_NOT_COMBINE as DOES_NOT_COMBINE
+from synthdp.release.run_settings import RunSettings as RunSettings
+from synthdp.release.run_settings import Spelling as Spelling
+from synthdp.release.run_settings import check_combined as check_combined
 from synthdp.release.saving.archive import read_schema as read_schema
 from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE

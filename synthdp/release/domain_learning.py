@@ -10,8 +10,9 @@ from synthdp.learning.learner import LearntColumn, learn_columns
 from synthdp.learning.questions import questions
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.privacy.queryable import Memory
 from synthdp.privacy.values.private_values import PrivateValues, ValueSource
+from synthdp.release.keeping.kept_run import KeptRun
+from synthdp.release.learnt_domain import learnt_to_dict
 from synthdp.release.witness import Witness
 from synthdp.schema.open_schema import OpenSchema
 
@@ -29,7 +30,7 @@ def learn_domain(
     *,
     rho: Fraction,
     randomness: Randomness | None,
-    memory: Memory | None,
+    kept: KeptRun,
     witness: Witness | None,
     report: Report,
 ) -> Generator[LearntColumn]:
@@ -40,8 +41,10 @@ def learn_domain(
     ----------
     schema
         What is declared.
-    source, ledger, randomness, memory
+    source, ledger, randomness
         Those of the run, as `PrivateValues` takes them.
+    kept
+        What is kept of the run: answers, and each column once the caller has it.
     rho
         All that may be spent; the rest of the ledger's budget is for the model.
     witness
@@ -49,14 +52,16 @@ def learn_domain(
     report
         Told about progress.
     """
-    values = PrivateValues(source, ledger, randomness=randomness, memory=memory)
+    values = PrivateValues(source, ledger, randomness=randomness, memory=kept.memory)
     values = values if witness is None else witness.values(values)
     with closing(values):
-        yield from learn_columns(
+        for learnt in learn_columns(
             schema,
             values,
             rho=rho,
             delta=ledger.failure_delta,
             min_mass=min_mass(ledger.unit, rho=ledger.budget - rho, n_columns=len(schema.names)),
             report=report,
-        )
+        ):
+            yield learnt
+            kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))

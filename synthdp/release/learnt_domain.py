@@ -89,6 +89,13 @@ def closed_so_far(schema: OpenSchema, found: Mapping[str, Column]) -> OpenSchema
         return replace(schema, rules=()).partly_closed(found)
 
 
+def learnt_so_far(
+    schema: OpenSchema, found: Mapping[str, Column], certificate: Mapping[str, object]
+) -> LearntDomain:
+    """What a run that failed has learnt: its schema closed so far, and what that cost."""
+    return LearntDomain(closed_so_far(schema, found), certificate)
+
+
 def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str, Any]:
     """A column that was learnt, and what was found out, as plain JSON values: by itself, so that it
     can be read so.

@@ -63,6 +63,11 @@ JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] =
 )
 """A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``."""
 
+LEARNT_SO_FAR: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.release.learnt_domain:learnt_so_far"
+)
+"""What a run had learnt when it failed; for a schema that leaves something open."""
+
 LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
     "synthdp.release.domain_learning:learn_domain"
 )

@@ -4,42 +4,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from fractions import Fraction
 from logging import INFO
-from os import PathLike
 from types import MappingProxyType
-from typing import Any, NoReturn, Self, cast, final
+from typing import TYPE_CHECKING, NoReturn, Self, cast, final
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, silent
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.filling import Filling, UnreadCount
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
-from synthdp.privacy.unit import Adjacency
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import check_rules
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
-from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
-from synthdp.release.on_demand import CHECK_QUESTIONS, JOURNALED_RUN, LEARN_DOMAIN
-from synthdp.release.registry import as_engine, as_mechanism
+from synthdp.release.on_demand import CHECK_QUESTIONS, JOURNALED_RUN, LEARN_DOMAIN, LEARNT_SO_FAR
 from synthdp.release.rows import Rows, are_rows
-from synthdp.release.settings import (
-    DOMAIN_SHARE,
-    as_adjacency,
-    checked_flag,
-    checked_share,
-    run_settings,
-    settled_accounting,
-)
+from synthdp.release.run_settings import RunSettings
+from synthdp.release.settings import settled_accounting
 from synthdp.release.stating.certificate import mechanism_facts, workload_facts
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
@@ -50,64 +37,63 @@ from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
+if TYPE_CHECKING:
+    from synthdp.release.learnt_domain import LearntDomain
+
 
 @final
 class Release:
     """One run of a mechanism, with everything public settled before the records are there.
 
-    Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate,
-    as plain JSON values; ``randomness`` is for tests, and anything but the default makes the result
-    say NOT PRIVATE. With ``anyway`` a run goes on where nearly no value of a column could be read.
-    A ``ledger`` pays in place of a new one, and answers are ``kept`` where another run's are: those
-    are parts of a run over several tables.
+    Parameters
+    ----------
+    schema
+        What is public of the table.
+    settings
+        What decides the run.
+    stated
+        Further public facts for the certificate, as plain JSON values.
+    randomness
+        For tests; anything but the default makes the result say NOT PRIVATE.
+    ledger
+        Pays in place of a new one, and
+    kept
+        is where answers are kept in place of nowhere: those of a run over several tables.
     """
 
     def __init__(
         self,
         *,
         schema: Schema | OpenSchema,
-        epsilon: float,
-        delta: float,
-        mechanism: str | Mechanism,
-        workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
-        target: str | None = None,
-        engine: str | Estimator | None = None,
-        adjacency: str | Adjacency,
-        accounting: str | Accounting | None = None,
-        unit: str | None = None,
-        max_rows_per_unit: int = 1,
-        domain_share: float = DOMAIN_SHARE,
+        settings: RunSettings,
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
         ledger: PrivacyLedger | None = None,
         kept: KeptRun | None = None,
-        anyway: bool = False,
     ) -> None:
-        check_budget(epsilon=epsilon, delta=delta)
+        self._settings = settings
         self._schema = as_schema(schema)
         self._schema.generated.check_available()
-        self._mechanism = as_mechanism(mechanism)
-        self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
         domain = self._schema.largest_domain
-        self._described, self._target = workload, target
-        self._workload = Workload.parse(domain, workload, target=target)
-        self._engine.check_domain(domain)
-        self._mechanism.check(domain, self._workload)
+        self._workload = Workload.parse(domain, settings.workload, target=settings.target)
+        settings.engine.check_domain(domain)
+        settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
-        self._domain_share = checked_share(domain_share)
         self._ledger = ledger or PrivacyLedger(
-            epsilon=epsilon,
-            delta=delta,
-            adjacency=as_adjacency(adjacency),
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+            adjacency=settings.adjacency,
             accounting=settled_accounting(
-                self._mechanism, accounting, not is_gaussian(self._schema)
+                settings.mechanism, settings.accounting, not is_gaussian(self._schema)
             ),
-            max_rows_per_unit=max_rows_per_unit,
-            unit_column=unit,
-            failure_delta=delta * domain_share if takes_thresholds(self._schema) else 0.0,
+            max_rows_per_unit=settings.max_rows,
+            unit_column=settings.unit,
+            failure_delta=settings.delta * settings.domain_share
+            if takes_thresholds(self._schema)
+            else 0.0,
         )
-        self._stated, self._randomness = dict(stated), randomness
-        self._anyway = checked_flag("anyway", anyway)
+        self._stated = settings.stated | dict(stated)
+        self._randomness = randomness
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
         self._kept = UnkeptRun() if kept is None else kept
@@ -127,7 +113,7 @@ class Release:
     @property
     def _domain_rho(self) -> Fraction:
         """What learning the domain may spend."""
-        return self._ledger.budget * Fraction(self._domain_share)
+        return self._ledger.budget * Fraction(self._settings.domain_share)
 
     @property
     def _bits(self) -> Randomness:
@@ -145,17 +131,20 @@ class Release:
         if keeping.journal is None:
             yield self
             return
-        others = {"target": self._target, "domain_share": self._domain_share}
-        settings = run_settings(
-            ledger=self._ledger,
-            mechanism=self._mechanism,
-            engine=self._engine,
-            hashed={"schema": self._schema.to_dict(), "workload": self._workload},
-            others=others | {"randomness": self._bits.description},
-        )
-        facts = self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
+        settings = self._settings
+        others = {
+            "target": settings.target,
+            "domain_share": settings.domain_share,
+            "randomness": self._bits.description,
+        }
         with JOURNALED_RUN.load()(
-            keeping, ledger=self._ledger, settings=settings, of="schema", facts=facts
+            keeping,
+            ledger=self._ledger,
+            mechanism=settings.mechanism,
+            engine=settings.engine,
+            declared={"schema": self._schema.to_dict(), "workload": self._workload},
+            others=others,
+            facts=self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)},
         ) as self._kept:
             yield self
 
@@ -165,7 +154,7 @@ class Release:
         source: CountSource | Rows,
         *,
         report: Report = silent,
-        rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
+        rescue: "Callable[[Synthesis | LearntDomain], object] | None" = None,
         witness: Witness | None = None,
     ) -> Synthesis:
         """Spend the budget on one table: first on what its schema leaves open, then on marginals.
@@ -195,7 +184,7 @@ class Release:
         log(
             INFO,
             "release by %s: epsilon %s, delta %s",
-            self._mechanism.name,
+            self._settings.mechanism.name,
             ledger.epsilon,
             ledger.delta,
         )
@@ -212,10 +201,10 @@ class Release:
             table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
             with finishing(report) as told:
-                model = self._mechanism.release(
+                model = self._settings.mechanism.release(
                     cast(PrivateTable, table),
                     workload=self._workload,
-                    engine=self._engine,
+                    engine=self._settings.engine,
                     constraints=schema.constraints,
                     report=told,
                 )
@@ -278,7 +267,7 @@ class Release:
             self._ledger,
             rho=self._domain_rho,
             randomness=self._randomness,
-            memory=self._kept.memory,
+            kept=self._kept,
             witness=witness,
             report=report,
         )
@@ -287,9 +276,8 @@ class Release:
             for learnt in learning:
                 self._found[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []
-                self._kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
-        if unread and not self._anyway:
+        if unread and not self._settings.anyway:
             self._stop(unread)
         return schema.closed(self._found)
 
@@ -305,21 +293,24 @@ class Release:
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""
-        self._workload = Workload.parse(schema.domain, self._described, target=self._target)
+        self._workload = Workload.parse(
+            schema.domain, self._settings.workload, target=self._settings.target
+        )
         if self._schema.is_open:
             self._kept.note({"workload": workload_facts(self._workload)})
 
     def _paid_for(
         self, schema: Schema | None, table: FilledTable | None
-    ) -> Synthesis | LearntDomain | None:
+    ) -> "Synthesis | LearntDomain | None":
         """What there is to keep of a run that failed: measurements, else columns that were learnt."""
         if schema is not None and table is not None and table.released:
             return self._synthesis(schema, table, None)
         if not self._schema.is_open:
             return None
-        return LearntDomain(
-            closed_so_far(self._schema, self._found), self._certificate(schema, None)
+        learnt: LearntDomain = LEARNT_SO_FAR.load()(
+            self._schema, self._found, self._certificate(schema, None)
         )
+        return learnt
 
     def _synthesis(self, schema: Schema, table: FilledTable, model: Model | None) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread)
@@ -337,7 +328,7 @@ class Release:
         return self.facts.certificate(
             ledger=self._ledger,
             randomness=self._bits,
-            engine=self._engine,
+            engine=self._settings.engine,
             learnt=self._found,
             run=self._kept.identity.to_dict(),
             findings=self._findings,
@@ -354,10 +345,12 @@ class Release:
             self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated
         )
         asked = {
-            "mechanism": mechanism_facts(self._mechanism),
+            "mechanism": mechanism_facts(self._settings.mechanism),
             "workload": workload_facts(self._workload),
             "unprotected": public,
         }
         return RunFacts(
-            schema=self._schema, domain_share=self._domain_share, public=self._stated | asked
+            schema=self._schema,
+            domain_share=self._settings.domain_share,
+            public=self._stated | asked,
         )

@@ -1,16 +1,11 @@
 """Settings of a release by their names, and their defaults."""
 
-from collections.abc import Mapping
 from numbers import Real
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.version import __version__
-from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.described import digest_of
 
 MAX_DOMAIN_SHARE = 0.95
 """Something must be left of the budget to measure the table with; a twentieth still measures it
@@ -105,31 +100,3 @@ def checked_rows(
     if max_rows_per_unit is not None and not isinstance(max_rows_per_unit, int):
         raise ParameterError(f"{other} is {max_rows_per_unit!r}; give a whole number of at least 1")
     return 1 if max_rows_per_unit is None else max_rows_per_unit
-
-
-def run_settings(
-    *,
-    ledger: PrivacyLedger,
-    mechanism: Mechanism,
-    engine: Estimator,
-    hashed: Mapping[str, object],
-    others: Mapping[str, object],
-) -> dict[str, object]:
-    """All that decides what a run asks of the records, as plain JSON values; what is long is
-    ``hashed``.
-    """
-    return {
-        "software": f"synthdp {__version__}",
-        "epsilon": ledger.epsilon,
-        "delta": ledger.delta,
-        "adjacency": ledger.unit.adjacency.value,
-        "accounting": ledger.accounting.value,
-        "unit": ledger.unit.column,
-        "max_rows_per_unit": ledger.unit.max_rows,
-        "mechanism": mechanism.name,
-        "parameters of the mechanism": digest_of(mechanism),
-        "engine": engine.name,
-        "parameters of the engine": digest_of(engine),
-        **{name: digest_of(value) for name, value in hashed.items()},
-        **others,
-    }

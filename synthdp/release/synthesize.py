@@ -16,10 +16,9 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE, checked_rows
+from synthdp.release.run_settings import RunSettings
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import Kinds, settled_schema
@@ -27,6 +26,7 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.release.keeping.budget import Budget
+    from synthdp.release.learnt_domain import LearntDomain
 
 Released = TypeVar("Released")
 
@@ -58,7 +58,7 @@ def synthesize(
     budget_note: str = "",
     anyway: bool = False,
     report: Report = silent,
-    rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
+    rescue: "Callable[[Synthesis | LearntDomain], object] | None" = None,
 ) -> Synthesis:
     """Learn a synthetic version of a sensitive table under (epsilon, delta)-differential privacy.
 
@@ -177,8 +177,21 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
-    max_rows = checked_rows(unit, max_rows_per_unit)
-    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    settings = RunSettings(
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        workload=workload,
+        target=target,
+        engine=engine,
+        adjacency=adjacency,
+        accounting=accounting,
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        domain_share=domain_share,
+        about=about,
+        anyway=anyway,
+    )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
     table = GivenTable(data)
     declared, public_dtypes = settled_schema(
@@ -186,23 +199,9 @@ def synthesize(
     )
     with table.opened(declared.dialect) as source:
         public = declared.reordered(header_of(source), unit=unit)
-        run = Release(
-            schema=public,
-            epsilon=epsilon,
-            delta=delta,
-            mechanism=mechanism,
-            workload=workload,
-            target=target,
-            engine=engine,
-            adjacency=adjacency,
-            accounting=accounting,
-            unit=unit,
-            max_rows_per_unit=max_rows,
-            domain_share=domain_share,
-            anyway=anyway,
-            stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
-        )
-        rows = rows_of(source, public, unit=unit, max_rows=max_rows)
+        stated = {"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}
+        run = Release(schema=public, settings=settings, stated=stated)
+        rows = rows_of(source, public, unit=unit, max_rows=settings.max_rows)
         with run.kept(keeping):
             found = run.of(rows(), report=report, rescue=rescue)
     synthesis = found.in_form(table.form(public_dtypes, found.schema.table_columns))

@@ -19,7 +19,7 @@ from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import ParameterError
 from synthdp.mechanisms import Independent, Mechanism
 from synthdp.privacy import Adjacency
-from synthdp.release import MECHANISMS, release
+from synthdp.release import MECHANISMS, RunSettings, release
 from synthdp.schema import OpenSchema
 
 
@@ -262,9 +262,12 @@ def test_tables_that_are_no_neighbours_are_refused():
 
 def test_frozen_noise_is_never_called_private():
     run = release.Release(
-        schema=pair().open_schema, epsilon=1, delta=1e-2, mechanism="independent", adjacency="add-remove",
+        schema=pair().open_schema,
+        settings=RunSettings(
+            epsilon=1, delta=1e-2, mechanism="independent", adjacency="add-remove"
+        ),
         randomness=FrozenRandomness(0),
-    )  # fmt: skip
+    )
     found = run.of(pair().truths[0].rows)
     assert found.certificate["guarantee"].startswith("NOT PRIVATE")
     assert not found.certificate["is_private"]

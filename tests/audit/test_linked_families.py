@@ -20,6 +20,7 @@ from synthdp.audit import (
     excess,
 )
 from synthdp.linked import LinkedRelease, View, WeightedSource
+from synthdp.release import RunSettings
 
 EPSILON, DELTA = 1.0, 1e-2
 CANARIES = {
@@ -54,10 +55,12 @@ def neighbours(canary, n=60):
 def run(found, witnesses, tables, **settings):
     release = LinkedRelease(
         package=found,
-        epsilon=EPSILON,
-        delta=DELTA,
-        engine=QUICK_ENGINE,
-        **{"mechanism": "gaussian"} | settings,
+        settings=RunSettings(
+            epsilon=EPSILON,
+            delta=DELTA,
+            engine=QUICK_ENGINE,
+            **{"mechanism": "gaussian"} | settings,
+        ),
     )
     release.of(lambda: sources_of(found, tables), witnesses=witnesses)
     return release

@@ -9,7 +9,6 @@ import pytest
 from helpers.paths import ROOT
 
 from synthdp.cli import (
-    CHECK_HISTORY,
     COMMANDS,
     PACKAGE_COMMANDS,
     RUN_HISTORY,
@@ -21,7 +20,6 @@ from synthdp.release import OnDemand
 NAMED = {
     **{f"command {name}": OnDemand(text) for name, text in COMMANDS.items()},
     **{f"package {name}": named for name, named in PACKAGE_COMMANDS.items()},
-    "check of a history": CHECK_HISTORY,
     "run of a history": RUN_HISTORY,
     **{
         f"{kind} {what}": each

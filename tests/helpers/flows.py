@@ -18,7 +18,7 @@ from synthdp.data import HeldTable, HeldTableReader
 from synthdp.data.records import held_table
 from synthdp.learning import budgets, learner, takes_thresholds
 from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues, Randomness
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
 NOTHING = np.empty(0, dtype=np.int64)
@@ -183,7 +183,9 @@ def run_of(
     } | settings
     seen, schema = Run(), _open_schema(json.dumps(kinds))
     run = Release(
-        schema=schema, randomness=randomness, unit=unit, max_rows_per_unit=max_rows, **asked
+        schema=schema,
+        settings=RunSettings(unit=unit, max_rows_per_unit=max_rows if unit else None, **asked),
+        randomness=randomness,
     )
     with watched(randomness, seen.answers):
         try:

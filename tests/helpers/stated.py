@@ -5,7 +5,7 @@ import pandas as pd
 
 from synthdp.data import held_rows
 from synthdp.inference import GraphicalModelEstimator
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
 DECLARED = {
@@ -69,6 +69,7 @@ def release_of(
     max_rows=1,
     rescue=None,
     report=lambda *_: None,
+    randomness=None,
     **settings,
 ):
     """A release of these people; by default with a quick engine."""
@@ -85,7 +86,12 @@ def release_of(
     } | settings
     settings = {"engine": GraphicalModelEstimator()} | settings
     stated = {} if about is None else {"about": about}
-    run = Release(schema=schema, stated=stated, unit=unit, max_rows_per_unit=max_rows, **settings)
+    run = Release(
+        schema=schema,
+        settings=RunSettings(unit=unit, max_rows_per_unit=max_rows if unit else None, **settings),
+        stated=stated,
+        randomness=randomness,
+    )
     columns = [*schema.names, *([unit] if unit else [])]
     return run.of(
         held_rows(people()[columns], schema, unit=unit, max_rows=max_rows),

@@ -11,7 +11,7 @@ from helpers.learning import BIG, DAYS, N_ROWS, decoded, distance, learn, random
 from synthdp import synthesize
 from synthdp.core import ParameterError
 from synthdp.privacy import Adjacency
-from synthdp.release import DOMAIN_SHARE, Release
+from synthdp.release import DOMAIN_SHARE, Release, RunSettings
 from synthdp.schema import OpenSchema
 
 # Dates
@@ -97,7 +97,6 @@ def test_a_tree_has_narrow_bins_where_the_records_are():
 def test_a_tree_takes_zcdp_and_refuses_gdp_in_one_line():
     schema = OpenSchema.from_kinds({"x": TREE})
     asked = {
-        "schema": schema,
         "epsilon": 1.0,
         "delta": 1e-6,
         "mechanism": "auto",
@@ -106,8 +105,8 @@ def test_a_tree_takes_zcdp_and_refuses_gdp_in_one_line():
     with pytest.raises(
         ParameterError, match=r"^accounting is 'gdp' but binning 'privtree' .*; give 'zcdp'$"
     ):
-        Release(**asked, accounting="gdp")
-    found = Release(**asked, randomness=Frozen(1)).of(
+        Release(schema=schema, settings=RunSettings(**asked, accounting="gdp"))
+    found = Release(schema=schema, randomness=Frozen(1), settings=RunSettings(**asked)).of(
         held(pd.DataFrame({"x": list(range(99)) * 9}), schema)
     )
     assert found.certificate["accounting"]["currency"] == "zcdp"

@@ -27,7 +27,7 @@ from synthdp.core import Grid
 from synthdp.learning import Axis, learner
 from synthdp.privacy import Accounting, PrivateValues, accounting, queryable
 from synthdp.privacy.values import private_values
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.fresh_noise
@@ -288,10 +288,9 @@ def released(kinds, values, target, n_runs):
     for _ in range(n_runs):
         release = Release(
             schema=schema,
-            epsilon=EPSILON,
-            delta=DELTA,
-            mechanism="independent",
-            adjacency="add-remove",
+            settings=RunSettings(
+                epsilon=EPSILON, delta=DELTA, mechanism="independent", adjacency="add-remove"
+            ),
         )
         synthesis = release.of(table)
         sample = synthesis.sample(20, seed=0)["x"]

@@ -25,6 +25,7 @@ from synthdp.release import (
     Keeping,
     KeptAnswers,
     RunIdentity,
+    RunSettings,
     release_of,
 )
 
@@ -160,9 +161,9 @@ def test_a_journal_of_another_run_is_refused_before_a_row_is_read(path, change):
 
 def run_kept(path):
     """A journal with nothing but its header."""
-    with LinkedRelease(package=Package.from_dict(content()), accounting="gdp", **RUN).kept(
-        Keeping(journal=path)
-    ):
+    with LinkedRelease(
+        package=Package.from_dict(content()), settings=RunSettings(accounting="gdp", **RUN)
+    ).kept(Keeping(journal=path)):
         pass
 
 
@@ -190,7 +191,9 @@ def test_another_seed_of_noise_makes_another_run(path):
 
     run_kept(path)
     release = LinkedRelease(
-        package=Package.from_dict(content()), accounting="gdp", randomness=Seeded(1), **RUN
+        package=Package.from_dict(content()),
+        settings=RunSettings(accounting="gdp", **RUN),
+        randomness=Seeded(1),
     )
     with pytest.raises(ParameterError, match="randomness"), release.kept(Keeping(journal=path)):
         pass

@@ -21,7 +21,7 @@ from synthdp.linked import LinkedRelease, Package, views_of
 from synthdp.linked import synthesize_tables as door
 from synthdp.linked.linked_certificate import _of_part
 from synthdp.privacy import PrivateTable
-from synthdp.release import SCHEMA_FILE, loading
+from synthdp.release import SCHEMA_FILE, RunSettings, loading
 from synthdp.report import evaluate_tables
 
 BUDGET = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent"}
@@ -70,7 +70,7 @@ def test_every_key_is_fresh_and_every_link_holds(released):
 def test_a_file_that_is_changed_while_it_is_read_is_refused_before_anything_is_paid(name, tmp_path):
     for table, frame in random_tables(30).items():
         frame.to_csv(tmp_path / f"{table}.csv", index=False)
-    run = LinkedRelease(package=Package.from_dict(content()), **BUDGET)
+    run = LinkedRelease(package=Package.from_dict(content()), settings=RunSettings(**BUDGET))
 
     def sources():
         with ExitStack() as stack:
@@ -448,6 +448,6 @@ def test_shares_of_the_budget_are_exact():
     package = Package.from_dict(content())
     from synthdp.linked import LinkedRelease
 
-    run = LinkedRelease(package=package, **BUDGET)
+    run = LinkedRelease(package=package, settings=RunSettings(**BUDGET))
     assert sum(part.budget for part in run._parts.values()) == run.ledger.budget
     assert all(isinstance(part.budget, Fraction) for part in run._parts.values())

@@ -17,7 +17,7 @@ from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import Coarsening
 from synthdp.mechanisms.auto import survey
 from synthdp.privacy import Adjacency, ScoresEvent
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 
 SHAPE = (2, 5, 20, 40)
 NAMES = ("x0", "x1", "x2", "x3")
@@ -69,7 +69,8 @@ def test_a_neighbour_told_the_same_is_asked_the_same_and_answers_as_declared(adj
 def test_the_audit_covers_looks_and_measurements_at_several_resolutions():
     pair = neighbours(Adjacency.ADD_REMOVE)
     run = Release(
-        schema=pair.open_schema, epsilon=1, delta=1e-2, mechanism="auto", adjacency="add-remove"
+        schema=pair.open_schema,
+        settings=RunSettings(epsilon=1, delta=1e-2, mechanism="auto", adjacency="add-remove"),
     )
     synthesis = run.of(pair.truths[0].rows)
     numbers = {int(found.max()) + 1 for m in synthesis.measurements for found in m.groups.values()}

@@ -15,7 +15,7 @@ import synthdp
 from synthdp.core import LinearMeasurement, MissingExtraError, ParameterError, SchemaError
 from synthdp.data import held_rows
 from synthdp.data.records import held_table
-from synthdp.release import load, release
+from synthdp.release import RunSettings, load, release
 from synthdp.schema import OpenSchema
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
@@ -277,9 +277,8 @@ def test_what_cannot_be_generated_is_told_before_anything_is_paid_for(monkeypatc
         with pytest.raises(expected):
             release.Release(
                 schema=OpenSchema.from_kinds(kinds),
-                epsilon=1,
-                delta=1e-6,
-                mechanism="mst",
-                adjacency="add-remove",
+                settings=RunSettings(
+                    epsilon=1, delta=1e-6, mechanism="mst", adjacency="add-remove"
+                ),
             )
         monkeypatch.setitem(sys.modules, "faker", None)

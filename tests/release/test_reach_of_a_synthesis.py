@@ -9,7 +9,7 @@ from helpers.reach import reachable
 import synthdp
 from synthdp.data import CodedSource, CodedTable, encode
 from synthdp.privacy import PrivateTable
-from synthdp.release import MECHANISMS, Release, registry
+from synthdp.release import MECHANISMS, Release, RunSettings, registry
 from synthdp.schema import Schema
 
 LEVELS = 16
@@ -46,11 +46,9 @@ def test_the_walk_would_find_records_that_leak():
     coded = encode(pd.DataFrame(rows, columns=list("abc")), schema)
     leaking = Release(
         schema=schema,
-        epsilon=1,
-        delta=1e-6,
-        mechanism="mst",
-        engine="graphical-model",
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=1, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+        ),
     )
     synthesis = leaking.of(CodedSource(coded))
     synthesis.leak = lambda: coded

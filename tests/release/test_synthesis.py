@@ -1,7 +1,6 @@
 """The Python door: `synthesize`, `Synthesis` and what the certificate says."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from synthdp.core import ModelTooLargeError, ParameterError, SchemaError
 from synthdp.data import CodedSource, encode
 from synthdp.mechanisms import MST, Independent
 from synthdp.privacy import Accounting, gdp_rho, zcdp_rho
-from synthdp.release import MECHANISMS, Release, mechanism_named
+from synthdp.release import MECHANISMS, Release, RunSettings, mechanism_named
 from synthdp.schema import Schema
 
 SCHEMA = {
@@ -145,11 +144,13 @@ def release(frame, schema, *, seed, mechanism="mst"):
     public = Schema.from_dict(schema).reordered(frame.columns)
     run = Release(
         schema=public,
-        epsilon=1,
-        delta=1e-6,
-        mechanism=mechanism,
-        engine="graphical-model",
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=1,
+            delta=1e-6,
+            mechanism=mechanism,
+            engine="graphical-model",
+            adjacency="add-remove",
+        ),
         randomness=Seeded(seed),
     )
     return run.of(CodedSource(encode(frame, public)))
@@ -302,9 +303,11 @@ def test_accounting_can_be_chosen_for_gaussian_recipes(accounting):
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
 def test_gaussian_accounting_is_refused_where_not_all_noise_is_gaussian(name):
     schema = Schema.from_dict(SCHEMA)
-    ask = partial(
-        Release, schema=schema, epsilon=1, delta=1e-6, mechanism=name, adjacency="add-remove"
-    )
+
+    def ask(accounting=None):
+        settings = RunSettings(epsilon=1, delta=1e-6, mechanism=name, accounting=accounting)
+        return Release(schema=schema, settings=settings)
+
     ask()  # its own accounting suits a recipe
     if mechanism_named(name).is_gaussian:
         ask(accounting="gdp")

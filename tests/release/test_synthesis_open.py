@@ -12,7 +12,7 @@ import synthdp
 from synthdp.core import DataFileError, ParameterError, SchemaError
 from synthdp.data import CodedSource, encode, held_rows
 from synthdp.learning import budgets
-from synthdp.release import DOMAIN_SHARE, LearntDomain, Release
+from synthdp.release import DOMAIN_SHARE, LearntDomain, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
 
 KINDS = {
@@ -65,10 +65,7 @@ def people(n_rows=2000, seed=0):
 def released(schema, rows, mechanism, seed):
     run = Release(
         schema=schema,
-        epsilon=2,
-        delta=1e-6,
-        mechanism=mechanism,
-        adjacency="add-remove",
+        settings=RunSettings(epsilon=2, delta=1e-6, mechanism=mechanism, adjacency="add-remove"),
         randomness=Seeded(seed),
     )
     return run.of(rows)
@@ -366,12 +363,14 @@ def test_rows_that_were_read_for_another_unit_are_refused(read):
     schema = OpenSchema.from_kinds({"town": "categorical", **({} if read else {"id": "ignore"})})
     run = Release(
         schema=schema,
-        epsilon=1,
-        delta=1e-6,
-        mechanism="independent",
-        adjacency="add-remove",
-        unit="id",
-        max_rows_per_unit=1,
+        settings=RunSettings(
+            epsilon=1,
+            delta=1e-6,
+            mechanism="independent",
+            adjacency="add-remove",
+            unit="id",
+            max_rows_per_unit=1,
+        ),
     )
     with pytest.raises(ParameterError, match="unit and most rows"):
         run.of(held_rows(frame, schema, **read))

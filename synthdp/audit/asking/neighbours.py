@@ -119,6 +119,11 @@ class Neighbours:
                 f"neighbours {self.name!r}: the tables differ in more than one unit; change one only"
             )
 
+    @property
+    def max_rows_per_unit(self) -> int | None:
+        """Most rows of a person, as settings of a run say it: None where rows are protected."""
+        return None if self.unit is None else self.max_rows
+
     def _units(self, frame: pd.DataFrame) -> set[tuple[object, ...]]:
         """The units of a table: persons with all they have, or rows, equal ones numbered."""
         texts = frame.astype(str)

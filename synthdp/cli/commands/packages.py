@@ -24,6 +24,7 @@ from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct, check_rows, rows_unless_known
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.shared.rescue import rescuing
+from synthdp.cli.shared.run_options import settings_of
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.files.json_files import json_text, write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason
@@ -36,14 +37,7 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.synthesize_tables import opened_tables, read_sources
-from synthdp.release.stating.about import read_about
-
-_NOT_FOR_PACKAGES = {
-    "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
-    "max_rows_per_unit": "--max-rows-per-unit", "order": "--order", "workload": "--workload", "target": "--target",
-    "domain_share": "--domain-share", "save_schema": "--save-schema", "where": "--where", "offset": "--offset",
-}  # fmt: skip
-"""Options that are for one table."""
+from synthdp.release.run_settings import Spelling, check_combined
 
 
 def run_package(options: argparse.Namespace) -> None:
@@ -51,10 +45,7 @@ def run_package(options: argparse.Namespace) -> None:
     paid for.
     """
     _check_options(options)
-    if options.adjacency != "add-remove":
-        raise ParameterError(
-            f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove"
-        )
+    settings = settings_of(options)
     package, folder, journal = (
         Package.load(options.input),
         Path(options.input).parent,
@@ -62,15 +53,7 @@ def run_package(options: argparse.Namespace) -> None:
     )
     _check_folder(package, options)
     _check_files(package, folder, options)
-    run = LinkedRelease(
-        package=package,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        mechanism=options.mechanism,
-        engine=options.engine,
-        accounting=options.accounting,
-        stated={"about": read_about(options.about)} if options.about else {},
-    )
+    run = LinkedRelease(package=package, settings=settings)
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         tables = opened_tables(package, None, folder, stack)
         with (
@@ -149,9 +132,7 @@ def _given(path: str, package: Package) -> Any:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse options that are for one table, and numbers that cannot be meant."""
-    for name, option in _NOT_FOR_PACKAGES.items():
-        if getattr(options, name, None) is not None:
-            raise ParameterError(f"{option} is for one table; leave it out for a package")
+    check_combined("package", vars(options) | {"dialect": None}, Spelling.SHELL)
     for name in DIALECT_OPTIONS:
         if getattr(options, name, None) is not None:
             raise ParameterError(

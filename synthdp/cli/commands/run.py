@@ -8,8 +8,7 @@ from logging import INFO
 from typing import Any
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.arguments.shared import UNIT_OPTIONS
-from synthdp.cli.commands.table import CHECK_HISTORY, PACKAGE_COMMANDS, RUN_HISTORY
+from synthdp.cli.commands.table import PACKAGE_COMMANDS, RUN_HISTORY
 from synthdp.cli.shared.announcing import announce, announce_journal, caution
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.log_lines import progress_on
@@ -22,6 +21,7 @@ from synthdp.cli.shared.outputs import (
 )
 from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
 from synthdp.cli.shared.rescue import PaidFor, rescuing
+from synthdp.cli.shared.run_options import settings_of
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report, log
@@ -30,10 +30,9 @@ from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
 from synthdp.data.tables import open_table
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
-from synthdp.release.settings import DOMAIN_SHARE, checked_rows
+from synthdp.release.run_settings import RunSettings, Spelling, check_combined
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.kinds import schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -71,9 +70,9 @@ def run_command(options: argparse.Namespace) -> None:
         given_dialect(options, *files, options.output),
     )
     check_texts(schema, options.output)
-    if options.order is not None:
-        CHECK_HISTORY.load()(options)
-    max_rows = checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
+    settings = settings_of(options)
+    if settings.order is not None:
+        check_combined("order", vars(options), Spelling.SHELL)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
         _opened(options, schema) as table,
@@ -81,11 +80,11 @@ def run_command(options: argparse.Namespace) -> None:
         schema = schema.reordered(header_of(table), unit=options.unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
-        if options.order is not None and isinstance(table, TableFile):
-            RUN_HISTORY.load()(schema, table, options, journal, status)
+        if settings.order is not None and isinstance(table, TableFile):
+            RUN_HISTORY.load()(schema, table, options, settings, status)
             return
-        release = _release(schema, options, max_rows)
-        rows = _rows(schema, table, options, max_rows, status)
+        release = Release(schema=schema, settings=settings)
+        rows = _rows(schema, table, settings, status)
         with (
             release.kept(keeping_of(options)),
             rescuing(options.output, release.run, journal) as paid,
@@ -103,16 +102,15 @@ def run_command(options: argparse.Namespace) -> None:
 def _rows(
     schema: OpenSchema,
     table: Given,
-    options: argparse.Namespace,
-    max_rows: int,
+    settings: RunSettings,
     status: Report,
 ) -> Callable[[], Rows]:
     """What reads the rows when it is called, and says how far it is."""
     return rows_of(
         table,
         schema,
-        unit=options.unit,
-        max_rows=max_rows,
+        unit=settings.unit,
+        max_rows=settings.max_rows,
         progress=lambda share: status("reading", round(100 * share), 100),
     )
 
@@ -142,23 +140,3 @@ def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:
     content = learnt.to_dict()
     ignored = {"ignore": list(declared.ignored)} if declared.ignored else {}
     return content | ({"synthdp": content.get("synthdp", {}) | ignored} if ignored else {})
-
-
-def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> Release:
-    """The run that the options ask for; refuses what does not fit together."""
-    return Release(
-        schema=schema,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        mechanism=options.mechanism,
-        workload=options.workload,
-        target=options.target,
-        engine=options.engine,
-        adjacency=options.adjacency,
-        accounting=options.accounting,
-        unit=options.unit,
-        max_rows_per_unit=max_rows,
-        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
-        anyway=options.anyway,
-        stated={"about": READ_ABOUT.load()(options.about)} if options.about else {},
-    )

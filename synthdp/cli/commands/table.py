@@ -45,8 +45,7 @@ PACKAGE_COMMANDS: dict[str, OnDemand[Command]] = {
 """What some commands do where a package of linked tables is given in place of a table."""
 
 RUN_HISTORY: OnDemand[Command] = OnDemand("synthdp.cli.commands.histories:run_history")
-CHECK_HISTORY: OnDemand[Command] = OnDemand("synthdp.cli.commands.histories:check_history")
-"""What `synthdp run` does with ``--order``, and what it refuses then."""
+"""What `synthdp run` does with ``--order``."""
 
 
 @final

@@ -19,6 +19,7 @@ from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.release.release import Release
+from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.report.texts.listing import table
 from synthdp.schema.open_schema import OpenSchema
@@ -91,18 +92,15 @@ def expected_ledger(
     ParameterError, PrivacyError
         If the budget is out of range.
     """
-    release = Release(
-        schema=schema,
+    settings = RunSettings(
         epsilon=epsilon,
         delta=delta,
-        mechanism="auto",
-        adjacency="add-remove",
         workload="1-way",
         unit=unit,
-        max_rows_per_unit=max_rows_per_unit,
+        max_rows_per_unit=None if unit is None else max_rows_per_unit,
         domain_share=domain_share,
     )
-    return release.ledger
+    return Release(schema=schema, settings=settings).ledger
 
 
 def model_budget(

@@ -8,6 +8,7 @@ from typing import Any
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.linked.package.linked_table import MAX_CHILDREN
 from synthdp.linked.package.package import Package
+from synthdp.release.run_settings import RunSettings
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.words.headers import listed
 
@@ -17,10 +18,6 @@ PERSONS, ROWS = "persons", "rows"
 PROFILE = "synthdp-history"
 """Stands in the package, so that its releases are known for what they are."""
 
-IN_PYTHON = ("unit", "max_rows_per_unit", "order")
-IN_SHELL = ("--unit", "--max-rows-per-unit", "--order")
-"""What the three settings are called."""
-
 
 def is_history(package: Package) -> bool:
     """Whether a package stands for one table of persons with several rows."""
@@ -28,52 +25,21 @@ def is_history(package: Package) -> bool:
     return package.content.get("profile") == PROFILE and names == (PERSONS, ROWS)
 
 
-def check_settings(
-    unit: str | None,
-    max_rows: int | None,
-    order: object,
-    *,
-    called: tuple[str, str, str] = IN_PYTHON,
-) -> None:
-    """Refuse settings that tell no order of a person's rows; ``called`` is what messages call them.
-
-    Raises `ParameterError`.
-    """
-    of_unit, of_rows, of_order = called
-    if not isinstance(order, str) or not order:
+def check_rows(settings: RunSettings) -> None:
+    """Raise `ParameterError` unless persons may have as many rows as settings say."""
+    most = settings.max_rows_per_unit
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CHILDREN:
+        called = settings.spelling.of
         raise ParameterError(
-            f"{of_order} is {order!r}; name the column by which rows of a person are ordered"
-        )
-    if unit is None:
-        raise ParameterError(
-            f"{of_order} is given without {of_unit}; name the column that tells persons apart"
-        )
-    if max_rows is None:
-        raise ParameterError(
-            f"{of_order} is given without {of_rows}; say how many rows of a person may be used"
-        )
-    if order == unit:
-        raise ParameterError(
-            f"{of_order} is {order!r}, which is {of_unit} as well; name the column that orders rows"
-        )
-    if (
-        isinstance(max_rows, bool)
-        or not isinstance(max_rows, int)
-        or not 1 <= max_rows <= MAX_CHILDREN
-    ):
-        raise ParameterError(
-            f"{of_rows} is {max_rows!r}; with {of_order} give a whole number from 1 to {MAX_CHILDREN}"
+            f"{called('max_rows_per_unit')} is {most!r}; with {called('order')} give a whole number from 1 to "
+            f"{MAX_CHILDREN}"
         )
 
 
 def history_package(
     schema: OpenSchema,
     header: Sequence[str],
-    *,
-    unit: str,
-    order: str,
-    max_rows: int,
-    called: tuple[str, str, str] = IN_PYTHON,
+    settings: RunSettings,
 ) -> Package:
     """The package that a table stands for.
 
@@ -83,8 +49,8 @@ def history_package(
         What is public about the table, without ``unit``, in the order of the header.
     header
         The table's columns.
-    unit, order, max_rows, called
-        As in `check_settings`, which they have passed.
+    settings
+        What decides the run: unit, order, and most rows of a person.
 
     Raises
     ------
@@ -94,7 +60,10 @@ def history_package(
     SchemaError
         If the schema fits no package.
     """
-    of_unit, _, of_order = called
+    unit, order = settings.unit, settings.order
+    assert unit is not None
+    assert order is not None
+    of_unit, of_order = settings.spelling.of("unit"), settings.spelling.of("order")
     _check_order(schema, order, of_order)
     if unit in schema.generated.names:
         raise ParameterError(
@@ -116,7 +85,7 @@ def history_package(
         "foreignKeys": [link],
     }
     rows |= {"synthdp": own} if own else {}
-    bounds = {"max_children": max_rows, "min_children": 1, "order": order}
+    bounds = {"max_children": settings.max_rows, "min_children": 1, "order": order}
     persons = {"fields": [key], "missingValues": missing, "primaryKey": unit}
     resources = [
         {"name": PERSONS, "schema": persons},

@@ -4,31 +4,25 @@ it stands for.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Self, final
 
 from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here
-from synthdp.inference.estimator import Estimator
-from synthdp.linked.histories.history_package import (
-    IN_PYTHON,
-    PERSONS,
-    check_settings,
-    history_package,
-)
+from synthdp.linked.histories.history_package import PERSONS, check_rows, history_package
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.kept_run import KeptRun
+from synthdp.release.run_settings import RunSettings
 from synthdp.schema.open_schema import OpenSchema
 
 
@@ -36,9 +30,18 @@ from synthdp.schema.open_schema import OpenSchema
 class HistoryRelease:
     """A run over one table, with everything public settled before the records are there.
 
-    Parameters are those of `synthesize_histories`; ``header`` are the table's columns, ``called``
-    is what messages call unit, most rows and order, ``stated`` are further public facts for the
-    certificate, ``randomness`` is for tests.
+    Parameters
+    ----------
+    schema
+        What is public of the table, without persons.
+    header
+        The table's columns.
+    settings
+        What decides the run; it has an order.
+    stated
+        Further public facts for the certificate, as plain JSON values.
+    randomness
+        For tests; anything but the default makes the result say NOT PRIVATE.
     """
 
     def __init__(
@@ -46,34 +49,21 @@ class HistoryRelease:
         *,
         schema: OpenSchema,
         header: Sequence[str],
-        unit: str,
-        max_rows_per_unit: int,
-        order: str,
-        epsilon: float,
-        delta: float,
-        mechanism: str | Mechanism = "auto",
-        engine: str | Estimator | None = None,
-        accounting: str | Accounting | None = None,
-        called: tuple[str, str, str] = IN_PYTHON,
+        settings: RunSettings,
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
     ) -> None:
-        check_settings(unit, max_rows_per_unit, order, called=called)
-        plain = schema.reordered(header, unit=unit)
-        package = history_package(
-            plain, header, unit=unit, order=order, max_rows=max_rows_per_unit, called=called
-        )
+        settings.check_combined("order", {})
+        check_rows(settings)
+        assert settings.unit is not None
+        plain = schema.reordered(header, unit=settings.unit)
+        self._unit = settings.unit
         self._run = LinkedRelease(
-            package=package,
-            epsilon=epsilon,
-            delta=delta,
-            mechanism=mechanism,
-            engine=engine,
-            accounting=accounting,
+            package=history_package(plain, header, settings),
+            settings=replace(settings, unit=None, max_rows_per_unit=None, order=None),
             stated=stated,
             randomness=randomness,
         )
-        self._unit = unit
 
     @property
     def ledger(self) -> PrivacyLedger:

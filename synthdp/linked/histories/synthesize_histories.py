@@ -14,7 +14,7 @@ from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.on_demand import READ_ABOUT
+from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesize import warn_of
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
@@ -105,7 +105,17 @@ def synthesize_histories(
     >>> synthesis.sample(2, seed=0).to_dict("list")["person"]
     [1, 1, 2, 2]
     """
-    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    settings = RunSettings(
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        engine=engine,
+        accounting=accounting,
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        order=order,
+        about=about,
+    )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
     if engine_frame(data) is not None:
         raise ParameterError(
@@ -113,19 +123,7 @@ def synthesize_histories(
         )
     declared = as_schema(schema, dialect=dialect)
     with opened_here(data, declared.dialect) as table:
-        run = HistoryRelease(
-            schema=declared,
-            header=header_of(table),
-            unit=unit,
-            max_rows_per_unit=max_rows_per_unit,
-            order=order,
-            epsilon=epsilon,
-            delta=delta,
-            mechanism=mechanism,
-            engine=engine,
-            accounting=accounting,
-            stated=said,
-        )
+        run = HistoryRelease(schema=declared, header=header_of(table), settings=settings)
         with run.kept(keeping):
             synthesis = run.of(table, report=report, rescue=rescue)
     warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)

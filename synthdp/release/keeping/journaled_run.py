@@ -11,8 +11,12 @@ from typing import Any, final
 
 from synthdp.core.errors import PrivacyError, SynthdpError
 from synthdp.core.reporting import log
+from synthdp.core.version import __version__
+from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.described import digest_of
 from synthdp.release.keeping.journal import Journal, check_replaceable
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.run_identity import RunIdentity, now
@@ -155,8 +159,10 @@ def journaled_run(
     keeping: Keeping,
     *,
     ledger: PrivacyLedger,
-    settings: Mapping[str, Any],
-    of: str,
+    mechanism: Mechanism,
+    engine: Estimator,
+    declared: Mapping[str, object],
+    others: Mapping[str, object],
     facts: Mapping[str, Any],
 ) -> Iterator[JournaledRun]:
     """Open the journal of a run, and charge its whole budget unless that was done before it was
@@ -166,12 +172,13 @@ def journaled_run(
     ----------
     keeping
         Where to keep answers, and what to charge; it names a journal.
-    ledger
-        The budget of the run.
-    settings
-        All that decides what it asks, as plain JSON values.
-    of
-        Which of these is the fingerprint of what was declared: ``"schema"``, or ``"package"``.
+    ledger, mechanism, engine
+        The budget of the run, and what asks.
+    declared
+        What is public of the table, by what it is, and then the workload: of these fingerprints
+        are kept, and the first goes into the budget.
+    others
+        All else that decides what the run asks, as plain JSON values.
     facts
         What of the run is public besides; see `Journal`.
 
@@ -186,12 +193,31 @@ def journaled_run(
         budget = Budget(budget)
     if keeping.ended is not None:
         check_replaceable(keeping.ended)
+    hashed = {name: digest_of(value) for name, value in declared.items()}
+    settings = {
+        "software": f"synthdp {__version__}",
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "adjacency": ledger.unit.adjacency.value,
+        "accounting": ledger.accounting.value,
+        "unit": ledger.unit.column,
+        "max_rows_per_unit": ledger.unit.max_rows,
+        "mechanism": mechanism.name,
+        "parameters of the mechanism": digest_of(mechanism),
+        "engine": engine.name,
+        "parameters of the engine": digest_of(engine),
+        **hashed,
+        **others,
+    }
     with Journal(keeping.journal, settings, facts) as journal:
         if budget is not None:
             try:
                 journal.charged_to(budget.place, budget.first)
                 is_new = budget.charge(
-                    ledger, journal, schema=str(settings[of]), note=keeping.budget_note
+                    ledger,
+                    journal,
+                    schema=next(iter(hashed.values())),
+                    note=keeping.budget_note,
                 )
             except PrivacyError:  # refused for good, so that a new journal would only be in the way
                 journal.discard_if_new()

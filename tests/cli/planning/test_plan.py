@@ -23,7 +23,7 @@ from synthdp.cli import (
 from synthdp.core import Domain, all_k_way
 from synthdp.data import CodedSource, CodedTable, read_coded
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivacyUnit, gdp_rho
-from synthdp.release import Release, advised_delta
+from synthdp.release import Release, RunSettings, advised_delta
 from synthdp.report import total_variation
 from synthdp.schema import OpenSchema, Schema
 
@@ -139,10 +139,7 @@ def test_it_is_near_what_a_run_errs_by():
     table = CodedTable(schema.domain, table.columns[columns])
     run = Release(
         schema=schema,
-        epsilon=1.0,
-        delta=1e-9,
-        mechanism="auto",
-        adjacency="add-remove",
+        settings=RunSettings(epsilon=1.0, delta=1e-9, mechanism="auto", adjacency="add-remove"),
         randomness=Seeded(1),
     )
     model, truth = run.of(CodedSource(table)).model, CodedSource(table)

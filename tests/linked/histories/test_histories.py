@@ -13,7 +13,7 @@ from helpers.stopped_runs import answers, stops
 import synthdp
 from synthdp.core import CautionWarning, ParameterError, SchemaError
 from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedTableReader
-from synthdp.release import Budget
+from synthdp.release import Budget, RunSettings
 from synthdp.schema import OpenSchema
 
 WARDS = ["surgery", "eyes", "heart"]
@@ -135,7 +135,9 @@ def test_a_file_in_its_dialect_with_columns_that_are_ignored_and_made_up(tmp_pat
 
 def sources(table):
     run = HistoryRelease(
-        schema=OpenSchema.from_dict(SCHEMA), header=list(table.columns), **WHOSE, **RUN
+        schema=OpenSchema.from_dict(SCHEMA),
+        settings=RunSettings(**WHOSE, **RUN),
+        header=list(table.columns),
     )
     return run._read(table, lambda *_: None)
 
@@ -222,7 +224,7 @@ MADE_UP = {"fields": [*SCHEMA["fields"], {"name": "patient", "type": "id"}]}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"order": None}, "order is None; name the column"),
+        ({"order": ""}, "order is ''; name the column"),
         ({"unit": None}, "order is given without unit; name the column that tells persons apart"),
         ({"max_rows_per_unit": None}, "order is given without max_rows_per_unit"),
         (

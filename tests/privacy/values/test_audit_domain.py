@@ -41,7 +41,7 @@ from synthdp.data.files import csv_blocks as csvblocks
 from synthdp.data.files import table_file as files
 from synthdp.privacy import Accounting, Adjacency, HistogramEvent, PartitionEvent, SystemRandomness
 from synthdp.privacy.values import private_values, privtree
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
 NOWHERE = np.empty(0, dtype=np.int64)
@@ -488,7 +488,9 @@ def test_nothing_keeps_rows_when_a_release_is_made(unit):
         {"town": "string", "day": "date", "price": "number", "who": "string"}
     )
     schema = schema.without("who") if unit else schema
-    run = Release(schema=schema, unit=unit, max_rows_per_unit=1, **RELEASE)
+    run = Release(
+        schema=schema, settings=RunSettings(unit=unit, max_rows_per_unit=unit and 1, **RELEASE)
+    )
     secret = "-".join(["the", "only", "one"])
     frame = pd.DataFrame(
         {"town": ["A"] * 99 + [secret], "day": "2020-01-01", "price": "1.5", "who": range(100)}
@@ -505,7 +507,7 @@ def test_nothing_keeps_rows_when_a_release_is_made(unit):
 def test_a_failed_run_keeps_none_either_once_its_error_is_gone():
     before, paid_for = holders(), []
     schema = OpenSchema.from_kinds({"town": "string"})
-    run = Release(schema=schema, **RELEASE)
+    run = Release(schema=schema, settings=RunSettings(**RELEASE))
 
     def fail(stage, _done, _most):
         if stage != "learning the domain":
@@ -569,7 +571,10 @@ def test_domain_and_model_share_one_ledger(accounting, share):
         {"town": "string", "price": "number", "age": "integer", "ok": "boolean"}
     )
     run = Release(
-        schema=schema, **RELEASE | {"epsilon": 2.0}, accounting=accounting, domain_share=share
+        schema=schema,
+        settings=RunSettings(
+            **RELEASE | {"epsilon": 2.0}, accounting=accounting, domain_share=share
+        ),
     )
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

@@ -7,7 +7,7 @@ import pytest
 
 from synthdp.core import ParameterError
 from synthdp.data import CodedSource, encode
-from synthdp.release import Release
+from synthdp.release import Release, RunSettings
 from synthdp.release.drawing import batches
 from synthdp.schema import Schema
 
@@ -38,7 +38,10 @@ def released(*fields):
     }
     frame = pd.DataFrame(values)
     release = Release(
-        schema=schema, epsilon=9, delta=1e-6, mechanism="independent", adjacency="add-remove"
+        schema=schema,
+        settings=RunSettings(
+            epsilon=9, delta=1e-6, mechanism="independent", adjacency="add-remove"
+        ),
     )
     return release.of(CodedSource(encode(frame, schema)))
 

@@ -27,6 +27,7 @@ from synthdp.release import (
     LearntDomain,
     event_in,
     event_to_dict,
+    on_demand,
 )
 from synthdp.release.keeping import journal as journals
 
@@ -174,7 +175,7 @@ def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its
     ):
         run(path, mechanism="gaussian", workload="2-way")
     monkeypatch.undo()
-    monkeypatch.setattr("synthdp.release.settings.__version__", "99")
+    monkeypatch.setattr("synthdp.release.keeping.journaled_run.__version__", "99")
     with pytest.raises(
         ParameterError, match=r"software synthdp .* \(now synthdp 99\); .*; synthdp journal rescue"
     ):
@@ -184,9 +185,8 @@ def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its
 
 def test_what_follows_from_answers_must_follow_again(path, monkeypatch):
     assert stops(lambda: run(path, kinds=KINDS), 9)
-    monkeypatch.setattr(
-        "synthdp.release.release.learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""}
-    )
+    names = on_demand.LEARN_DOMAIN.load().__globals__
+    monkeypatch.setitem(names, "learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""})
     with pytest.raises(
         PrivacyError, match=r"its answers are read in another way; use the same files"
     ):

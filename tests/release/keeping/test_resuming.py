@@ -24,7 +24,7 @@ import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
 from synthdp.data import CodedSource
 from synthdp.data.records import held_table
-from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release
+from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
 
 
@@ -155,12 +155,14 @@ def test_noise_that_is_not_private_makes_another_run(path):
     from oracles.privacy import Seeded
 
     schema = OpenSchema.of(Schema.from_dict(SCHEMA))
-    settings = RUN | {"mechanism": "independent", "adjacency": "add-remove", "schema": schema}
-    with Release(randomness=Seeded(1), **settings).kept(Keeping(journal=path)):
+    settings = RUN | {"mechanism": "independent", "adjacency": "add-remove"}
+    with Release(schema=schema, randomness=Seeded(1), settings=RunSettings(**settings)).kept(
+        Keeping(journal=path)
+    ):
         pass
     with (
         pytest.raises(ParameterError, match="randomness"),
-        Release(**settings).kept(Keeping(journal=path)),
+        Release(schema=schema, settings=RunSettings(**settings)).kept(Keeping(journal=path)),
     ):
         pass
 

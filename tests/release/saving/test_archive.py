@@ -13,7 +13,7 @@ import synthdp
 from synthdp.core import DataFileError
 from synthdp.data import CodedSource, encode
 from synthdp.mechanisms import Mechanism
-from synthdp.release import Release, mechanism_named
+from synthdp.release import Release, RunSettings, mechanism_named
 from synthdp.release.saving import archive
 from synthdp.schema import Schema
 
@@ -55,11 +55,9 @@ def partial():
     schema = Schema.from_dict(SCHEMA)
     release = Release(
         schema=schema,
-        epsilon=2,
-        delta=1e-6,
-        mechanism="mst",
-        engine="graphical-model",
-        adjacency="add-remove",
+        settings=RunSettings(
+            epsilon=2, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+        ),
     )
     release._mechanism = mechanism_named("independent")
     object.__setattr__(release._mechanism, "release", Unfinished().release)

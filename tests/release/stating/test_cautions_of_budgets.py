@@ -8,7 +8,7 @@ from oracles.privacy import Seeded
 import synthdp
 from synthdp.core import CLEAR_TOTAL, LinearMeasurement, ParameterError, clear_total, estimate_total
 from synthdp.data import held_rows
-from synthdp.release import UNKNOWN_ROWS, Release, cautions
+from synthdp.release import UNKNOWN_ROWS, Release, RunSettings, cautions
 from synthdp.schema import OpenSchema
 
 FRAME = pd.DataFrame({"a": [0, 1] * 500, "b": [0, 1, 2, 0] * 250, "person": range(1000)})
@@ -116,10 +116,7 @@ def test_ordinary_runs_draw_as_many_rows_as_there_are_about(mechanism):
     frame = pd.DataFrame({name: np.arange(1000) % 8 for name in columns})
     run = Release(
         schema=OpenSchema.from_dict(columns),
-        epsilon=0.1,
-        delta=1e-6,
-        mechanism=mechanism,
-        adjacency="add-remove",
+        settings=RunSettings(epsilon=0.1, delta=1e-6, mechanism=mechanism, adjacency="add-remove"),
         randomness=Seeded(5),
     )
     schema = OpenSchema.from_dict(columns)

@@ -1,0 +1,27 @@
+"""What the shell says of a run, as its settings."""
+
+import argparse
+
+from synthdp.release.run_settings import RunSettings, Spelling
+from synthdp.release.settings import DOMAIN_SHARE
+
+
+def settings_of(options: argparse.Namespace) -> RunSettings:
+    """The settings that the options of ``synthdp run`` say; refuses what does not fit together."""
+    return RunSettings(
+        epsilon=options.epsilon,
+        delta=options.delta,
+        mechanism=options.mechanism,
+        workload=options.workload,
+        target=options.target,
+        engine=options.engine,
+        adjacency=options.adjacency,
+        accounting=options.accounting,
+        unit=options.unit,
+        max_rows_per_unit=options.max_rows_per_unit,
+        order=options.order,
+        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        about=options.about,
+        anyway=options.anyway,
+        spelling=Spelling.SHELL,
+    )

@@ -1,0 +1,239 @@
+"""The settings of a run: what a door was told of it, checked once, and read by all below."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.workload import Workload
+from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.accounting import Accounting, check_budget
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.on_demand import READ_ABOUT
+from synthdp.release.registry import as_engine, as_mechanism
+from synthdp.release.settings import (
+    DOMAIN_SHARE,
+    as_accounting,
+    as_adjacency,
+    checked_flag,
+    checked_rows,
+    checked_share,
+)
+
+WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | None
+AboutLike: TypeAlias = Mapping[str, Any] | str | PathLike[str] | None
+
+
+@final
+class Spelling(Enum):
+    """How whoever gives settings writes their names, which errors repeat."""
+
+    PYTHON = "in Python"
+    SHELL = "in the shell"
+
+    def of(self, name: str) -> str:
+        """The name of a setting.
+
+        >>> Spelling.SHELL.of("max_rows_per_unit")
+        '--max-rows-per-unit'
+        """
+        return name if self is Spelling.PYTHON else f"--{name.replace('_', '-')}"
+
+
+Rows: TypeAlias = Literal["package", "order"]
+"""Rows that hang together: by the keys of a package, or by person and in an order."""
+
+DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
+    "package": (
+        "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
+        "domain_share", "adjacency", "save_schema", "where", "offset",
+    ),
+    "order": ("kinds", "source", "workload", "target", "domain_share", "adjacency", "save_schema"),
+}  # fmt: skip
+"""What is for tables whose rows are by themselves: all that does not go together stands here."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True, init=False)
+class RunSettings:
+    """What decides a run and what it states, whoever gives it: Python, the shell, a file or a page.
+
+    Parameters
+    ----------
+    epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
+        As in `synthdp.synthesize`; the same names, by texts or as objects.
+    max_rows_per_unit, order, domain_share, about, anyway
+        As in `synthdp.synthesize`.
+    spelling
+        How errors write the names of settings.
+
+    Raises
+    ------
+    ParameterError
+        If one is out of range, or goes with another that is not there. What depends on a schema is
+        checked by the run.
+    DataFileError, SchemaError
+        If ``about`` is a file that cannot be read.
+
+    >>> settings = RunSettings(
+    ...     epsilon=1.0, delta=1e-9, mechanism="mst", unit="id", max_rows_per_unit=3
+    ... )
+    >>> settings.mechanism.name, settings.max_rows, settings.adjacency.value
+    ('mst', 3, 'add-remove')
+    """
+
+    epsilon: float
+    delta: float
+    mechanism: Mechanism
+    workload: WorkloadLike
+    target: str | None
+    engine: Estimator
+    adjacency: Adjacency
+    accounting: Accounting | None
+    unit: str | None
+    max_rows_per_unit: int | None
+    order: str | None
+    domain_share: float
+    about: Mapping[str, Any] | None
+    anyway: bool
+    spelling: Spelling
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        mechanism: str | Mechanism = "auto",
+        workload: WorkloadLike = None,
+        target: str | None = None,
+        engine: str | Estimator | None = None,
+        adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+        accounting: str | Accounting | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: int | None = None,
+        order: str | None = None,
+        domain_share: float = DOMAIN_SHARE,
+        about: AboutLike = None,
+        anyway: bool = False,
+        spelling: Spelling = Spelling.PYTHON,
+    ) -> None:
+        check_budget(epsilon=epsilon, delta=delta)
+        if order is not None:
+            _check_order(order, unit, max_rows_per_unit, spelling)
+        checked_rows(
+            unit,
+            max_rows_per_unit,
+            called=(spelling.of("unit"), spelling.of("max_rows_per_unit")),
+        )
+        recipe = as_mechanism(mechanism)
+        settled: dict[str, object] = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "mechanism": recipe,
+            "workload": workload,
+            "target": target,
+            "engine": as_engine(recipe.default_engine if engine is None else engine),
+            "adjacency": as_adjacency(adjacency),
+            "accounting": None if accounting is None else as_accounting(accounting),
+            "unit": unit,
+            "max_rows_per_unit": max_rows_per_unit,
+            "order": order,
+            "domain_share": checked_share(domain_share),
+            "about": None if about is None else READ_ABOUT.load()(about),
+            "anyway": checked_flag("anyway", anyway),
+            "spelling": spelling,
+        }
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def max_rows(self) -> int:
+        """Most rows of a unit of privacy: one, unless persons may have several."""
+        return 1 if self.max_rows_per_unit is None else self.max_rows_per_unit
+
+    @property
+    def stated(self) -> dict[str, object]:
+        """What the certificate repeats of what the curator says."""
+        return {} if self.about is None else {"about": self.about}
+
+    def check_combined(self, rows: Rows, others: Mapping[str, object]) -> None:
+        """Refuse settings, and ``others`` that are given beside them, that do not go with a package
+        or an order; see `check_combined`.
+        """
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        check_combined(rows, {**own, **others}, self.spelling)
+
+
+def check_combined(
+    rows: Rows, given: Mapping[str, object], spelling: Spelling = Spelling.PYTHON
+) -> None:
+    """Refuse what does not go with rows that hang together.
+
+    Parameters
+    ----------
+    rows
+        How they hang together.
+    given
+        Settings and options by name; None, or a default value, says nothing.
+    spelling
+        How the error writes their names.
+
+    Raises `ParameterError`.
+
+    >>> check_combined("order", {"target": "ward"})
+    Traceback (most recent call last):
+    synthdp.core.errors.ParameterError: target does not go with order; leave out one of the two
+    """
+    for name in DOES_NOT_COMBINE[rows]:
+        value = given.get(name)
+        if value is None or (name == "domain_share" and value == DOMAIN_SHARE):
+            continue
+        if name == "adjacency":
+            _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]
+        else:
+            way_out = (
+                "is for one table; leave it out for a package"
+                if rows == "package"
+                else f"does not go with {spelling.of('order')}; leave out one of the two"
+            )
+            raise ParameterError(f"{spelling.of(name)} {way_out}")
+
+
+def _check_adjacency(rows: Rows, adjacency: Adjacency, spelling: Spelling) -> None:
+    """Refuse any adjacency but that of whole families and persons."""
+    if adjacency is Adjacency.ADD_REMOVE:
+        return
+    protects = (
+        "a package protects rows of its root"
+        if rows == "package"
+        else f"{spelling.of('order')} protects persons"
+    )
+    raise ParameterError(
+        f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
+    )
+
+
+def _check_order(
+    order: object, unit: str | None, max_rows_per_unit: int | None, spelling: Spelling
+) -> None:
+    """Refuse an order of rows that are nobody's."""
+    called = spelling.of("order")
+    if not isinstance(order, str) or not order:
+        raise ParameterError(
+            f"{called} is {order!r}; name the column by which rows of a person are ordered"
+        )
+    if unit is None:
+        raise ParameterError(
+            f"{called} is given without {spelling.of('unit')}; name the column that tells persons apart"
+        )
+    if max_rows_per_unit is None:
+        raise ParameterError(
+            f"{called} is given without {spelling.of('max_rows_per_unit')}; say how many rows of a person may be used"
+        )
+    if order == unit:
+        raise ParameterError(
+            f"{called} is {order!r}, which is {spelling.of('unit')} as well; name the column that orders rows"
+        )
