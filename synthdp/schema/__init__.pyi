@@ -21,6 +21,7 @@ from synthdp.schema.columns.date_formats import as_strftime as as_strftime
 from synthdp.schema.columns.date_formats import nearest_strftime as nearest_strftime
 from synthdp.schema.columns.dates import DateColumn as DateColumn
 from synthdp.schema.columns.dates import PartColumn as PartColumn
+from synthdp.schema.columns.geopoint import GeopointColumn as GeopointColumn
 from synthdp.schema.columns.notation import Notation as Notation
 from synthdp.schema.columns.numeric import IntegerColumn as IntegerColumn
 from synthdp.schema.columns.numeric import NumberColumn as NumberColumn

@@ -6,7 +6,7 @@
 type               parts
 =================  ===========================================
 string             levels, missing
-boolean            missing
+boolean, geopoint  missing
 integer, year      bounds, bins, missing
 number             bounds, bins, decimals, missing
 date, datetime     bounds, bins, missing

@@ -20,6 +20,7 @@ TYPES: "dict[str, str | type[Column]]" = {
     "date": "synthdp.schema.columns.dates:DateColumn",
     "datetime": "synthdp.schema.columns.dates:DateColumn",
     "time": "synthdp.schema.columns.times:TimeColumn",
+    "geopoint": "synthdp.schema.columns.geopoint:GeopointColumn",
 }
 """A module and a class each, or the class; in the order in which messages list them."""
 

@@ -15,6 +15,7 @@ from synthdp.schema import (
     BooleanColumn,
     CategoricalColumn,
     DateColumn,
+    GeopointColumn,
     IntegerColumn,
     Merged,
     Notation,
@@ -87,6 +88,11 @@ NEAR_VALUES = {
     ],
     "moments of one zone": [dt.datetime(2010, 1, 1, tzinfo=OFFSET), dt.datetime(1960, 1, 1, tzinfo=OFFSET)],
     "times": [dt.time(0), dt.time(1), dt.time(23, 59, 59, 999_999), dt.time(1, tzinfo=dt.UTC)],
+    "points": [
+        (1, 1), [1, 1.0], (1, 0), {"lon": 1, "lat": 1}, {"lat": 1, "lon": 1.5}, "1, 1", "1,1 ", "[1, 1]", "1, 1, 1",
+        '{"lon": 1, "lat": 1}', "[" * 9000, (math.nan, 1), (181, 1), (1,), ("1", Decimal(1)), np.array([1, 1]), "0, 0",
+        np.array([[1, 1]]), {"lon": [1], "lat": 1}, (None, None), (True, 1), "[0, 0]", "[NaN, 1]", (0.0, -0.0),
+    ],
     "durations": [dt.timedelta(0), dt.timedelta(1), pd.Timedelta.max, np.timedelta64(2**60, "s")],
     "decimals": [Decimal(0), Decimal(1), Decimal("1.0"), Decimal("1.5"), Decimal("1e22")],
     "bytes": [b"", b"a", b" a", b"a\0", b"a\0b", b"\xff", b"1", bytes(16), bytes(range(16)), b"\xed\xa0\x80"],
@@ -187,6 +193,9 @@ COLUMNS = [
         name="x", minimum=dt.time(1), maximum=dt.time(5), format="any", missing_values=("", "00:00")
     ),
     TimeColumn(name="x", edges=(dt.time(0), dt.time(1), dt.time(12)), format="%H%M", required=True),
+    GeopointColumn(name="x", bbox=(-1, -1, 2, 2)),
+    GeopointColumn(name="x", bbox=(0.5, 0, 2, 2), format="array", missing_values=("", "[0, 0]")),
+    GeopointColumn(name="x", bbox=(-1, -1, 2, 2), format="object", required=True),
     PartColumn.of(DATED, "weekday"),
     PartColumn.of(DATED, "hour"),
 ]

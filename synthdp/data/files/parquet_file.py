@@ -13,7 +13,7 @@ import pandas as pd
 from synthdp.core.errors import DataFileError
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.data.files.table_file import BATCH_ROWS, TableFile
-from synthdp.schema.columns.reading import times_of
+from synthdp.schema.columns.reading import is_numbers_in_one, times_of
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.words.with_columns import with_columns
 
@@ -23,7 +23,8 @@ _BUFFER_BYTES = 2**18
 
 @final
 class ParquetFile(TableFile):
-    """A Parquet file; needs pyarrow. Columns of lists or structures are read as missing.
+    """A Parquet file; needs pyarrow. Columns of lists or structures are read as missing, but for
+    those of numbers.
 
     No value ends the reading. Parquet checks none: texts may be no UTF-8, times of day beyond any
     day. What cannot be unpacked is damaged, whatever its values are.
@@ -153,6 +154,8 @@ class ParquetFile(TableFile):
             return column.cast(self._pyarrow.timestamp(column.type.unit))  # stays in UTC
         if types.is_time(column.type):
             return pd.Series(times_of(column), dtype=object)
+        if is_numbers_in_one(column.type):
+            return pd.Series(np.fromiter(column.to_pylist(), dtype=object), dtype=object)
         if types.is_nested(column.type):
             return self._pyarrow.nulls(len(column))
         return column if self._is_utf8(column) else _texts(column)

@@ -1,9 +1,10 @@
 """Each column by itself: distances of values, what is missing, which levels are there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.report.metrics.distribution import kolmogorov_smirnov, wasserstein
 from synthdp.report.metrics.read_table import ReadTable
@@ -56,18 +57,28 @@ def compared_columns(
 
 def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dict[str, float]:
     """Kolmogorov-Smirnov and Wasserstein distance, the latter in standard deviations of the real
-    numbers.
+    numbers; of values of several coordinates those of the one that is further off.
     """
-    distances = float("nan"), float("nan")
-    if name in real.numbers:
-        left, right = (
-            numbers[~np.isnan(numbers)] for numbers in (real.numbers[name], other.numbers[name])
-        )
-        if left.size and right.size:
-            distance, spread = wasserstein(left, right), float(left.std())
-            scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
-            distances = kolmogorov_smirnov(left, right), scaled
-    return dict(zip((f"ks{ending}", f"wasserstein{ending}"), distances, strict=True))
+    pairs = zip(_numbers_of(name, real), _numbers_of(name, other), strict=True)
+    found = [distances for left, right in pairs if (distances := _distances_of(left, right))]
+    worst = [float(np.max(each)) for each in zip(*found, strict=True)] or [float("nan")] * 2
+    return dict(zip((f"ks{ending}", f"wasserstein{ending}"), worst, strict=True))
+
+
+def _numbers_of(name: str, table: ReadTable) -> Sequence[NDArray[np.float64]]:
+    return [table.numbers[name]] if name in table.numbers else table.coordinates.get(name, ())
+
+
+def _distances_of(
+    real: NDArray[np.float64], other: NDArray[np.float64]
+) -> tuple[float, float] | None:
+    """Both distances of two columns of numbers; None if one of them has none."""
+    left, right = (numbers[~np.isnan(numbers)] for numbers in (real, other))
+    if not left.size or not right.size:
+        return None
+    distance, spread = wasserstein(left, right), float(left.std())
+    scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
+    return kolmogorov_smirnov(left, right), scaled
 
 
 def _levels(name: str, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:

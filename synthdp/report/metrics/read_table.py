@@ -48,12 +48,15 @@ class ReadTable:
         shape ``(n_rows,)``.
     unknown
         Of each column of levels how many values are none of them.
+    coordinates
+        Of each column whose values consist of several numbers, these.
     """
 
     schema: Schema
     codes: CodedTable
     numbers: Mapping[str, FloatArray]
     unknown: Mapping[str, int]
+    coordinates: Mapping[str, Sequence[FloatArray]]
 
     @property
     def domain(self) -> Domain:
@@ -86,6 +89,7 @@ class ReadTable:
             codes,
             {name: each[rows] for name, each in self.numbers.items()},
             self.unknown,
+            {name: [each[rows] for each in found] for name, found in self.coordinates.items()},
         )
 
     def missing_share(self, column: Column) -> float:
@@ -110,9 +114,8 @@ class ReadTable:
             for each in self.schema.columns
         )
         schema = replace(self.schema, columns=tuple(columns))
-        return type(self)(
-            schema, CodedTable(schema.domain, self.codes.columns), self.numbers, self.unknown
-        )
+        codes = CodedTable(schema.domain, self.codes.columns)
+        return replace(self, schema=schema, codes=codes)
 
     @cached_property
     def ranks(self) -> dict[str, FloatArray]:
@@ -182,6 +185,7 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     numbers: dict[str, FloatArray] = {}
     codes: list[NDArray[Any]] = []
     unknown: dict[str, int] = {}
+    coordinates: dict[str, Sequence[FloatArray]] = {}
     for column in schema.columns:
         values = frame[column.source]
         if (axis := column.axis) is not None:
@@ -194,7 +198,9 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
         codes.append(column.encode(values))
         if column.source == column.name:
             unknown[column.name] = int((~column.knows(values)).sum())
-    return ReadTable(schema, CodedTable(schema.domain, tuple(codes)), numbers, unknown)
+            if found_coordinates := column.coordinates_of(values):
+                coordinates[column.name] = found_coordinates
+    return ReadTable(schema, CodedTable(schema.domain, tuple(codes)), numbers, unknown, coordinates)
 
 
 def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
@@ -210,4 +216,10 @@ def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
         name: sum(part.unknown[name] for part in parts)
         for name in (parts[0].unknown if parts else ())
     }
-    return ReadTable(schema, codes, numbers, unknown)
+    coordinates = {
+        name: list(
+            map(np.concatenate, zip(*(part.coordinates[name] for part in parts), strict=True))
+        )
+        for name in (parts[0].coordinates if parts else ())
+    }
+    return ReadTable(schema, codes, numbers, unknown, coordinates)

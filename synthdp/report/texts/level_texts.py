@@ -1,7 +1,5 @@
 """What codes stand for, in the words of a schema."""
 
-import numpy as np
-
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
@@ -20,13 +18,5 @@ def level_texts(column: Column, *, text: bool) -> list[str | None]:
 
     "Missing" is the text for it in files of texts, and nothing in others.
     """
-    codes = np.arange(column.size)
-    levels: list[str | None] = column.decode_text(codes, np.random.default_rng(0)).tolist()
-    if (axis := column.axis) is not None:
-        starts, known = axis.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
-        firsts, lasts = axis.texts_at(starts[:-1], known), axis.texts_at(starts[1:] - 1, known)
-        ends = zip(firsts, lasts, strict=True)
-        levels[: column.n_levels] = [
-            low if low == high else f"{low} .. {high}" for low, high in ends
-        ]
+    levels = column.code_texts
     return levels if text or column.required else [*levels[:-1], None]

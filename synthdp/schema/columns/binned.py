@@ -259,6 +259,15 @@ class BinnedColumn(Column):
         labels = [*intervals, pd.Interval(*edges[-1], closed="both"), *missing]
         return pd.Index(labels, dtype=object, name=self.name)
 
+    @property
+    def code_texts(self) -> list[str | None]:
+        """The first and the last value of each bin, as a file holds them."""
+        starts, known = self.drawn_starts, np.zeros(self.n_levels, dtype=np.bool_)
+        firsts, lasts = self.texts_at(starts[:-1], known), self.texts_at(starts[1:] - 1, known)
+        ends = zip(firsts, lasts, strict=True)
+        bins: list[str | None] = [low if low == high else f"{low} .. {high}" for low, high in ends]
+        return bins + [self._missing_text] * (self.size - self.n_levels)
+
     def bins_between(self, low: object, high: object) -> NDArray[np.bool_]:
         """Which bins lie between two values (None: no limit), both included; shape ``(n_levels,)``.
 

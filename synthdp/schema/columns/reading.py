@@ -149,6 +149,8 @@ def _of_arrow(array: Any) -> Values:
         return np.asarray(array.to_numpy())  # in UTC
     if types.is_time(array.type):
         return times_of(array)
+    if is_numbers_in_one(array.type):
+        return _objects(array.to_pylist())
     name = str(array.type)
     if name in ("string", "large_string", "string_view"):
         return _texts(array)
@@ -158,6 +160,21 @@ def _of_arrow(array: Any) -> Values:
     return _foreign(
         array.is_null().to_numpy(zero_copy_only=False)
     )  # lists, and whatever is to come
+
+
+def is_numbers_in_one(kind: Any) -> bool:
+    """Whether a type of Arrow has several numbers in one value, as points are held: lists and
+    structures of nothing else.
+    """
+    from pyarrow import types  # it is there, if there is a type of it
+
+    if types.is_struct(kind):
+        inner = [kind.field(place).type for place in range(kind.num_fields)]
+    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        inner = [kind.value_type]
+    else:
+        return False
+    return all(types.is_floating(each) or types.is_integer(each) for each in inner)
 
 
 def times_of(array: Any) -> NDArray[np.object_]:

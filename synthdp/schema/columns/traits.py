@@ -34,6 +34,9 @@ class _Coded(Protocol):
     def not_read(self) -> str: ...
     def field(self) -> dict[str, Any]: ...
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series: ...
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
+    ) -> NDArray[np.object_]: ...
 
 
 class Traits(ABC):
@@ -127,6 +130,12 @@ class Traits(ABC):
         """What a value is called."""
         return "level"
 
+    def coordinates_of(self, values: pd.Series) -> Sequence[NDArray[np.float64]]:  # noqa: ARG002
+        """The numbers that values consist of where they have no one order, NaN where missing; none
+        of most types.
+        """
+        return ()
+
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of what the axis of its source reads; of columns that have one."""
         raise NotImplementedError
@@ -164,6 +173,12 @@ class Traits(ABC):
     def level_texts(self) -> Sequence[str]:
         """The texts of all levels that values are decoded to, where the schema lists levels."""
         return ()
+
+    @property
+    def code_texts(self: _Coded) -> list[str | None]:
+        """What each code stands for, as a file holds it."""
+        codes = np.arange(self.size)
+        return list(self.decode_text(codes, np.random.default_rng(0)).tolist())
 
     @property
     def merged_label(self) -> str:
