@@ -6,8 +6,11 @@ import os
 import signal
 
 import pytest
+from helpers.homes import home
 from helpers.repeatable import CHANCE
 from hypothesis import HealthCheck, settings
+
+from synthdp.release import KeptRun
 
 for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     # Workers share the cores: a library that starts a thread a core in each of them makes all wait
@@ -41,7 +44,7 @@ def pytest_runtest_call(item):
 @pytest.fixture
 def one_run(monkeypatch):
     """Runs have one name and one time, so that their certificates differ only where runs do."""
-    monkeypatch.setattr("synthdp.release.keeping.kept_run.new_run", lambda: "0" * 32)
+    monkeypatch.setattr(home(KeptRun), "new_run", lambda: "0" * 32)
     for module in ("kept_run", "journaled_run"):
         monkeypatch.setattr(
             f"synthdp.release.keeping.{module}.now", lambda: "2026-01-01T00:00:00+00:00"

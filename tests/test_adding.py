@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 REGISTERS = """
 import sys
 sys.path.insert(0, {folder!r})
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.release import ENGINES, MECHANISMS
 MECHANISMS["star"], ENGINES["raking"] = "added:Star", "added:RakingEstimator"
 from synthdp.schema import TYPES
 TYPES["weekday"] = "added:WeekdayColumn"

@@ -55,8 +55,8 @@ def runs(script, *arguments):
 
 READING = """
 from synthdp.data.files import csv_blocks, parquet_file
-from synthdp.data.loading import read_coded
-from synthdp.schema.schema import Schema
+from synthdp.data import read_coded
+from synthdp.schema import Schema
 
 folder, megabytes, *endings = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 if megabytes < 100:
@@ -121,9 +121,9 @@ PARTITIONS = """
 import dask
 import dask.dataframe as dd
 import pandas as pd
-from synthdp.data.frames.partitioned_frame import partitioned
-from synthdp.data.loading import held_rows
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import partitioned
+from synthdp.data import held_rows
+from synthdp.schema import OpenSchema
 
 dask.config.set(scheduler="synchronous")  # a thread more would take memory of its own
 schema = OpenSchema.from_dict({"fields": [
@@ -154,9 +154,9 @@ def test_partitions_are_read_that_are_together_twice_as_large_as_memory():
 
 COUNTING = """
 from itertools import combinations
-from synthdp.core.domain import Domain
+from synthdp.core import Domain
 from synthdp.data.records import coded_source
-from synthdp.data.records.codec import CodedTable
+from synthdp.data import CodedTable
 
 coded_source.KEPT_CELLS = 2**20  # 8 MB; of 128, such a test would take long
 generator = np.random.default_rng(0)
@@ -175,12 +175,12 @@ def test_marginals_are_counted_that_do_not_all_fit_into_memory():
 
 
 BILLION = """
-from synthdp.core.domain import Domain
-from synthdp.report.release_pages.release_page import release_page
+from synthdp.core import Domain
+from synthdp.report import release_page
 from synthdp.release.drawing import batches
-from synthdp.release.release import Release
+from synthdp.release import Release
 from synthdp.release import RunSettings
-from synthdp.schema.schema import Schema
+from synthdp.schema import Schema
 
 class Far:
     '''A table of a billion rows somewhere else.'''
@@ -218,9 +218,9 @@ def test_a_release_of_a_billion_rows_its_page_and_a_stream_of_rows_take_little(t
 
 ENGINE = """
 import duckdb
-from synthdp.data.engines.engine_frame import EngineFrame
-from synthdp.data.engines.tables.engine_table import EngineTable
-from synthdp.schema.open_schema import OpenSchema
+from synthdp.data import EngineFrame
+from synthdp.data import EngineTable
+from synthdp.schema import OpenSchema
 
 field = {"type": "string", "constraints": {"enum": ["yes"]}, "synthdp": {"other": "no"}}
 schema = OpenSchema.from_dict({"fields": [{"name": "x"} | field, {"name": "y"} | field]})

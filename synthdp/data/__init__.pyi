@@ -14,7 +14,10 @@ from synthdp.data.engines.engine_frame import EngineFrame as EngineFrame
 from synthdp.data.engines.engines import WHITE_SPACE as WHITE_SPACE
 from synthdp.data.engines.persons import bounded as bounded
 from synthdp.data.engines.tables.engine_table import EngineTable as EngineTable
+from synthdp.data.engines.values.engine_frequencies import EngineFrequencies as EngineFrequencies
+from synthdp.data.engines.values.engine_values import EngineValues as EngineValues
 from synthdp.data.engines.values.grid_points import VALUE as VALUE
+from synthdp.data.engines.values.grid_points import points_of as points_of
 from synthdp.data.files.csv_blocks import checked_block as checked_block
 from synthdp.data.files.csv_file import CsvFile as CsvFile
 from synthdp.data.files.excel_file import write_excel as write_excel
@@ -23,6 +26,7 @@ from synthdp.data.files.file_set import is_part as is_part
 from synthdp.data.files.file_set import parts_of as parts_of
 from synthdp.data.files.formats import file_kind as file_kind
 from synthdp.data.files.formats import is_text as is_text
+from synthdp.data.files.table_file import TableFile as TableFile
 from synthdp.data.frames.containers import opened as opened
 from synthdp.data.frames.partitioned_frame import PartitionedFrame as PartitionedFrame
 from synthdp.data.frames.partitioned_frame import partitioned as partitioned

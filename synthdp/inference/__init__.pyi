@@ -44,6 +44,7 @@ from synthdp.inference.graphical.clique_groups import grouped as grouped
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle as MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField as MarkovRandomField
 from synthdp.inference.graphical.possible_rows import check_possible as check_possible
+from synthdp.inference.graphical.tree_completion import complete_records as complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals as TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree as sample_tree
 from synthdp.inference.loss import MarginalLoss as MarginalLoss
@@ -99,3 +100,4 @@ from synthdp.inference.trees.attribute_sets import Folded as Folded
 from synthdp.inference.trees.junction_tree import JunctionTree as JunctionTree
 from synthdp.inference.trees.junction_tree import fit_bytes as fit_bytes
 from synthdp.inference.trees.tree_growth import TreeGrowth as TreeGrowth
+from synthdp.inference.trees.triangulation import Triangulation as Triangulation

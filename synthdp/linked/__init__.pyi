@@ -6,6 +6,7 @@ from synthdp.linked.linked_release import LinkedRelease as LinkedRelease
 from synthdp.linked.linking.linked_rows import LinkedTableReader as LinkedTableReader
 from synthdp.linked.linking.linked_rows import linked_sources as linked_sources
 from synthdp.linked.linking.weighted_source import WeightedSource as WeightedSource
+from synthdp.linked.package.joined import Joined as Joined
 from synthdp.linked.package.joined import regrouped as regrouped
 from synthdp.linked.package.limits import limits_of as limits_of
 from synthdp.linked.package.linked_table import LinkedTable as LinkedTable

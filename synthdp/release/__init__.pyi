@@ -1,4 +1,5 @@
 # What synthdp.release offers: the only list (synthdp/core/faces.py).
+from synthdp.release.drawing.batches import arrow_batches as arrow_batches
 from synthdp.release.drawing.unused_levels import redrawn as redrawn
 from synthdp.release.drawing.unused_levels import without_unused as without_unused
 from synthdp.release.external import from_measurements as from_measurements
@@ -8,6 +9,7 @@ from synthdp.release.keeping.account import Account as Account
 from synthdp.release.keeping.account import Cost as Cost
 from synthdp.release.keeping.account import epsilon_of as epsilon_of
 from synthdp.release.keeping.budget import Budget as Budget
+from synthdp.release.keeping.budget_entries import Entries as Entries
 from synthdp.release.keeping.chained_file import ChainedFile as ChainedFile
 from synthdp.release.keeping.described import digest_of as digest_of
 from synthdp.release.keeping.journal import Journal as Journal
@@ -17,6 +19,8 @@ from synthdp.release.keeping.kept_answers import KeptAnswers as KeptAnswers
 from synthdp.release.keeping.kept_events import EVENTS as EVENTS
 from synthdp.release.keeping.kept_events import event_in as event_in
 from synthdp.release.keeping.kept_events import event_to_dict as event_to_dict
+from synthdp.release.keeping.kept_run import KeptRun as KeptRun
+from synthdp.release.keeping.locks import open_locked as open_locked
 from synthdp.release.keeping.run_identity import RunIdentity as RunIdentity
 from synthdp.release.learnt_domain import LearntDomain as LearntDomain
 from synthdp.release.loading import load as load
@@ -34,6 +38,7 @@ from synthdp.release.run_settings import RunSettings as RunSettings
 from synthdp.release.run_settings import Spelling as Spelling
 from synthdp.release.run_settings import check_combined as check_combined
 from synthdp.release.saving.archive import read_schema as read_schema
+from synthdp.release.saving.members import Members as Members
 from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE
 from synthdp.release.stating.about import KEYS as KEYS
@@ -73,6 +78,7 @@ from synthdp.release.uncertainty.cell_estimates import summed_to as summed_to
 from synthdp.release.uncertainty.combining import N_CENTRES as N_CENTRES
 from synthdp.release.uncertainty.combining import Analysed as Analysed
 from synthdp.release.uncertainty.combining import combined as combined
+from synthdp.release.uncertainty.intervals import with_intervals as with_intervals
 from synthdp.release.uncertainty.limits import noise_limits as noise_limits
 from synthdp.release.uncertainty.limits import widest_limits as widest_limits
 from synthdp.release.uncertainty.part import Part as Part

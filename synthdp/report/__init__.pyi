@@ -1,6 +1,9 @@
 # What synthdp.report offers: the only list (synthdp/core/faces.py).
 from synthdp.report.evaluation import NOT_PRIVATE as NOT_PRIVATE
+from synthdp.report.evaluation import Evaluation as Evaluation
 from synthdp.report.linked.linked_marginals import KINDS as KINDS
+from synthdp.report.linked.linked_marginals import LinkedMarginals as LinkedMarginals
+from synthdp.report.linked.linked_sections import LinkedView as LinkedView
 from synthdp.report.linked.linked_tables import evaluate_tables as evaluate_tables
 from synthdp.report.metrics.associations import associations as associations
 from synthdp.report.metrics.associations import compared_associations as compared_associations
@@ -35,6 +38,7 @@ from synthdp.report.metrics.references import noise_error as noise_error
 from synthdp.report.metrics.references import subsample_share as subsample_share
 from synthdp.report.metrics.rule_breaks import broken_rules as broken_rules
 from synthdp.report.observed_schema import evaluation_schema as evaluation_schema
+from synthdp.report.pages.columns import pictures as pictures
 from synthdp.report.pages.marginals import curve_section as curve_section
 from synthdp.report.pages.marginals import marginal_section as marginal_section
 from synthdp.report.pages.relations import association_section as association_section
@@ -63,6 +67,7 @@ from synthdp.report.rendering.charts import histograms as histograms
 from synthdp.report.rendering.charts import paired_marks as paired_marks
 from synthdp.report.rendering.charts import rows_of_shares as rows_of_shares
 from synthdp.report.rendering.charts import steps_of_shares as steps_of_shares
+from synthdp.report.rendering.figures import drawn as drawn
 from synthdp.report.rendering.listing import Listing as Listing
 from synthdp.report.rendering.maps import graph_map as graph_map
 from synthdp.report.rendering.maps import heat_map as heat_map

@@ -51,6 +51,7 @@ from synthdp.schema.open_column import OpenColumn as OpenColumn
 from synthdp.schema.open_schema import OpenSchema as OpenSchema
 from synthdp.schema.public_files import as_schema as as_schema
 from synthdp.schema.public_files import is_package as is_package
+from synthdp.schema.rules.drawing import drawn_values as drawn_values
 from synthdp.schema.rules.expressions import relations_of as relations_of
 from synthdp.schema.rules.lines import Line as Line
 from synthdp.schema.rules.rules import MAX_RULE_CELLS as MAX_RULE_CELLS

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import pytest
 from helpers import broken_kernels as broken
+from helpers.homes import home
 
 from synthdp.audit import (
     FrozenRandomness,
@@ -19,8 +20,10 @@ from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import ParameterError
 from synthdp.mechanisms import Independent, Mechanism
 from synthdp.privacy import Adjacency
-from synthdp.release import MECHANISMS, RunSettings, release
+from synthdp.release import MECHANISMS, Release, RunSettings
 from synthdp.schema import OpenSchema
+
+release = home(Release)
 
 
 @cache

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
 from helpers.failing_runs import failing
+from helpers.homes import home
 
 from synthdp.cli.shared import outputs
-from synthdp.data.records import held_table
+from synthdp.data import HeldTableReader
 from synthdp.release import Journal
+
+held_table = home(HeldTableReader)
 
 CREATE = (
     "budget",

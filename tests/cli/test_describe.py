@@ -9,16 +9,19 @@ import pandas as pd
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
 from helpers.failing_runs import failing
+from helpers.homes import home
 from helpers.stated import release_of
 
 import synthdp
 from synthdp.cli import describe
 from synthdp.core import DataFileError, sealed
-from synthdp.learning import learner
+from synthdp.learning import learn_columns
 from synthdp.privacy import Accounting
 from synthdp.release import DOMAIN_SHARE, Protection
 from synthdp.report import at_most, certificate_text
 from synthdp.schema import OpenSchema
+
+learner = home(learn_columns)
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 TREE = {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}}

@@ -27,6 +27,7 @@ from helpers.cli_runs import (
     rescued_path,
 )
 from helpers.failing_runs import failing, full
+from helpers.homes import home
 from helpers.paths import DATA
 from helpers.seldom import often
 
@@ -34,14 +35,17 @@ import synthdp
 from synthdp.cli import ROWS_UNLESS_KNOWN, STOPPED
 from synthdp.cli import main as cli
 from synthdp.cli.shared import outputs, rescue
-from synthdp.core.files import writing
-from synthdp.data import rows
+from synthdp.core import write_atomically
+from synthdp.data import rows_of
 from synthdp.mechanisms import mst
 from synthdp.privacy import PrivateTable
-from synthdp.release import UNKNOWN_ROWS, Release, synthesis
+from synthdp.release import UNKNOWN_ROWS, Members, Release, synthesis
 from synthdp.release.drawing import draw
-from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
+
+members = home(Members)
+rows = home(rows_of)
+writing = home(write_atomically)
 
 CENSUS = DATA
 INPUTS = ["in.csv", "schema.json"]

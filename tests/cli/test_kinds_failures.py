@@ -12,18 +12,22 @@ from pathlib import Path
 import pytest
 from helpers.cli_runs import CANARY, HEADER, assert_one_line, invoke, names_in, rescued_path
 from helpers.failing_runs import failing, full
+from helpers.homes import home
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
 from synthdp.cli import STOPPED
 from synthdp.cli.commands import run
 from synthdp.cli.shared import outputs
-from synthdp.core import SchemaError
-from synthdp.core.files import json_files
-from synthdp.data import CodedSource, HeldSource, HeldTable, rows
+from synthdp.core import SchemaError, load_json
+from synthdp.data import CodedSource, HeldSource, HeldTable, rows_of
 from synthdp.privacy import PrivacyLedger, PrivateTable, PrivateValues
-from synthdp.release import release
+from synthdp.release import Release
 from synthdp.schema import OpenColumn, OpenSchema
+
+json_files = home(load_json)
+release = home(Release)
+rows = home(rows_of)
 
 INPUTS = ["in.csv", "kinds.json"]
 LEARNT = "out.csv.rescued.schema.json"

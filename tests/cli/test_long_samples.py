@@ -15,10 +15,13 @@ from helpers.cli_runs import (
     run_arguments,
     write,
 )
+from helpers.homes import home
 from pyarrow.parquet import ParquetFile
 
 from synthdp.cli.shared import outputs
-from synthdp.release.drawing import batches
+from synthdp.release import arrow_batches
+
+batches = home(arrow_batches)
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,12 @@ import zipfile
 
 import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke, names_in, run_arguments
+from helpers.homes import home
 
-from synthdp.report import NOT_PRIVATE
-from synthdp.report.pages import marginals
-from synthdp.report.prediction import targets
+from synthdp.report import NOT_PRIVATE, Target, curve_section
+
+marginals = home(curve_section)
+targets = home(Target)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

@@ -30,9 +30,9 @@ from helpers.cli_runs import (
 )
 
 import synthdp
+from synthdp import __version__
 from synthdp.cli import ROWS_UNLESS_KNOWN
 from synthdp.core import sealed
-from synthdp.core.version import __version__
 from synthdp.mechanisms import Mechanism
 from synthdp.release import UNKNOWN_ROWS, registry
 

@@ -5,6 +5,7 @@ import logging
 import sys
 
 import pytest
+from helpers.homes import home
 from helpers.tables import private
 
 from synthdp.core import (
@@ -19,7 +20,7 @@ from synthdp.core import (
     silent,
     steps,
 )
-from synthdp.privacy import PrivateTable
+from synthdp.privacy import PrivateTable, Queryable
 
 
 class Broken(logging.Handler):
@@ -96,7 +97,8 @@ def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
     table = private()
     own = table.ledger
     monkeypatch.setattr(
-        "synthdp.privacy.queryable.log_charge",
+        home(Queryable),
+        "log_charge",
         lambda *_, **__: seen.append((own.spent, len(own.events))),
     )
     table.measure(("a",), rho=own.budget / 4)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from oracles.inference import STATUS, field
 
 import synthdp
@@ -131,7 +132,7 @@ def test_how_many_rows_can_be_drawn_depends_on_their_width():
 
 
 def test_completions_are_bounded_as_samples_are(model, monkeypatch):
-    monkeypatch.setattr("synthdp.core.requests.MAX_SAMPLE_BYTES", 1000)
+    monkeypatch.setattr(home(check_rows), "MAX_SAMPLE_BYTES", 1000)
     with pytest.raises(ParameterError, match=r"^n_rows is 20; at most 14 rows of 40 attributes"):
         model.complete({"x1": np.zeros(20, dtype=int)}, seed=0)
 
@@ -171,7 +172,7 @@ CHILD = """
 import resource, sys
 sys.path[:0] = {paths!r}
 import test_requests as doors
-from synthdp.core.errors import SynthdpError
+from synthdp.core import SynthdpError
 
 models = {{name: make() for name, make in doors.MODELS.items()}}
 for model in models.values():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.homes import home
 
 from synthdp.core import (
     MAX_BYTES,
@@ -12,10 +13,12 @@ from synthdp.core import (
     MAX_MEMORY,
     DataFileError,
     SchemaError,
+    load_json,
     memory_of,
     parse_json,
 )
-from synthdp.core.files import json_files
+
+json_files = home(load_json)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a": ', "}")])
@@ -65,8 +68,8 @@ DEEP = MAX_DEPTH - 2
 READER = """
 import resource, sys
 from pathlib import Path
-from synthdp.core.errors import SynthdpError
-from synthdp.core.files.json_files import load_json
+from synthdp.core import SynthdpError
+from synthdp.core import load_json
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 most = pages * resource.getpagesize() + 200 * 10**6

@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
+from helpers.homes import home
 from helpers.values import listed
 
 from synthdp.core import Grid, LinearMeasurement
-from synthdp.data import UnitRows
-from synthdp.data.records import held_table
-from synthdp.inference.engines import graphical_model
-from synthdp.learning import learner
+from synthdp.data import HeldTableReader, UnitRows
+from synthdp.inference import GraphicalModelEstimator
+from synthdp.learning import learn_columns
 from synthdp.mechanisms import Independent
 from synthdp.privacy import (
     Accounting,
@@ -18,15 +18,20 @@ from synthdp.privacy import (
     PrivateTable,
     PrivateValues,
     PrivTreeEvent,
+    Queryable,
     ScoresEvent,
     SelectionEvent,
     ledger,
-    private_table,
-    queryable,
 )
-from synthdp.privacy.values import private_values
 from synthdp.release import FilledTable
 from synthdp.release.stating import run_facts
+
+graphical_model = home(GraphicalModelEstimator)
+held_table = home(HeldTableReader)
+learner = home(learn_columns)
+private_table = home(PrivateTable)
+private_values = home(PrivateValues)
+queryable = home(Queryable)
 
 
 def noise_by(monkeypatch, change):

@@ -12,14 +12,18 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.values import counted
 
 from synthdp.data import HeldTable, HeldTableReader
-from synthdp.data.records import held_table
-from synthdp.learning import budgets, learner, takes_thresholds
+from synthdp.learning import column_budgets, learn_columns, takes_thresholds
 from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues, Randomness
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
+
+budgets = home(column_budgets)
+held_table = home(HeldTableReader)
+learner = home(learn_columns)
 
 NOTHING = np.empty(0, dtype=np.int64)
 KEY = "0123456789abcdef"

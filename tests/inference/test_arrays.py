@@ -4,11 +4,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Domain
-from synthdp.inference import arrays
+from synthdp.inference import compact
+
+arrays = home(compact)
 
 
 @st.composite

@@ -6,14 +6,17 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import MAX_POINT, SchemaError
-from synthdp.learning import budgets, learn_columns, takes_thresholds
+from synthdp.learning import column_budgets, learn_columns, takes_thresholds
 from synthdp.privacy import FrequentValues, NoisyHistogram
 from synthdp.schema import OpenSchema, Schema
+
+budgets = home(column_budgets)
 
 SHAPES = {
     "nothing": lambda n, _: np.zeros(n),

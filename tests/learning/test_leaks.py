@@ -22,6 +22,7 @@ from helpers.flows import (
     watched,
     word_for,
 )
+from helpers.homes import home
 from helpers.random_tables import (
     KINDS,
     LARGE,
@@ -44,9 +45,13 @@ from helpers.random_tables import (
 
 from synthdp.cli import run
 from synthdp.core import Grid, grouped
-from synthdp.data.records import unit_rows as units
-from synthdp.privacy import queryable
-from synthdp.release import release
+from synthdp.data import UnitRows
+from synthdp.privacy import Queryable
+from synthdp.release import Release
+
+queryable = home(Queryable)
+release = home(Release)
+units = home(UnitRows)
 
 BASES = {"usual": USUAL, "nobody": USUAL[:0], "persons": neighbours_by_person(1, {})[0]}
 """Tables that many neighbours are compared with."""

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.flows import NOTHING, Frozen, run_of, sensitivity_violations
+from helpers.homes import home
 from helpers.random_tables import (
     KINDS,
     LARGE,
@@ -25,9 +26,12 @@ from helpers.values import Listed, counted, listed
 
 from synthdp.core import MAX_POINT, Grid
 from synthdp.data import HeldNumbers, HeldTexts, UnitRows
-from synthdp.learning import learner
-from synthdp.learning import levels as learning_levels
-from synthdp.privacy.values import private_values
+from synthdp.learning import learn_columns, missing_found
+from synthdp.privacy import PrivateValues
+
+learner = home(learn_columns)
+learning_levels = home(missing_found)
+private_values = home(PrivateValues)
 
 LEVELS = {"town": "string"}
 TOWNS = pd.DataFrame({"town": ["A"] * 300 + ["B"] * 200 + ["C"] * 100}, dtype=object)

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.flows import Frozen, run_of
+from helpers.homes import home
 from helpers.random_tables import LOUD, moves
 
 from synthdp.core import Grid
-from synthdp.data import held_rows
-from synthdp.data.records import held_columns
+from synthdp.data import HeldTexts, held_rows
 from synthdp.schema import STEPS, OpenSchema
+
+held_columns = home(HeldTexts)
 
 AMOUNTS = pd.DataFrame(
     {"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object

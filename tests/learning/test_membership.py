@@ -19,16 +19,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.flows import held, learnt_from
+from helpers.homes import home
 from helpers.seldom import often
 from helpers.values import listed
 from scipy import stats
 
 from synthdp.core import Grid
-from synthdp.learning import Axis, learner
-from synthdp.privacy import Accounting, PrivateValues, accounting, queryable
-from synthdp.privacy.values import private_values
+from synthdp.learning import Axis, learn_columns
+from synthdp.privacy import Accounting, PrivateValues, Queryable
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
+
+accounting = home(Accounting)
+learner = home(learn_columns)
+private_values = home(PrivateValues)
+queryable = home(Queryable)
 
 pytestmark = pytest.mark.fresh_noise
 EPSILON, DELTA = 1.0, 1e-2

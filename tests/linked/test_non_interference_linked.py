@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.families import description, field, link, random_tables
+from helpers.homes import home
 from helpers.linked_non_interference import CELLS, TEXTS, swapped, told_in_python, told_in_shell
 from helpers.seldom import examples, often
 from helpers.small_packages import KEYS, SHAPES, small_description, small_tables
 
 import synthdp
-from synthdp.linked import Package
-from synthdp.linked.linking import linked_rows
+from synthdp.linked import LinkedTableReader, Package
 from synthdp.release import MECHANISMS
+
+linked_rows = home(LinkedTableReader)
 
 pytestmark = pytest.mark.usefixtures(
     "one_run"

@@ -11,13 +11,16 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 
 from synthdp.audit import Neighbours
 from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import Coarsening
-from synthdp.mechanisms.auto import survey
+from synthdp.mechanisms import Survey
 from synthdp.privacy import Adjacency, ScoresEvent
 from synthdp.release import Release, RunSettings
+
+survey = home(Survey)
 
 SHAPE = (2, 5, 20, 40)
 NAMES = ("x0", "x1", "x2", "x3")

@@ -4,12 +4,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 
 from synthdp.core import Domain, ParameterError, Workload, silent
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEstimator, JunctionTree, TreeGrowth
-from synthdp.mechanisms import CliqueTree, clique_tree
+from synthdp.mechanisms import CliqueTree
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
+
+clique_tree = home(CliqueTree)
 
 
 def released(shape, rows, recipe):

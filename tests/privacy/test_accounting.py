@@ -11,6 +11,7 @@ from math import inf, nan
 import mpmath
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples, often
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,10 @@ from oracles.erf import erf_digits, erfcx_digits, gdp_log_delta_digits
 from oracles.privacy import log_delta_infimum, log_delta_on_grid, naive_epsilon
 
 from synthdp.core import ParameterError, PrivacyError
-from synthdp.privacy import Accounting, accounting, check_budget, gdp_rho, zcdp_rho
+from synthdp.privacy import Accounting, check_budget, gdp_rho, zcdp_rho
 from synthdp.release import THEOREMS
+
+accounting = home(Accounting)
 
 CONVERSIONS = pytest.mark.parametrize(
     ("convert", "delta_of"), [(zcdp_rho, zcdp_delta), (gdp_rho, gdp_delta)]

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.tables import (
     CLIQUES,
     DOMAIN,
@@ -29,11 +30,13 @@ from synthdp.privacy import (
     MarginalEvent,
     MarginalL1Error,
     PrivateTable,
+    Queryable,
     ScoresEvent,
     SelectionEvent,
-    private_table,
-    queryable,
 )
+
+private_table = home(PrivateTable)
+queryable = home(Queryable)
 
 
 def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):

@@ -4,12 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.own_noise import cells_moved_alone, largest_correlation
 from helpers.tables import CLIQUES, private, zero_score
 from helpers.values import GRID, STARTS, Counts, Rows, book
 from helpers.values import private as private_values
 
-from synthdp.privacy import Accounting, queryable
+from synthdp.privacy import Accounting, Queryable
+
+queryable = home(Queryable)
 
 RHO = Fraction(1, 5000)
 """Sigma is 50 then: two cells are rarely equal by chance."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.tables import (
     BOTH,
     CLIQUES,
@@ -26,11 +27,14 @@ from synthdp.privacy import (
     Accounting,
     Adjacency,
     PrivateTable,
+    Queryable,
     SelectionEvent,
     SystemRandomness,
-    queryable,
+    gaussian_noise,
 )
-from synthdp.privacy.noise import gaussian as noise
+
+noise = home(gaussian_noise)
+queryable = home(Queryable)
 
 # The noise is what the event states
 

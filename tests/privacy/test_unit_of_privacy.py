@@ -8,6 +8,7 @@ from math import nan
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, Seeded
@@ -25,9 +26,10 @@ from synthdp.privacy import (
     PrivacyUnit,
     PrivateTable,
     SystemRandomness,
-    private_table,
 )
 from synthdp.release import NOT_COVERED, RECORDS, privacy_certificate, unit_in_words
+
+private_table = home(PrivateTable)
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))

@@ -9,14 +9,17 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.reach import reachable
 
 import synthdp
 from synthdp.core import LinearMeasurement, MissingExtraError, ParameterError, SchemaError
-from synthdp.data import held_rows
-from synthdp.data.records import held_table
-from synthdp.release import RunSettings, load, release
+from synthdp.data import HeldTableReader, held_rows
+from synthdp.release import Release, RunSettings, load
 from synthdp.schema import OpenSchema
+
+held_table = home(HeldTableReader)
+release = home(Release)
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
 AGE = {

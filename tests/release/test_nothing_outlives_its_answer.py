@@ -8,15 +8,20 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.reach import carried, reachable, secrets, told_by
 
 import synthdp
 from synthdp.cli import run
 from synthdp.core import PrivacyError
-from synthdp.data.records import held_table
+from synthdp.data import HeldTableReader
 from synthdp.mechanisms import MST
-from synthdp.privacy import MarginalL1Error, PrivateTable, PrivateValues, private_table, queryable
+from synthdp.privacy import MarginalL1Error, PrivateTable, PrivateValues, Queryable
 from synthdp.release import FilledTable, engine_named
+
+held_table = home(HeldTableReader)
+private_table = home(PrivateTable)
+queryable = home(Queryable)
 
 N_ROWS = 4093
 """No other array is as long, and no other integers add up to as much."""

@@ -10,8 +10,8 @@ import pytest
 from helpers.cli_runs import SCHEMA, assert_one_line, invoke
 
 import synthdp
+from synthdp import __version__
 from synthdp.core import ModelTooLargeError, ParameterError
-from synthdp.core.version import __version__
 from synthdp.inference import DirectEstimator
 
 KEPT = (

@@ -6,14 +6,17 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.core import DataFileError, ParameterError, SchemaError
 from synthdp.data import CodedSource, encode, held_rows
-from synthdp.learning import budgets
+from synthdp.learning import column_budgets
 from synthdp.release import DOMAIN_SHARE, LearntDomain, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
+
+budgets = home(column_budgets)
 
 KINDS = {
     "town": "categorical",

@@ -9,14 +9,16 @@ import sys
 
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import DataFileError, MissingExtraError, SchemaError
-from synthdp.data import open_table, write_frame
-from synthdp.data.files import csv_blocks as csvblocks_module
+from synthdp.data import checked_block, open_table, write_frame
 from synthdp.schema import USUAL, Dialect, dialect_of, properties_of
+
+csvblocks_module = home(checked_block)
 
 SECRET = "SeCrEt"
 

@@ -1,6 +1,7 @@
 """Schemas that ask for more than anybody can use are refused before it is taken."""
 
 import pytest
+from helpers.homes import home
 
 from synthdp.core import SchemaError
 from synthdp.schema import (
@@ -10,9 +11,10 @@ from synthdp.schema import (
     OpenSchema,
     Schema,
     even_edges,
-    keys,
     within_levels,
 )
+
+keys = home(within_levels)
 
 
 @pytest.fixture

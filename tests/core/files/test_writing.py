@@ -10,12 +10,14 @@ import sys
 
 import pandas as pd
 import pytest
+from helpers.homes import home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import DataFileError, check_writable, write_atomically, written
-from synthdp.core.files import writing as writing_module
 from synthdp.data import file_kind, is_text, write_frame, write_rows
+
+writing_module = home(write_atomically)
 
 FRAME = pd.DataFrame({"a": ["1", ""], 'b,"': ["x,y", 'q"\nz']}, dtype=object)
 CSV_BYTES = b'a,"b,"""\n1,"x,y"\n,"q""\nz"\n'

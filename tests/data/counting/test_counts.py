@@ -4,13 +4,15 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.data import JointCounter, counts_of_all
-from synthdp.data.counting import dominant as dominant_module
-from synthdp.data.counting import joint as joint_module
+
+dominant_module = home(counts_of_all)
+joint_module = home(JointCounter)
 
 
 def one_by_one(columns, shape, axes):

@@ -7,13 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, LEARNING, in_duckdb
+from helpers.homes import home
 from helpers.reach import told_by
 
 from synthdp import synthesize
 from synthdp.core import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
 from synthdp.data import EngineFrame, EngineTable, asked, open_source
-from synthdp.data.engines import engine_frame
 from synthdp.schema import OpenSchema
+
+engine_frame = home(EngineFrame)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

@@ -5,10 +5,10 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES
+from helpers.homes import home
 
 from synthdp.core import MAX_POINT
-from synthdp.data import VALUE, EngineColumn
-from synthdp.data.engines.values import grid_points
+from synthdp.data import VALUE, EngineColumn, points_of
 from synthdp.schema import (
     STEPS,
     OpenSchema,
@@ -18,6 +18,8 @@ from synthdp.schema import (
     integer_points,
     steps_of,
 )
+
+grid_points = home(points_of)
 
 HALVES = [
     k + 0.5

@@ -10,15 +10,17 @@ import polars as pl
 import pytest
 from helpers.cli_runs import CANARY, invoke
 from helpers.engines import ENGINES, LEARNING
+from helpers.homes import home
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, answers, frame
 
 from synthdp import synthesize
 from synthdp.core import DataFileError, SourceError
-from synthdp.data import open_table, read_coded
-from synthdp.data.engines import engine_frame
-from synthdp.data.files import csv_blocks
+from synthdp.data import EngineFrame, checked_block, open_table, read_coded
 from synthdp.release import Journal
 from synthdp.schema import Schema
+
+csv_blocks = home(checked_block)
+engine_frame = home(EngineFrame)
 
 TABLE = pl.from_pandas(frame()).with_columns(pl.col("d").str.to_date())
 pytestmark = pytest.mark.filterwarnings(

@@ -6,14 +6,17 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, LEARNING
+from helpers.homes import home
 from helpers.values import NO_STARTS, book, counted, private
 from oracles.privacy import Seeded
 
 from synthdp.core import Grid, SourceError
-from synthdp.data import EngineFrame, EngineTable
-from synthdp.data.engines import engine_frame
-from synthdp.data.engines.values import engine_frequencies, engine_values
+from synthdp.data import EngineFrame, EngineFrequencies, EngineTable, EngineValues
 from synthdp.schema import OpenSchema
+
+engine_frame = home(EngineFrame)
+engine_frequencies = home(EngineFrequencies)
+engine_values = home(EngineValues)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"

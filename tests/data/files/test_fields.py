@@ -5,11 +5,13 @@ import io
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.data import checked_block, frame_of
-from synthdp.data.files import fields as fields_module
+
+fields_module = home(frame_of)
 
 PIECES = st.sampled_from(
     [

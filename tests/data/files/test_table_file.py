@@ -9,14 +9,16 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import DataFileError, MissingExtraError, SchemaError
-from synthdp.data import open_table, read_coded, write_frame
-from synthdp.data.files import csv_blocks as csvblocks_module
+from synthdp.data import checked_block, open_table, read_coded, write_frame
 from synthdp.schema import Schema
+
+csvblocks_module = home(checked_block)
 
 SCHEMA = Schema.from_dict(
     {

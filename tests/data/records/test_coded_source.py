@@ -7,14 +7,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp.core import Domain, ParameterError, PrivacyError
-from synthdp.data import TABLE_CELLS, CodedSource, CodedTable, JointCounter
-from synthdp.data.counting import dominant as dominant_module
-from synthdp.data.counting import joint as joint_module
-from synthdp.data.records import coded_source as sources_module
+from synthdp.data import TABLE_CELLS, CodedSource, CodedTable, JointCounter, counts_of_all
+
+dominant_module = home(counts_of_all)
+joint_module = home(JointCounter)
+sources_module = home(CodedSource)
 
 
 @pytest.fixture

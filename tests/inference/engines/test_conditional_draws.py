@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given as for_all
 from hypothesis import settings
@@ -63,7 +64,7 @@ def assert_follows(columns, expected):
 
 @pytest.mark.parametrize("chunk", [1 << 21, 1000])
 def test_a_mixture_completes_from_the_exact_conditional_distribution(monkeypatch, chunk):
-    monkeypatch.setattr("synthdp.inference.models.mixture_model._CHUNK_CELLS", chunk)
+    monkeypatch.setattr(home(MixtureModel), "_CHUNK_CELLS", chunk)
     for seed in range(3):
         model = mixture(seed)
         joint = written_out(model)
@@ -152,7 +153,7 @@ def test_nearest_rows_are_drawn_by_weight_and_also_from_very_many(monkeypatch):
     drawn = np.bincount(agreeing.drawn(np.arange(N_ROWS), np.random.default_rng(0)), minlength=4)
     expected = N_ROWS * np.array([0.1, 0.0, 0.3, 0.4]) / 0.8
     assert (np.abs(drawn - expected) <= 7 * np.sqrt(expected)).all()
-    monkeypatch.setattr("synthdp.inference.rows.matching_rows._MAX_COMPARED", 2)
+    monkeypatch.setattr(home(AgreeingRows), "_MAX_COMPARED", 2)
     assert np.unique(agreeing.drawn(np.arange(N_ROWS), np.random.default_rng(0))).size <= 2
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,11 +43,13 @@ from synthdp.inference import (
     RelaxedTabularEstimator,
     SoftmaxForm,
     TableForm,
-    possible_cells,
     repaired,
 )
 from synthdp.inference.engines.mixture_fit import _Objective, _target
-from synthdp.inference.products import array_backend, product_components
+from synthdp.inference.possible_cells import possible_cells
+
+array_backend = home(ArrayBackend)
+product_components = home(ProductComponents)
 
 ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
 NUMPY = ArrayBackend("numpy")

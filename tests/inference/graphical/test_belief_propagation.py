@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,8 @@ from synthdp.inference import (
     LogArithmetic,
     UnderflowDetected,
 )
-from synthdp.inference.graphical import belief_propagation
+
+belief_propagation = home(BeliefPropagation)
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from scipy.stats import chi2
 
 from synthdp.core import Constraint, Domain, LinearMeasurement, ModelTooLargeError, ParameterError
@@ -14,6 +15,7 @@ from synthdp.inference import (
     JunctionTree,
     MarkovRandomField,
     check_possible,
+    complete_records,
 )
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (3, 2, 4, 2, 3))
@@ -76,7 +78,7 @@ def test_completion_in_several_batches_is_the_same_as_in_one(monkeypatch):
     model = field(3)
     given = {"a": np.arange(30) % 3, "c": np.arange(30) % 4}
     assert len(model.complete(given, seed=0)[0]) == 30
-    monkeypatch.setattr("synthdp.inference.graphical.tree_completion._BATCH_CELLS", 64)
+    monkeypatch.setattr(home(complete_records), "_BATCH_CELLS", 64)
     columns = model.complete(given, seed=0)
     assert [len(column) for column in columns] == [30] * 5
     np.testing.assert_array_equal(columns[2], given["c"])

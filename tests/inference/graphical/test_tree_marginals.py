@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -23,9 +24,10 @@ from oracles.inference import (
     random_potentials,
 )
 
-from synthdp.core import Domain, ModelTooLargeError, all_k_way
+from synthdp.core import Domain, ModelTooLargeError, all_k_way, check_rows
 from synthdp.inference import JunctionTree, MarginalOracle, TreeMarginals
-from synthdp.inference.graphical import tree_marginals
+
+tree_marginals = home(TreeMarginals)
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -183,12 +185,12 @@ def test_tables_on_the_way_are_refused_as_answers_are(monkeypatch):
     windows = [domain.attributes[i : i + 7] for i in range(18)]
     model = field(domain, random_potentials(np.random.default_rng(0), domain, windows, scale=1.0))
     ends = domain.attributes[:5] + domain.attributes[-5:]
-    monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1500)
+    monkeypatch.setattr(home(check_rows), "MAX_CELLS", 1500)
     with pytest.raises(
         ModelTooLargeError, match=r"a table on the way has \d+ cells, at most 1500 are allowed"
     ):
         model.marginal(ends)
-    monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1 << 12)
+    monkeypatch.setattr(home(check_rows), "MAX_CELLS", 1 << 12)
     assert model.marginal(ends).total() == pytest.approx(model.total)
 
 

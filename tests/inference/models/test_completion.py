@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -162,7 +163,7 @@ KINDS = {
 @pytest.fixture(params=KINDS)
 def made(request, monkeypatch):
     """A model of each kind from a seed, with constraints or without; pools are small to be quick."""
-    monkeypatch.setattr("synthdp.inference.models.pseudo_marginals._POOL_ROWS", (1000, 1000))
+    monkeypatch.setattr(home(PseudoMarginalModel), "_POOL_ROWS", (1000, 1000))
 
     def make(seed, constraints=()):
         return KINDS[request.param](sparse_joint(seed, bool(constraints)), constraints)

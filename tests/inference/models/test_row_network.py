@@ -5,10 +5,12 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from helpers.homes import home
 
 from synthdp.core import Domain
 from synthdp.inference import Compiled, RegionTables, RowNetwork, cell_counts, draw, fit
-from synthdp.inference.models import row_network
+
+row_network = home(RowNetwork)
 
 DOMAIN = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
 CHAIN = [("a", "b"), ("b", "c"), ("c", "d")]

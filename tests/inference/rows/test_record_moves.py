@@ -4,12 +4,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Constraint, Domain
 from synthdp.inference import RecordMoves, WantedTables, cell_counts, count, strong_pairs, sweep
-from synthdp.inference.rows import record_moves, wanted_tables
+
+record_moves = home(RecordMoves)
+wanted_tables = home(WantedTables)
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 6, 2, 4))
 COARSE = Constraint.determines("b", "a", [0, 0, 1, 1, 2, 2], 3)

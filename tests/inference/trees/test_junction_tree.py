@@ -161,8 +161,8 @@ def test_the_better_of_two_heuristics_is_kept():
 def test_trees_do_not_depend_on_the_hash_seed():
     program = """
 import random
-from synthdp.core.domain import Domain
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.core import Domain
+from synthdp.inference import JunctionTree
 chance = random.Random(0)
 for _ in range(60):
     names = [f"attribute {i}" for i in range(14)]

@@ -4,14 +4,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
 
 from synthdp.core import Domain, ParameterError
-from synthdp.inference import JunctionTree, TreeGrowth
-from synthdp.inference.trees import tree_growth, triangulation
+from synthdp.inference import JunctionTree, TreeGrowth, Triangulation
+
+tree_growth = home(TreeGrowth)
+triangulation = home(Triangulation)
 
 
 @st.composite

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.families import description, link
+from helpers.homes import home
 
 from synthdp.core import ParameterError, SchemaError
-from synthdp.linked import Package, regrouped, views_of
-from synthdp.linked.package import joined as module
+from synthdp.linked import Joined, Package, regrouped, views_of
+
+module = home(Joined)
 
 TOWNS = pd.DataFrame(
     {"code": ["A", "B", "C"], "side": ["east", "west", "east"], "people": [10, 900, None]}

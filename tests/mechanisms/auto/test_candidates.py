@@ -1,6 +1,7 @@
 """Candidates: which marginals may be scored, in which order, and how much each matters."""
 
 import pytest
+from helpers.homes import home
 
 from synthdp.core import Domain, Workload
 from synthdp.mechanisms import Candidates, weakest_pair
@@ -46,7 +47,7 @@ def test_in_wide_tables_what_depends_matters_more(monkeypatch):
     assert narrow.wide_share == 0.0
     before = narrow.weights
     assert narrow.weights_by(strengths_of(narrow)) == before
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._NARROW_PAIRS", 2)
+    monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 2)
     wide = Candidates(DOMAIN, Workload.default(DOMAIN))
     after = wide.weights_by(strengths_of(wide))
     gained = {pair: after[pair] - before[pair] for pair in wide.pairs}
@@ -62,13 +63,13 @@ def test_in_wide_tables_what_depends_matters_more(monkeypatch):
 
 
 def test_nothing_is_added_where_nothing_depends(monkeypatch):
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._NARROW_PAIRS", 2)
+    monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 2)
     wide = Candidates(DOMAIN, Workload.default(DOMAIN))
     assert wide.weights_by(dict.fromkeys(wide.pairs, 0.0)) == wide.weights
 
 
 def test_pairs_that_do_not_fit_together_are_left_out_largest_first(monkeypatch):
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._MAX_FIRST_CELLS", 9 + 12 + 12)
+    monkeypatch.setattr(home(Candidates), "_MAX_FIRST_CELLS", 9 + 12 + 12)
     found = candidates_of(("a", "b"), ("a", "c"), ("b", "c"), ("d", "e"))
     assert found.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
     assert found.too_large == [("d", "e")]

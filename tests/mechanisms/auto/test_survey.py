@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.private_tables import private_table
 
 from synthdp.core import Constraint, Domain, Workload
@@ -114,7 +115,7 @@ def test_wider_marginals_are_those_of_the_strongest_pairs():
 
 
 def test_of_many_pairs_those_that_depend_most_are_scored_again(monkeypatch):
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._MAX_PAIRS_AGAIN", 2)
+    monkeypatch.setattr(home(Candidates), "_MAX_PAIRS_AGAIN", 2)
     table, candidates, survey, _ = precise()
     errors, strengths = survey.score_independence(Fraction(10**5))
     found = candidates.strongest(strengths, 3)
@@ -228,7 +229,7 @@ def test_scores_in_blocks_are_as_one_question(monkeypatch):
     whole, _, survey, _ = precise()
     survey.score_independence(Fraction(3, 7))
     (event,) = [event for event in whole.ledger.events if isinstance(event, ScoresEvent)]
-    monkeypatch.setattr("synthdp.mechanisms.auto.survey._MAX_CELLS_AT_ONCE", 40)
+    monkeypatch.setattr(home(Survey), "_MAX_CELLS_AT_ONCE", 40)
     blocks, candidates, survey, _ = precise()
     errors, _ = survey.score_independence(Fraction(3, 7))
     events = [event for event in blocks.ledger.events if isinstance(event, ScoresEvent)]
@@ -248,16 +249,16 @@ def test_wide_tables_pay_more_for_scores_only_while_noise_is_large(monkeypatch):
         return first_score_rho(table, candidates, rho, budget=budget)
 
     assert cost() == rho
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._NARROW_PAIRS", 2)
+    monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 2)
     assert cost() == rho  # there is little noise as it is
-    monkeypatch.setattr("synthdp.mechanisms.auto.survey._LOW_NOISE_SHARE", 1e-9)
+    monkeypatch.setattr(home(Survey), "_LOW_NOISE_SHARE", 1e-9)
     assert cost() == pytest.approx(budget / 10)
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._NARROW_PAIRS", 8)
+    monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 8)
     assert cost() == rho * Fraction(10, 8)
 
 
 def test_what_was_considered_is_noted(monkeypatch):
-    monkeypatch.setattr("synthdp.mechanisms.auto.candidates._NARROW_PAIRS", 2)
+    monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 2)
     for module in ("candidates", "findings"):
         monkeypatch.setattr(f"synthdp.mechanisms.auto.{module}.MAX_DEFAULT_CELLS", 19)
     table, candidates, survey, findings = precise()

@@ -11,6 +11,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples, often
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,8 @@ from synthdp.privacy import (
     add_noise,
     gaussian_noise,
 )
-from synthdp.privacy.noise import gaussian as noise
+
+noise = home(gaussian_noise)
 
 SYSTEM = SystemRandomness()
 VARIANCES = [

@@ -15,6 +15,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,8 @@ from oracles.erf import RoundedCdf
 from oracles.privacy import DIGITS, Replay, Seeded, bits_at_step, invert_bits, layout
 
 from synthdp.privacy import MAX_TABLE_SIGMA_SQUARED, SystemRandomness, gaussian_noise
-from synthdp.privacy.noise import gaussian as noise
+
+noise = home(gaussian_noise)
 
 SYSTEM = SystemRandomness()
 MOST = Fraction(MAX_TABLE_SIGMA_SQUARED)

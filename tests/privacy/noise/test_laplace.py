@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from oracles.privacy import (
     DIGITS,
     Replay,
@@ -17,7 +18,8 @@ from oracles.privacy import (
 )
 
 from synthdp.privacy import SystemRandomness, bernoulli_exp_many, discrete_laplace, float_exp
-from synthdp.privacy.noise import laplace
+
+laplace = home(discrete_laplace)
 
 SYSTEM = SystemRandomness()
 

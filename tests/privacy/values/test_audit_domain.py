@@ -19,6 +19,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples, often
 from helpers.unit_rows import kept_rows
 from helpers.values import GRID, Counts, Rows, book, counted, listed, private
@@ -31,18 +32,30 @@ from synthdp.data import (
     HeldColumn,
     HeldSource,
     HeldTable,
+    TableFile,
     UnitRows,
     Vocabulary,
+    checked_block,
     held_rows,
     open_table,
     opened,
 )
-from synthdp.data.files import csv_blocks as csvblocks
-from synthdp.data.files import table_file as files
-from synthdp.privacy import Accounting, Adjacency, HistogramEvent, PartitionEvent, SystemRandomness
-from synthdp.privacy.values import private_values, privtree
+from synthdp.privacy import (
+    Accounting,
+    Adjacency,
+    HistogramEvent,
+    PartitionEvent,
+    PrivateValues,
+    SystemRandomness,
+    split_tree,
+)
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
+
+csvblocks = home(checked_block)
+files = home(TableFile)
+private_values = home(PrivateValues)
+privtree = home(split_tree)
 
 NOWHERE = np.empty(0, dtype=np.int64)
 BIG = 2**53 + 1  # the first integer that is no float

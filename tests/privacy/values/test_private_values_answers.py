@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from helpers.values import (
     CUTS,
@@ -29,8 +30,10 @@ from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
 from synthdp.core import PrivacyError
-from synthdp.privacy import Adjacency, gaussian_noise, queryable
-from synthdp.privacy.values import private_values
+from synthdp.privacy import Adjacency, PrivateValues, Queryable, gaussian_noise
+
+private_values = home(PrivateValues)
+queryable = home(Queryable)
 
 # What is counted
 

@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from oracles.noise_tails import tails
 
 from synthdp.core import ParameterError
@@ -121,7 +122,8 @@ def test_power_both_spreads_of_rows_matter():
 def test_the_search_ends_however_large_the_parameters_are(max_rows, delta, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "synthdp.privacy.values.thresholds.tail_bound",
+        home(partition_threshold),
+        "tail_bound",
         lambda *arguments: asked.append(1) or tail_bound(*arguments),
     )
     for variance in (

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from helpers.homes import home
 
 from synthdp.core import ParameterError
 from synthdp.data import CodedSource, encode
-from synthdp.release import Release, RunSettings
-from synthdp.release.drawing import batches
+from synthdp.release import Release, RunSettings, arrow_batches
 from synthdp.schema import Schema
+
+batches = home(arrow_batches)
 
 FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from types import SimpleNamespace
 
 import pytest
+from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,8 +23,9 @@ from synthdp.core import (
     SynthdpError,
 )
 from synthdp.privacy import Accounting, Adjacency, PrivacyLedger
-from synthdp.release import RESERVED, Account, Budget, ChainedFile, Cost, epsilon_of
-from synthdp.release.keeping import budget_entries
+from synthdp.release import RESERVED, Account, Budget, ChainedFile, Cost, Entries, epsilon_of
+
+budget_entries = home(Entries)
 
 POPULATION = {"epsilon": 1.0, "delta": 1e-6, "population": "people"}
 
@@ -282,8 +284,8 @@ def test_processes_race(path, n_processes, n_charges):
 
 RACE = """
 import sys
-from synthdp.core.errors import BudgetExceededError
-from synthdp.release.keeping.budget import Budget
+from synthdp.core import BudgetExceededError
+from synthdp.release import Budget
 try:
     while True:
         Budget(sys.argv[1]).add(epsilon=1.0, note="race")
@@ -473,7 +475,7 @@ def test_the_epsilon_that_is_said_to_fit_fits_the_runs_own_theorem(tmp_path):
 
 
 def test_two_budgets_of_one_second_are_two(tmp_path, monkeypatch):
-    monkeypatch.setattr("synthdp.release.keeping.budget.now", lambda: "2026-01-01T00:00:00+00:00")
+    monkeypatch.setattr(home(Budget), "now", lambda: "2026-01-01T00:00:00+00:00")
     settings = {"population": "pupils", "epsilon": 1, "delta": 1e-6, "adjacency": "add-remove"}
     one, other = (Budget.create(tmp_path / name, **settings) for name in ("one", "other"))
     assert one.first != other.first

@@ -11,10 +11,12 @@ import tracemalloc
 from hashlib import sha256
 
 import pytest
+from helpers.homes import home
 
 from synthdp.core import DataFileError
-from synthdp.release import ChainedFile
-from synthdp.release.keeping import chained_file
+from synthdp.release import ChainedFile, open_locked
+
+chained_file = home(ChainedFile)
 
 ENTRIES = [{"format": "test"}, {"n": 1, "text": "é\ud800"}, {"n": 2}]
 
@@ -260,7 +262,7 @@ def test_what_is_no_such_file_is_refused_and_left_alone(tmp_path, path):
 
 @pytest.mark.parametrize("call", ["open", "lock"])
 def test_a_file_that_cannot_be_opened_or_locked_is_one_clear_error(path, monkeypatch, call):
-    from synthdp.release.keeping import locks
+    locks = home(open_locked)
 
     def refused(*_arguments):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
@@ -296,7 +298,7 @@ def test_one_at_a_time_holds_it_but_many_may_read(path):
 
 ASK = """
 import sys
-from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release import ChainedFile
 try:
     print(len(ChainedFile(sys.argv[1], what="test", patience=0.01)))
 except Exception as error:

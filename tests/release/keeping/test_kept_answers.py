@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 
 import pytest
+from helpers.homes import home
 from helpers.stopped_runs import (
     KINDS,
     RUN,
@@ -29,7 +30,8 @@ from synthdp.release import (
     event_to_dict,
     on_demand,
 )
-from synthdp.release.keeping import journal as journals
+
+journals = home(Journal)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.homes import home
 from helpers.stopped_runs import RUN, SCHEMA, StopError, answers, frame, stops
 
 import synthdp
@@ -179,7 +180,7 @@ def test_the_days_on_which_it_went_on_are_kept_and_no_answer_is_lost(path, monke
         ["2026-01-01T23:59:59+00:00", "2026-01-02T00:00:00+00:00", "2026-03-04T05:06:07+00:00"]
     )
     moments = {}
-    monkeypatch.setattr("synthdp.release.keeping.journal.now", lambda: moments["now"])
+    monkeypatch.setattr(home(Journal), "now", lambda: moments["now"])
     for _ in range(2):
         moments["now"] = next(days)
         assert stops(lambda: run(path), 1)

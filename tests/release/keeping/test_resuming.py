@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.stopped_runs import (
     FIELDS,
     KINDS,
@@ -22,10 +23,11 @@ from helpers.stopped_runs import (
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
-from synthdp.data import CodedSource
-from synthdp.data.records import held_table
+from synthdp.data import CodedSource, HeldTableReader
 from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
+
+held_table = home(HeldTableReader)
 
 
 @pytest.fixture

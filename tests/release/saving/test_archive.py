@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import DataFileError
 from synthdp.data import CodedSource, encode
 from synthdp.mechanisms import Mechanism
-from synthdp.release import Release, RunSettings, mechanism_named
-from synthdp.release.saving import archive
+from synthdp.release import Release, RunSettings, mechanism_named, read_schema
 from synthdp.schema import Schema
+
+archive = home(read_schema)
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
 

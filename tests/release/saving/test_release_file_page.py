@@ -12,14 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.paths import ROOT
 from helpers.release_files import members_of
 
 import synthdp
 from synthdp.core import Coarsening, LinearMeasurement
 from synthdp.inference import KINDS
-from synthdp.release.saving import archive, members
+from synthdp.release import Members, read_schema
 from synthdp.schema import MAX_ALL_LEVELS, MAX_FORMAT, MAX_RULE_CELLS
+
+archive = home(read_schema)
+members = home(Members)
 
 PAGE = ROOT / "docs/release-file.md"
 SAVED = sorted((Path(__file__).parent / "saved").glob("*.synthdp"))

@@ -9,11 +9,14 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from helpers.cli_runs import SCHEMA
+from helpers.homes import home
 from helpers.release_files import MANIFEST, edited, members_of, mutated, npy, summed, write_zip
 
 import synthdp
 from synthdp.core import DataFileError, SynthdpError, sealed
-from synthdp.release.saving import members
+from synthdp.release import Members
+
+members = home(Members)
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="limits of memory are those of POSIX"
@@ -24,8 +27,8 @@ import resource, sys
 from pathlib import Path
 import networkx, scipy.sparse
 import synthdp
-from synthdp.core.errors import SynthdpError
-from synthdp.cli.commands.describe import describe
+from synthdp.core import SynthdpError
+from synthdp.cli import describe
 
 synthdp.load(sys.argv[1])
 pages = int(Path("/proc/self/statm").read_text().split()[0])

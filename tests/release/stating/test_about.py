@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from helpers.homes import home
 from helpers.stated import ABOUT
 
 from synthdp.core import DataFileError, MissingExtraError, ParameterError
 from synthdp.release import KEYS, MAX_BYTES, MAX_LINE, MAX_TEXT, load_yaml, read_about, yaml_text
-from synthdp.release.stating import yaml_files
+
+yaml_files = home(load_yaml)
 
 
 def test_all_that_may_be_said_comes_back_from_yaml_and_json(tmp_path):

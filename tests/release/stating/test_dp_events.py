@@ -5,12 +5,14 @@ from math import nextafter
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.stated import DECLARED, KINDS, release_of
 
 import synthdp
 from synthdp.core import LinearMeasurement, MissingExtraError, ParameterError
 from synthdp.release import dp_events, event_tree
-from synthdp.release.stating import dp_events as module
+
+module = home(dp_events)
 
 dp_accounting = pytest.importorskip("dp_accounting")
 ORDERS = [1 + order for order in np.geomspace(0.1, 1000, 400)]

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.homes import home
 
 from synthdp.core import Coarsening, Domain, LinearMeasurement
-from synthdp.release import cell_estimates, summed_to
-from synthdp.release.uncertainty import cell_estimates as module
+from synthdp.release import CellEstimates, cell_estimates, summed_to
+
+module = home(CellEstimates)
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
 TRUE = np.random.default_rng(1).integers(0, 50, DOMAIN.shape).astype(float)
@@ -108,7 +110,7 @@ def test_totals_known_exactly_are_used_and_their_exactness_understated():
 
 
 def test_marginals_too_large_to_be_solved_use_the_measurements_of_whole_levels(monkeypatch):
-    monkeypatch.setattr("synthdp.release.uncertainty.cell_estimates.MAX_SOLVED", 3)
+    monkeypatch.setattr(home(CellEstimates), "MAX_SOLVED", 3)
     told = cell_estimates(DOMAIN, MIXED, ("b", "a"))
     counts, variances, _ = by_brute_force([MIXED[0], MIXED[2]], ("b", "a"))
     np.testing.assert_allclose(told.counts.ravel(), counts, atol=1e-6)

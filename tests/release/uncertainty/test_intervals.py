@@ -3,11 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from scipy.stats import binom, norm
 
 import synthdp
 from synthdp.core import Coarsening, Domain, LinearMeasurement, ModelTooLargeError, ParameterError
-from synthdp.release import CellEstimates, cell_estimates, noise_limits, widest_limits
+from synthdp.release import (
+    CellEstimates,
+    cell_estimates,
+    noise_limits,
+    widest_limits,
+    with_intervals,
+)
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 2))
 RECORDS = (
@@ -139,6 +146,6 @@ def test_marginals_that_cannot_be_are_refused(synthesis, monkeypatch):
     for names in (["a", "a"], ["nope"], []):
         with pytest.raises(ParameterError):
             synthesis.marginal(names, interval=0.9)
-    monkeypatch.setattr("synthdp.release.uncertainty.intervals.MAX_CELLS", 11)
+    monkeypatch.setattr(home(with_intervals), "MAX_CELLS", 11)
     with pytest.raises(ModelTooLargeError, match="at most 11 combinations"):
         synthesis.marginal(["a", "b"], interval=0.9)

@@ -4,11 +4,13 @@ that are text.
 
 import pytest
 from helpers.families import description, package, random_tables
+from helpers.homes import home
 from helpers.html_pages import Page
 
 import synthdp
-from synthdp.report import NOT_PRIVATE
-from synthdp.report.linked import linked_sections
+from synthdp.report import NOT_PRIVATE, LinkedView
+
+linked_sections = home(LinkedView)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

@@ -7,11 +7,13 @@ import json
 import numpy as np
 import pytest
 from helpers.families import description, package, random_tables
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import ParameterError
-from synthdp.report import KINDS
-from synthdp.report.linked import linked_marginals
+from synthdp.report import KINDS, LinkedMarginals
+
+linked_marginals = home(LinkedMarginals)
 
 
 @pytest.fixture(scope="module")

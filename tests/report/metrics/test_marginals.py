@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.evaluations import people, read
+from helpers.homes import home
 
 from synthdp.core import Domain, silent
 from synthdp.report import (
@@ -13,7 +14,8 @@ from synthdp.report import (
     null_pmse,
     pair_propensity,
 )
-from synthdp.report.metrics import marginals as module
+
+module = home(MarginalErrors)
 
 
 def codes_of(table):

@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.evaluations import SCHEMA, people
+from helpers.homes import home
 from helpers.html_pages import Page
 
 from synthdp import DataFileError, evaluate
-from synthdp.report import NOT_PRIVATE, evaluation
-from synthdp.report.pages import columns, marginals
+from synthdp.report import NOT_PRIVATE, Evaluation, curve_section, pictures
+
+columns = home(pictures)
+evaluation = home(Evaluation)
+marginals = home(curve_section)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.evaluations import SCHEMA, people
+from helpers.homes import home
 from helpers.html_pages import Page
 
 from synthdp import evaluate
 from synthdp.report import View, association_section, curve_section, marginal_section
-from synthdp.report.pages import marginals
-from synthdp.report.pages import view as views
+
+marginals = home(curve_section)
+views = home(View)
 
 pytest.importorskip("matplotlib")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.html_pages import Page
 from helpers.stated import ABOUT, DECLARED, KINDS, release_of
 from oracles.privacy import Seeded
@@ -12,8 +13,9 @@ from oracles.privacy import Seeded
 import synthdp
 from synthdp.core import LinearMeasurement, MissingExtraError
 from synthdp.release import read_about
-from synthdp.report import MAX_ROWS, certificate_page
-from synthdp.report.rendering import page as module
+from synthdp.report import MAX_ROWS, certificate_page, rendered
+
+module = home(rendered)
 
 SAVED = Path(__file__).parents[2] / "release" / "saving" / "saved"
 INJECTED = "<script>alert(1)</script>'\"&{{ 7 * 7 }}<img src=x onerror=alert(1)>\u202e"

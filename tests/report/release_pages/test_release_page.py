@@ -4,6 +4,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.html_pages import Page
 from helpers.stated import DECLARED, release_of
 from oracles.privacy import Seeded
@@ -11,7 +12,8 @@ from oracles.privacy import Seeded
 import synthdp
 from synthdp.core import Coarsening, DataFileError, LinearMeasurement
 from synthdp.report import release_page
-from synthdp.report.release_pages import release_page as module
+
+module = home(release_page)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

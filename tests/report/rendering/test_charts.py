@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.homes import home
 from helpers.html_pages import Page
 
 from synthdp.core import MissingExtraError
@@ -14,6 +15,7 @@ from synthdp.report import (
     Shares,
     Words,
     curves,
+    drawn,
     graph_map,
     heat_map,
     histograms,
@@ -21,8 +23,9 @@ from synthdp.report import (
     rows_of_shares,
     steps_of_shares,
 )
-from synthdp.report.rendering import figures
 from synthdp.report.rendering.shares import MAX_ROWS
+
+figures = home(drawn)
 
 matplotlib = pytest.importorskip("matplotlib")
 

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from helpers.browser import CHROMIUM, Browser
 from helpers.evaluations import SCHEMA, people
+from helpers.homes import home
 from helpers.seldom import often
 from helpers.stated import release_of
 
 from synthdp import evaluate
-from synthdp.report import release_page
-from synthdp.report.pages import marginals, view
+from synthdp.report import View, curve_section, release_page
+
+marginals = home(curve_section)
+view = home(View)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,7 +112,7 @@ def test_uuids_are_version_4_and_repeat_with_their_seed_only():
 
 
 def test_more_uuids_than_are_made_at_a_time(monkeypatch):
-    monkeypatch.setattr("synthdp.schema.made_up.id_column._BLOCK_ROWS", 3)
+    monkeypatch.setattr(home(IdColumn), "_BLOCK_ROWS", 3)
     assert len({UUID(text) for text in uuids(7, np.random.default_rng(0))}) == 7
 
 

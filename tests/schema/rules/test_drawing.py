@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from synthdp.core import ParameterError, SchemaError
 from synthdp.data import decode, encode
-from synthdp.schema import Schema
+from synthdp.schema import Schema, drawn_values
 
 N_ROWS = 150
 REFUSALS = "keeps? to|contradict|hold no value"
@@ -346,7 +347,7 @@ def test_a_given_value_that_only_the_search_shows_to_break_a_check_is_refused_in
 
 
 def test_more_rows_than_a_chunk(monkeypatch):
-    monkeypatch.setattr("synthdp.schema.rules.drawing.CHUNK", 64)
+    monkeypatch.setattr(home(drawn_values), "CHUNK", 64)
     schema = schema_of([integer("a"), integer("b")], "a <= b")
     table = drawn(schema)
     assert (table["a"] <= table["b"]).all()
