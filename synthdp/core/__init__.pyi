@@ -18,6 +18,9 @@ from synthdp.core.errors import SchemaError as SchemaError
 from synthdp.core.errors import SourceError as SourceError
 from synthdp.core.errors import SynthdpError as SynthdpError
 from synthdp.core.errors import UnreadColumnError as UnreadColumnError
+from synthdp.core.event_log import LOGGER as LOGGER
+from synthdp.core.event_log import event_in_words as event_in_words
+from synthdp.core.event_log import log as log
 from synthdp.core.faces import listed as listed
 from synthdp.core.factor import Factor as Factor
 from synthdp.core.files.json_files import json_text as json_text
@@ -37,13 +40,10 @@ from synthdp.core.measurement import clear_total as clear_total
 from synthdp.core.measurement import combined_measurements as combined_measurements
 from synthdp.core.measurement import estimate_total as estimate_total
 from synthdp.core.reporting import FITTING as FITTING
-from synthdp.core.reporting import LOGGER as LOGGER
 from synthdp.core.reporting import NotebookLine as NotebookLine
 from synthdp.core.reporting import Report as Report
-from synthdp.core.reporting import event_in_words as event_in_words
 from synthdp.core.reporting import finishing as finishing
 from synthdp.core.reporting import in_notebook as in_notebook
-from synthdp.core.reporting import log as log
 from synthdp.core.reporting import logged as logged
 from synthdp.core.reporting import silent as silent
 from synthdp.core.reporting import steps as steps

@@ -12,7 +12,7 @@ from logging import INFO, WARNING
 from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar, final
 
-from synthdp.core.reporting import log
+from synthdp.core.event_log import log
 
 P = ParamSpec("P")
 R = TypeVar("R")

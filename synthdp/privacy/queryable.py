@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError, PrivacyError
-from synthdp.core.reporting import log_charge
+from synthdp.core.event_log import log_charge
 from synthdp.privacy.events import CountsEvent, Event
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise

@@ -1,6 +1,4 @@
-"""What a release answers about its table besides rows: counts with intervals, replicates, its
-structure.
-"""
+"""What a release answers besides rows: marginals with intervals, replicates, its structure."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

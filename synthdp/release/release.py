@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NoReturn, Self, cast, final
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, UnreadColumnError
+from synthdp.core.event_log import log
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, silent
+from synthdp.core.reporting import Report, finishing, in_notebook, logged, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
 from synthdp.learning.budgets import is_gaussian, takes_thresholds

@@ -13,7 +13,8 @@ from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_outputs, write_history
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report, log
+from synthdp.core.event_log import log
+from synthdp.core.reporting import Report
 from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import header_of
 from synthdp.linked.histories.history_release import HistoryRelease

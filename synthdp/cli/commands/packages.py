@@ -26,9 +26,9 @@ from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.cli.shared.run_options import settings_of
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.event_log import log
 from synthdp.core.files.json_files import json_text, write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason
-from synthdp.core.reporting import log
 from synthdp.core.requests import most_rows
 from synthdp.data.files.formats import is_named_as_table, is_text
 from synthdp.data.tables import check_kind, open_table, write_frame

@@ -23,8 +23,9 @@ from synthdp.cli.shared.package_files import is_package_file, refuse_lost_packag
 from synthdp.cli.shared.rescue import PaidFor, rescuing
 from synthdp.cli.shared.run_options import settings_of
 from synthdp.core.errors import ParameterError
+from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
-from synthdp.core.reporting import Report, log
+from synthdp.core.reporting import Report
 from synthdp.core.requests import most_rows
 from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of

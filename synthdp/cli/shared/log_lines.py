@@ -6,7 +6,8 @@ from logging import DEBUG, INFO, Formatter, StreamHandler
 from typing import TextIO
 
 from synthdp.cli.shared.status_line import StatusLine
-from synthdp.core.reporting import LOGGER, Report, silent
+from synthdp.core.event_log import LOGGER
+from synthdp.core.reporting import Report, silent
 
 
 @contextmanager

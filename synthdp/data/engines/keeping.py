@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 
-from synthdp.core.reporting import log
+from synthdp.core.event_log import log
 from synthdp.data.engines.engine_frame import EngineFrame, collected
 from synthdp.data.engines.engines import Engine, new_name
 

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, final
 
 from synthdp.core.errors import PrivacyError, SynthdpError
-from synthdp.core.reporting import log
+from synthdp.core.event_log import log
 from synthdp.core.version import __version__
 from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism

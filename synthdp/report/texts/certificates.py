@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 from synthdp.core.cautions import grouped
-from synthdp.core.reporting import columns_in_words, event_in_words
+from synthdp.core.event_log import columns_in_words, event_in_words
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.report.texts.listing import table, wrapped
