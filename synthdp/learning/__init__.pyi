@@ -12,10 +12,10 @@ from synthdp.learning.cells.density import smoothed as smoothed
 from synthdp.learning.cells.density import split_evenly as split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC as ASTRONOMIC
 from synthdp.learning.cells.significance import FALSE_ALARM as FALSE_ALARM
-from synthdp.learning.cells.significance import occupied_cells as occupied_cells
 from synthdp.learning.cells.significance import significance as significance
-from synthdp.learning.cells.significance import standing_out as standing_out
-from synthdp.learning.cells.significance import tails_of as tails_of
+from synthdp.learning.cells.stretches import occupied_cells as occupied_cells
+from synthdp.learning.cells.stretches import standing_out as standing_out
+from synthdp.learning.cells.stretches import tails_of as tails_of
 from synthdp.learning.cells.tails import tail_masses as tail_masses
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS as MAX_LEARNT_DECIMALS
 from synthdp.learning.decimals import MISTAKEN as MISTAKEN

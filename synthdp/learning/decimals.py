@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.grid import MAX_DECIMALS, Grid
-from synthdp.learning.cells.significance import ASTRONOMIC, standing_out
+from synthdp.learning.cells.significance import ASTRONOMIC
+from synthdp.learning.cells.stretches import standing_out
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.axes.points import decimal_points
 

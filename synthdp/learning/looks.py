@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
-from synthdp.learning.cells.significance import (
-    ASTRONOMIC,
-    occupied_cells,
-    significance,
-    standing_out,
-    tails_of,
-)
+from synthdp.learning.cells.significance import ASTRONOMIC, significance
+from synthdp.learning.cells.stretches import occupied_cells, standing_out, tails_of
 from synthdp.learning.cells.tails import tail_masses
 from synthdp.privacy.values.private_values import PrivateValues
 

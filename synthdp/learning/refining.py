@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density, smoothed
-from synthdp.learning.cells.significance import PROBABLE
+from synthdp.learning.cells.stretches import PROBABLE
 from synthdp.learning.looks import Look
 
 Ints = NDArray[np.int64]

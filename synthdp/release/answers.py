@@ -2,19 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
-from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE
+from synthdp.release.on_demand import INTERVALS, NOTEBOOK_SUMMARY, REPLICATES, STRUCTURE
 from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
@@ -186,25 +184,5 @@ class Answers(ABC):
         return structure_graph(self.model, self.measurements, sources)
 
     def _repr_html_(self) -> str:
-        stated = self.certificate
-        unit = stated.get("unit_of_privacy")
-        facts = {
-            "protected as one": unit,
-            "recipe": (stated.get("mechanism") or {}).get("name"),
-            "engine": (stated.get("engine") or {}).get("name"),
-            "columns": len(self.schema.table_names),
-            "measured": f"{len(self.measurements)} marginals",
-            "records": f"about {estimate_total(self.measurements):,.0f}"
-            if self.measurements and self.knows_size
-            else "hidden by noise",
-        }
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>"
-            for name, value in facts.items()
-            if value
-        )
-        cautions = "".join(
-            f"<li>{escape(caution)}</li>" for caution in grouped(stated.get("cautions", []))
-        )
-        said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
-        return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"
+        summary_of = NOTEBOOK_SUMMARY.load()
+        return summary_of(self)

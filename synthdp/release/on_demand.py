@@ -78,6 +78,11 @@ MERGED_FIT: OnDemand["Callable[..., Model]"] = OnDemand(
 )
 """Fits of measurements of which some are over merged levels."""
 
+NOTEBOOK_SUMMARY: OnDemand[Callable[..., str]] = OnDemand(
+    "synthdp.release.notebook_summary:notebook_summary"
+)
+"""A release as HTML; for notebooks."""
+
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"
 )

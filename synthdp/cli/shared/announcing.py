@@ -5,13 +5,15 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import STANDARD_STREAM, reason
-from synthdp.release.keeping.kept_run import KeptRun
+
+if TYPE_CHECKING:
+    from synthdp.release.keeping.kept_run import KeptRun
 
 _CONTROLS = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -67,7 +69,7 @@ def with_replay(cautions: Iterable[str], replay: str | None) -> dict[str, Any]:
     return {"replayed": bool(replay), "cautions": [*([replay] if replay else []), *cautions]}
 
 
-def announce_journal(run: KeptRun, options: argparse.Namespace) -> None:
+def announce_journal(run: "KeptRun", options: argparse.Namespace) -> None:
     """Say that a journal is complete, and what it is still good for; or that it gave an earlier
     release again.
 
