@@ -47,6 +47,9 @@ from synthdp.inference.graphical.possible_rows import check_possible as check_po
 from synthdp.inference.graphical.tree_completion import complete_records as complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals as TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree as sample_tree
+from synthdp.inference.graphical.variable_elimination import (
+    VariableElimination as VariableElimination,
+)
 from synthdp.inference.loss import MarginalLoss as MarginalLoss
 from synthdp.inference.model import FitStatus as FitStatus
 from synthdp.inference.model import Model as Model

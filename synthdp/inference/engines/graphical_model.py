@@ -4,7 +4,7 @@ Among all distributions that explain the measurements best it finds the one of m
 which is the member of the exponential family whose potentials live on the measured cliques.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import ClassVar, final
@@ -39,6 +39,12 @@ from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 _MAX_RANGE = 25.0
 """Of potentials to start from, in nats: mirror descent learns cells at a rate in proportion to
 their probability.
+"""
+
+_START_RANGE = 8.0
+"""The same of potentials made from the relaxation's tables, which have cells of next to nothing
+where noisy counts are negative: 8 and 3 nats took 17 to 25 % fewer steps than starting at 0, 25 up
+to twice as many (pairs of Adult).
 """
 
 _PROVEN = 1e-3
@@ -84,7 +90,7 @@ def fit_potentials(
         potentials = potentials_of(own, tables, possible)
         return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
     problem = _Problem(tree, loss, possible, total)
-    theta, done = problem.start(earlier), 0
+    theta, done = problem.start(earlier, bound), 0
     goal = bound() if is_uneven(loss) and driver.tolerance <= _MAX_FOLLOWING else None
     if goal is not None:
         theta, status = problem.followed(goal, driver, theta, progress)
@@ -112,11 +118,19 @@ class _Problem:
         self._masks = log_masks(possible)
         self._oracle = MarginalOracle(tree, [*loss.cliques, *self._masks])
 
-    def start(self, earlier: MarkovRandomField | None) -> Array:
-        """The potentials of an earlier fit, 0 for cliques that it has none of."""
-        known = _known_potentials(earlier)
-        tables = zip(self._loss.cliques, self._loss.shapes, strict=True)
-        return self._loss.flatten([known.get(clique, np.zeros(shape)) for clique, shape in tables])
+    def start(
+        self, earlier: MarkovRandomField | None, bound: Callable[[], Relaxed | None]
+    ) -> Array:
+        """The potentials of an earlier fit, 0 for cliques that it has none of; else those of the
+        relaxation's tables.
+        """
+        tables: Mapping[Clique, Array] = {}
+        if earlier is not None:
+            tables = _known_potentials(earlier)
+        elif (relaxation := bound()) is not None:
+            tables = _potentials_of_tables(relaxation.tables)
+        shapes = zip(self._loss.cliques, self._loss.shapes, strict=True)
+        return self._loss.flatten([tables.get(clique, np.zeros(shape)) for clique, shape in shapes])
 
     def followed(
         self, bound: Relaxed, driver: MirrorDescent, theta: Array, progress: Progress | None
@@ -182,21 +196,42 @@ class _Problem:
         return -self._oracle.largest([*self._loss.split(-by_cell), *self._masks.values()])
 
 
-def _known_potentials(earlier: MarkovRandomField | None) -> dict[Clique, Array]:
+def _known_potentials(earlier: MarkovRandomField) -> dict[Clique, Array]:
     """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit
     could not.
     """
-    known = earlier.log_potentials if earlier else {}
-    return {clique: _movable(table) for clique, table in known.items()}
+    known = earlier.log_potentials
+    return {clique: _movable(table, _MAX_RANGE) for clique, table in known.items()}
 
 
-def _movable(table: Array) -> Array:
+def _potentials_of_tables(tables: Mapping[Clique, Array]) -> dict[Clique, Array]:
+    """Potentials of the product of some tables in which each attribute's own distribution counts
+    once; without loops the tables are its marginals.
+    """
+    potentials: dict[Clique, Array] = {}
+    counted: set[str] = set()
+    for clique, table in tables.items():
+        shares = table / table.sum()
+        potential = _log(shares)
+        for axis, name in enumerate(clique):
+            if name in counted:
+                others = tuple(other for other in range(shares.ndim) if other != axis)
+                potential = potential - _log(shares.sum(axis=others, keepdims=True))
+        counted.update(clique)
+        potentials[clique] = _movable(potential, _START_RANGE)
+    return potentials
+
+
+def _log(shares: Array) -> Array:
+    """Logarithms of shares that are no further below 1 than `_MAX_RANGE`."""
+    return np.log(np.maximum(shares, np.exp(-_MAX_RANGE)))
+
+
+def _movable(table: Array, max_range: float) -> Array:
+    """A potential without impossible cells and none so far below the largest."""
     possible = np.isfinite(table)
-    return np.where(
-        possible,
-        np.maximum(table, np.max(table, where=possible, initial=-np.inf) - _MAX_RANGE),
-        0.0,
-    )
+    largest = np.max(table, where=possible, initial=-np.inf)
+    return np.where(possible, np.maximum(table, largest - max_range), 0.0)
 
 
 @final

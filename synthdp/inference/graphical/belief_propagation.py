@@ -60,9 +60,9 @@ class BeliefPropagation:
             If no cell of the joint table is possible, or a potential is nan or +inf.
         """
         try:
-            return self._run(log_potentials, LinearArithmetic())
+            return self.run(log_potentials, LinearArithmetic())
         except UnderflowDetected:
-            return self._run(log_potentials, LogArithmetic())
+            return self.run(log_potentials, LogArithmetic())
 
     def largest(self, log_potentials: Sequence[Sequence[Array]]) -> float:
         """The largest sum of log potentials of any cell of the joint table; see `beliefs`."""
@@ -77,9 +77,8 @@ class BeliefPropagation:
             )
         return float(tables[0].max())
 
-    def _run(
-        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
-    ) -> list[Array]:
+    def run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[Array]:
+        """`beliefs` in a given arithmetic; raises `UnderflowDetected` where it does not do."""
         factors = self._start(log_potentials, arithmetic)
         tables: list[Array] = [np.empty(0)] * len(factors)
         collected, drops = [], [0.0] * len(tables)

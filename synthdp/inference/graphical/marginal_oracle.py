@@ -9,8 +9,10 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array
+from synthdp.inference.graphical.arithmetic import LinearArithmetic, UnderflowDetected
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation
 from synthdp.inference.graphical.clique_groups import grouped
+from synthdp.inference.graphical.variable_elimination import VariableElimination
 from synthdp.inference.summation import summed, widened
 from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
@@ -35,6 +37,12 @@ class MarginalOracle:
 
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         self._propagation = BeliefPropagation(tree)
+        self._elimination = VariableElimination.planned(tree, cliques)
+        self._holders = [
+            [(i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique]
+            for name in tree.domain.attributes
+            if sum(name in clique for clique in cliques) > 1
+        ]
         self._n_cliques = len(cliques)
         sets = AttributeSets(tree.domain)
         homes = [tree.position_of(clique) for clique in cliques]
@@ -75,14 +83,56 @@ class MarginalOracle:
         ]
 
     def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
-        """Marginal of each given clique, each summing to 1."""
-        found: list[Array] = [np.empty(0)] * self._n_cliques
-        for table, groups in zip(self.beliefs(log_potentials), self._groups, strict=True):
+        """Marginal of each given clique, each summing to 1.
+
+        Plain numbers mostly do; where they underflow, they do once the potentials are evened; and
+        logarithms always do.
+        """
+        try:
+            return self._in_plain_numbers(log_potentials)
+        except UnderflowDetected:
+            evened = self._evened(log_potentials)
+        try:
+            return self._in_plain_numbers(evened)
+        except UnderflowDetected:
+            return self._of_beliefs(self.beliefs(evened))
+
+    def _in_plain_numbers(self, log_potentials: Sequence[Array]) -> list[Array]:
+        if self._elimination is not None:
+            return self._elimination.marginals(log_potentials)
+        by_home = self._by_home(log_potentials)
+        return self._of_beliefs(self._propagation.run(by_home, LinearArithmetic()))
+
+    def _of_beliefs(self, beliefs: Sequence[Array]) -> list[Array]:
+        marginals: list[Array] = [np.empty(0)] * self._n_cliques
+        for table, groups in zip(beliefs, self._groups, strict=True):
             for group in groups:
                 sums = summed(table, group.place.summed)
                 for i, place in group.members:
-                    found[i] = summed(sums, place.summed)
-        return found
+                    marginals[i] = summed(sums, place.summed)
+        return marginals
+
+    def _evened(self, log_potentials: Sequence[Array]) -> list[Array]:
+        """Potentials of the same distribution whose largest cells are alike, level by level.
+
+        A function of one attribute can be moved from any clique that holds it to another. While
+        potentials are fitted, such functions drift apart: they cancel in the product of all cliques
+        and underflow in each. So every clique gets the mean of the largest cells of all.
+        """
+        tables = list(log_potentials)
+        for holders in self._holders:
+            largest = [
+                tables[i].max(axis=tuple(other for other in range(tables[i].ndim) if other != axis))
+                for i, axis in holders
+            ]
+            mean = sum(largest) / len(largest)
+            if not np.isfinite(mean).all():
+                continue  # some clique rules a level out: that is no function to move
+            for (i, axis), own in zip(holders, largest, strict=True):
+                shape = [1] * tables[i].ndim
+                shape[axis] = -1
+                tables[i] = tables[i] + (mean - own).reshape(shape)
+        return tables
 
 
 class _Place(NamedTuple):

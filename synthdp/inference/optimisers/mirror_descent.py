@@ -49,9 +49,9 @@ _MAX_JUMP = 5.0
 """How far, in nats, an accelerated step may move a potential: a cell's odds then change at most
 150-fold.
 """
-_ACCELERATED_GROWTH, _PLAIN_GROWTH = 1.1, 2.0
-"""Factors of the step size after a success: gently where acceleration does the work, else as
-halving shrinks it.
+_ACCELERATED_GROWTH, _PLAIN_GROWTH = 1.03, 2.0
+"""Factors of the step size after a success: gently where acceleration does the work (with 1.1 of 30
+and 32 pairs of Adult 30 % of the steps were rejected, with 1.03 22 %), else as halving shrinks it.
 """
 _RIDGE = 1e-7
 """Added to the diagonal of the scaled Gram matrix, whose steps may depend on each other; far above

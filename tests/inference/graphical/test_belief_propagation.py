@@ -59,7 +59,7 @@ def usual(propagation, potentials):
 
 
 def logarithmic(propagation, potentials):
-    return propagation._run(potentials, LogArithmetic())
+    return propagation.run(potentials, LogArithmetic())
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -210,7 +210,7 @@ def test_an_underflowing_message_starts_the_logarithms(monkeypatch):
     tree = JunctionTree.covering(domain, cliques)
     homes = by_home(tree, potentials)
     with pytest.raises(UnderflowDetected):
-        BeliefPropagation(tree)._run(homes, LinearArithmetic())
+        BeliefPropagation(tree).run(homes, LinearArithmetic())
     monkeypatch.setattr(belief_propagation, "LinearArithmetic", LogArithmetic)
     slow = BeliefPropagation(tree).beliefs(homes)
     monkeypatch.undo()
@@ -223,7 +223,7 @@ def test_ordinary_models_stay_in_plain_numbers():
     domain, cliques = chain(60, 20)
     potentials = {clique: 3 * rng.normal(size=(20, 20)) for clique in cliques}
     tree = JunctionTree.covering(domain, cliques)
-    BeliefPropagation(tree)._run(
+    BeliefPropagation(tree).run(
         by_home(tree, potentials), LinearArithmetic()
     )  # raises if it underflows
 

@@ -1,0 +1,135 @@
+"""Variable elimination against the full joint table, and where plain numbers do not do."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from helpers.seldom import examples
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles.inference import (
+    clique_sets,
+    domains,
+    joint_logarithm,
+    log_sum_exp,
+    marginal_of,
+    random_potentials,
+)
+
+from synthdp.core import Domain
+from synthdp.inference import JunctionTree, MarginalOracle, UnderflowDetected, VariableElimination
+from synthdp.inference.graphical import belief_propagation, variable_elimination
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Eliminate also where filling the tables of the tree is quicker, as on small domains."""
+    monkeypatch.setattr(variable_elimination, "_WORTH", 1e9)
+
+
+def eliminated(domain, cliques):
+    found = VariableElimination.planned(JunctionTree.covering(domain, cliques), cliques)
+    assert found is not None
+    return found
+
+
+def expected(domain, potentials):
+    joint = joint_logarithm(domain, potentials)
+    probabilities = np.exp(joint - log_sum_exp(joint))
+    return [marginal_of(probabilities, domain, clique) for clique in potentials]
+
+
+def assert_equal(tables, others, *, tolerance=1e-11):
+    for table, other in zip(tables, others, strict=True):
+        np.testing.assert_allclose(table, other, rtol=0, atol=tolerance)
+
+
+@pytest.mark.usefixtures("always")
+@settings(max_examples=examples(200), deadline=None)
+@given(st.data(), SEEDS, st.sampled_from([0.0, 1.0, 5.0]), st.sampled_from([0.0, 0.15]))
+def test_marginals_equal_those_of_the_joint_table(data, seed, scale, impossible):
+    domain = data.draw(domains())
+    cliques = data.draw(clique_sets(domain))
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, cliques, scale=scale, impossible=impossible
+    )
+    assume(np.isfinite(joint_logarithm(domain, potentials)).any())
+    cliques = list(potentials)
+    assume(all(np.isfinite(table).any() for table in potentials.values()))
+    found = eliminated(domain, cliques).marginals(list(potentials.values()))
+    assert_equal(found, expected(domain, potentials))
+
+
+@pytest.mark.usefixtures("always")
+def test_many_potentials_of_one_attribute_are_multiplied_in_groups():
+    domain = Domain(tuple("abcdefghijk"), (3,) * 11)
+    cliques = [("a", name) for name in "bcdefghijk"] + [("b", "c"), (), ("k",)]
+    potentials = random_potentials(np.random.default_rng(0), domain, cliques, scale=1.0)
+    cliques = list(potentials)
+    found = eliminated(domain, cliques).marginals(list(potentials.values()))
+    assert_equal(found, expected(domain, potentials))
+
+
+@pytest.mark.usefixtures("always")
+def test_a_clique_that_is_given_twice_has_two_potentials():
+    domain = Domain(("a", "b"), (2, 3))
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(2, 2, 3))
+    twice = eliminated(domain, [("a", "b"), ("a", "b")]).marginals([first, second])
+    (once,) = eliminated(domain, [("a", "b")]).marginals([first + second])
+    assert_equal(twice, [once, once])
+
+
+@pytest.mark.usefixtures("always")
+def test_what_underflows_is_told():
+    domain = Domain(("a", "b", "c"), (2, 2, 2))
+    cliques = [("a", "b"), ("b", "c"), ("b",)]
+    potentials = [
+        np.zeros((2, 2)),
+        np.array([[0.0, 0.0], [-800.0, -801.0]]),
+        np.array([-799.0, 0.0]),
+    ]
+    with pytest.raises(UnderflowDetected):
+        eliminated(domain, cliques).marginals(potentials)
+    for value in (np.nan, np.inf, -np.inf):
+        with pytest.raises(UnderflowDetected):
+            eliminated(domain, [("a",)]).marginals([np.array([value, value])])
+
+
+def test_it_is_planned_where_it_pays():
+    """Of all pairs of six attributes, not of a chain, nor of all sets of four."""
+    names = tuple("abcdef")
+    domain = Domain(names, (8,) * 6)
+    for cliques, pays in (
+        (list(combinations(names, 2)), True),
+        (list(combinations(names, 4)), False),
+        (list(pairwise(names)), False),
+    ):
+        tree = JunctionTree.covering(domain, cliques)
+        assert (VariableElimination.planned(tree, cliques) is not None) == pays
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_potentials_that_drifted_apart_stay_in_plain_numbers(size, monkeypatch):
+    """Functions of one attribute that cancel between cliques, up to thousands of nats.
+
+    Of small domains tables are filled, of larger ones attributes are eliminated.
+    """
+    names = tuple("abcdef")
+    domain = Domain(names, (size,) * 6)
+    cliques = list(combinations(names, 2))
+    tree = JunctionTree.covering(domain, cliques)
+    assert (VariableElimination.planned(tree, cliques) is not None) == (size == 8)
+    rng = np.random.default_rng(2)
+    potentials = [rng.normal(size=(size, size)) for _ in cliques]
+    oracle = MarginalOracle(tree, cliques)
+    straight = oracle.marginals(potentials)
+    for name in names:
+        holders = [(i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique]
+        drifts = rng.normal(0, 2000, (len(holders), size))
+        for (i, axis), drift in zip(holders, drifts - drifts.mean(axis=0), strict=True):
+            potentials[i] = potentials[i] + np.expand_dims(drift, 1 - axis)
+    monkeypatch.setattr(belief_propagation, "LogArithmetic", None)  # an error where it is used
+    assert_equal(oracle.marginals(potentials), straight, tolerance=1e-9)
