@@ -28,11 +28,6 @@ multiplied first.
 """
 _CALL_CELLS = 200
 """Cells whose multiplication takes as long as starting one small matrix product."""
-_WORTH = 1.0
-"""Cells of the junction tree that belief propagation fills in the time of one multiplied here. With
-30 and 32 pairs of Adult (.3 and .5 of the tree's cells) elimination is 3 and 5 times as quick; with
-trees, or where most triples of a clique are given, it is 3 to 8 times the tree's cells, and slower.
-"""
 _FAST = 8
 """How many times as quickly a matrix product multiplies and adds as cells are multiplied alone."""
 
@@ -85,9 +80,15 @@ class VariableElimination:
         self._steps = steps
 
     @classmethod
-    def planned(cls, tree: JunctionTree, cliques: Sequence[Clique]) -> Self | None:
+    def planned(
+        cls, tree: JunctionTree, cliques: Sequence[Clique], *, max_cost: float | None = None
+    ) -> Self | None:
         """The elimination that follows a junction tree; None where filling the tree's tables is
         quicker.
+
+        Belief propagation takes about the time of as many multiplied cells as the tree has. With
+        30 and 32 pairs of Adult elimination takes .5 and .3 of that, and is 3 and 5 times as quick;
+        of chains, or where most triples of a large clique are given, it takes 3 to 8 times as much.
 
         Parameters
         ----------
@@ -95,8 +96,12 @@ class VariableElimination:
             A junction tree that covers the cliques; its cliques say in which order attributes go.
         cliques
             Cliques in the order of the domain, any number of times each.
+        max_cost
+            Cells that it may take the time of; those of the tree by default.
         """
-        plan = _Planner(tree.domain, cliques, max_cost=_WORTH * tree.n_cells())
+        plan = _Planner(
+            tree.domain, cliques, max_cost=tree.n_cells() if max_cost is None else max_cost
+        )
         try:
             for child in range(len(tree.cliques) - 1, -1, -1):  # children before parents
                 separator = tree.separators[child] if child else ()

@@ -18,19 +18,15 @@ from oracles.inference import (
 
 from synthdp.core import Domain
 from synthdp.inference import JunctionTree, MarginalOracle, UnderflowDetected, VariableElimination
-from synthdp.inference.graphical import belief_propagation, variable_elimination
+from synthdp.inference.graphical import belief_propagation
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@pytest.fixture
-def always(monkeypatch):
-    """Eliminate also where filling the tables of the tree is quicker, as on small domains."""
-    monkeypatch.setattr(variable_elimination, "_WORTH", 1e9)
-
-
 def eliminated(domain, cliques):
-    found = VariableElimination.planned(JunctionTree.covering(domain, cliques), cliques)
+    """Also where filling the tables of the tree is quicker, as on small domains."""
+    tree = JunctionTree.covering(domain, cliques)
+    found = VariableElimination.planned(tree, cliques, max_cost=1e9)
     assert found is not None
     return found
 
@@ -46,7 +42,6 @@ def assert_equal(tables, others, *, tolerance=1e-11):
         np.testing.assert_allclose(table, other, rtol=0, atol=tolerance)
 
 
-@pytest.mark.usefixtures("always")
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([0.0, 1.0, 5.0]), st.sampled_from([0.0, 0.15]))
 def test_marginals_equal_those_of_the_joint_table(data, seed, scale, impossible):
@@ -62,7 +57,6 @@ def test_marginals_equal_those_of_the_joint_table(data, seed, scale, impossible)
     assert_equal(found, expected(domain, potentials))
 
 
-@pytest.mark.usefixtures("always")
 def test_many_potentials_of_one_attribute_are_multiplied_in_groups():
     domain = Domain(tuple("abcdefghijk"), (3,) * 11)
     cliques = [("a", name) for name in "bcdefghijk"] + [("b", "c"), (), ("k",)]
@@ -72,7 +66,6 @@ def test_many_potentials_of_one_attribute_are_multiplied_in_groups():
     assert_equal(found, expected(domain, potentials))
 
 
-@pytest.mark.usefixtures("always")
 def test_a_clique_that_is_given_twice_has_two_potentials():
     domain = Domain(("a", "b"), (2, 3))
     rng = np.random.default_rng(1)
@@ -82,7 +75,6 @@ def test_a_clique_that_is_given_twice_has_two_potentials():
     assert_equal(twice, [once, once])
 
 
-@pytest.mark.usefixtures("always")
 def test_what_underflows_is_told():
     domain = Domain(("a", "b", "c"), (2, 2, 2))
     cliques = [("a", "b"), ("b", "c"), ("b",)]
