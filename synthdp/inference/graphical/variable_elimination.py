@@ -127,12 +127,12 @@ class VariableElimination:
             propagation in logarithms decides which.
         """
         factors = [_scaled_exp(table) for table in log_potentials]
-        stacks: list[tuple[Array, Array] | tuple[int, ...]] = []
+        stacks: list[tuple[Array, ...]] = []
         sizes: list[float] = []
         drops = [0.0] * len(factors)
         for step in self._steps:
             if isinstance(step, _Sum):
-                stacks.append(factors[step.factor].shape)
+                stacks.append(())
                 out = factors[step.factor].sum(axis=step.axes)
                 drop = drops[step.factor]
             else:
@@ -162,7 +162,7 @@ class VariableElimination:
     def _reverse(
         self,
         factors: list[Array],
-        stacks: list[tuple[Array, Array] | tuple[int, ...]],
+        stacks: list[tuple[Array, ...]],
         sizes: list[float],
     ) -> list[Array]:
         """Derivatives of the logarithm of the last factor, which is one number, step by step from
@@ -171,15 +171,16 @@ class VariableElimination:
         slopes: list[Array | None] = [None] * len(factors)
         slopes[-1] = np.ones_like(factors[-1]) / factors[-1]
         for i in range(len(self._steps) - 1, -1, -1):
-            step, stack = self._steps[i], stacks[i]
+            step = self._steps[i]
             slope = slopes[self._n_cliques + i]
             assert slope is not None  # each factor is used by a later step
             slopes[self._n_cliques + i] = None
             slope = slope / sizes[i] if sizes[i] != 1.0 else slope
             if isinstance(step, _Sum):
-                slopes[step.factor] = np.broadcast_to(np.expand_dims(slope, step.axes), stack)
+                shape = factors[step.factor].shape
+                slopes[step.factor] = np.broadcast_to(np.expand_dims(slope, step.axes), shape)
                 continue
-            left, right = stack
+            left, right = stacks[i]
             n_stacks, n_left, _ = step.left_layout.stack
             n_right = step.right_layout.stack[2]
             slope = np.ascontiguousarray(slope).reshape(n_stacks, n_left, n_right)
