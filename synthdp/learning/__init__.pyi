@@ -32,6 +32,7 @@ from synthdp.learning.numbers import learn_density as learn_density
 from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
+from synthdp.learning.refilling import refilled as refilled
 from synthdp.learning.unread import MANY as MANY
 from synthdp.learning.unread import missing_caution as missing_caution
 from synthdp.learning.unread import unread_cautions as unread_cautions

@@ -11,10 +11,10 @@ columns. What is made of it here is post-processing of what was released:
   tells more than noise, else as the column's levels are in the whole marginal.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
-from typing import final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,18 @@ MOST_TIMES, FEW_CELLS = 4, 1024
 """Unread values are told apart in a marginal if that makes it so many times larger at most, or so
 many cells.
 """
+
+
+class Cells(NamedTuple):
+    """Of each cell of the rest what was read of a column, what was not, and its levels' shares."""
+
+    read: FloatArray
+    unread: FloatArray
+    shares: FloatArray
+
+
+Bend: TypeAlias = Callable[[str, LinearMeasurement, Cells], FloatArray]
+"""From a column, a measurement with places, and the cells of that, to other shares."""
 
 
 @final
@@ -91,6 +103,13 @@ class Filling:
         """
         return {name: self._unread(name) for name, (_, weight) in self._counts.items() if weight}
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """Which share of the records has an unread value, of columns where it stands clear of
+        noise.
+        """
+        return {name: share for name in self._levels if (share := self._share(name))}
+
     def _unread(self, name: str) -> UnreadCount:
         total, precision = self._total
         weighted, weight = self._counts[name]
@@ -133,12 +152,12 @@ class Filling:
         """A measurement over the placed domain as one over the declared one; what it says of unread
         values is kept.
         """
-        apart = [
-            name
-            for name in measurement.clique
-            if name in self._levels and self._is_apart(name, measurement)
-        ]
-        self._learn(measurement, apart)
+        self._learn(measurement, self._apart_in(measurement))
+        return self.filled(measurement)
+
+    def filled(self, measurement: LinearMeasurement, bend: Bend | None = None) -> LinearMeasurement:
+        """What `answered` makes of a measurement, by all that is known now."""
+        apart = self._apart_in(measurement)
         values, stddev = measurement.values, float(np.max(measurement.stddev))
         scale = 1.0
         groups = dict(measurement.groups)
@@ -151,7 +170,10 @@ class Filling:
             if name in apart:
                 counts, unread = counts[..., :-1], counts[..., -1:]
                 if share:
-                    counts = counts + unread * _given_rest(counts, stddev)
+                    shares = _given_rest(counts, stddev)
+                    if bend is not None:
+                        shares = bend(name, measurement, Cells(counts, unread, shares))
+                    counts = counts + unread * shares
             elif share and merged is not None:
                 counts = np.array(counts)
                 counts[..., merged[-1]] -= share * counts.sum(axis=-1)
@@ -183,6 +205,13 @@ class Filling:
             return 0.0
         found = self._unread(name)
         return 0.0 if found.count <= CLEAR * found.stddev else found.share
+
+    def _apart_in(self, measurement: LinearMeasurement) -> list[str]:
+        return [
+            name
+            for name in measurement.clique
+            if name in self._levels and self._is_apart(name, measurement)
+        ]
 
     def _is_apart(self, name: str, measurement: LinearMeasurement) -> bool:
         groups = measurement.groups.get(name)
@@ -272,10 +301,7 @@ def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
     [[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]]
     """
     n_levels = counts.shape[-1]
-    pooled = counts.reshape(-1, n_levels)
-    common = np.maximum(pooled.sum(axis=0), 0.0)
-    is_clear = common.sum() > CLEAR * stddev * sqrt(max(pooled.size, 1))
-    common = common / common.sum() if is_clear else np.full(n_levels, 1 / n_levels)
+    common = common_shares(counts, stddev)
     sums = counts.sum(axis=-1, keepdims=True)
     deviation = counts - sums * common
     # positive-part James-Stein: what noise alone would make of the deviation is taken off it
@@ -291,3 +317,12 @@ def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
         told, np.divide(shares, norm, out=np.zeros_like(shares), where=norm > 0), common
     )
     return result
+
+
+def common_shares(counts: FloatArray, stddev: float) -> FloatArray:
+    """Shares of the levels of the last axis in all cells; even where noise hides them."""
+    n_levels = counts.shape[-1]
+    pooled = counts.reshape(-1, n_levels)
+    common = np.maximum(pooled.sum(axis=0), 0.0)
+    is_clear = common.sum() > CLEAR * stddev * sqrt(max(pooled.size, 1))
+    return common / common.sum() if is_clear else np.full(n_levels, 1 / n_levels)

@@ -14,6 +14,7 @@ from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.release.on_demand import REFILLED
 
 
 @final
@@ -37,6 +38,7 @@ class FilledTable:
         self._table = table
         self._filling = filling
         self._attributes = frozenset(filling.domain.attributes)
+        self._answers: list[LinearMeasurement] = []
         self._released: list[LinearMeasurement] = []
         self._scores: WeakKeyDictionary[MarginalL1Error, MarginalL1Error] = WeakKeyDictionary()
 
@@ -66,9 +68,11 @@ class FilledTable:
         """See `PrivateTable.measure`."""
         names = self._known(clique)
         asked = coarsening if names is None else self._filling.question(names, coarsening)
-        measurement = self._filling.answered(self._table.measure(clique, rho=rho, coarsening=asked))
-        self._released.append(measurement)
-        return measurement
+        self._answers.append(self._table.measure(clique, rho=rho, coarsening=asked))
+        self._released.append(self._filling.answered(self._answers[-1]))
+        if self._filling.shares:
+            self._released = REFILLED.load()(self._filling, self._answers, self._released)
+        return self._released[-1]
 
     def select(
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float

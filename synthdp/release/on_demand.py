@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from networkx import Graph
 
+    from synthdp.core.measurement import LinearMeasurement
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
     from synthdp.release.keeping.journaled_run import JournaledRun
@@ -92,6 +93,11 @@ READ_ABOUT: OnDemand["Callable[..., dict[str, Any]]"] = OnDemand(
     "synthdp.release.stating.about:read_about"
 )
 """What only the curator knows of a release; for `synthesize` with ``about``."""
+
+REFILLED: OnDemand["Callable[..., list[LinearMeasurement]]"] = OnDemand(
+    "synthdp.learning.refilling:refilled"
+)
+"""Unread values of a column filled alike in all marginals; for tables that have some."""
 
 REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
     "synthdp.release.replicating:replicates_of"

@@ -14,6 +14,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.learning.filling import Filling, UnreadCount
+from synthdp.learning.refilling import refilled
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import Event, MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger
@@ -209,7 +210,9 @@ class KeptAnswers:
         SynthdpError, ValueError
             If they do not fit it.
         """
-        found, filling = [], Filling(schema, placed)
+        asked: list[LinearMeasurement | None] = []
+        found: list[LinearMeasurement] = []
+        filling = Filling(schema, placed)
         for event, answer, merging in self.answers:
             if not isinstance(event, MarginalEvent):
                 continue
@@ -225,8 +228,9 @@ class KeptAnswers:
             shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
             values = answer.numbers.reshape(shape).astype(np.float64)
             measurement = LinearMeasurement(event.clique, values, event.stddev, merging)
+            asked.append(measurement if has_places else None)
             found.append(filling.answered(measurement) if has_places else measurement)
-        return found, filling.unread
+        return refilled(filling, asked, found), filling.unread
 
     def described(self) -> dict[str, Any]:
         """All that is in it but the answers themselves, as plain JSON values.
