@@ -88,13 +88,13 @@ class IntegerColumn(NumericColumn):
         ):  # a signalling NaN of somebody's table is no reason for a word
             unread = numbers != np.floor(numbers)
         if values.dtype == object:
-            unread |= np.fromiter(map(self._may_be_thousands, values), np.bool_, len(values))
+            unread |= self._may_be_thousands(values)
         numbers[unread] = np.nan
         return numbers
 
-    def _may_be_thousands(self, value: object) -> bool:
-        mark = self.notation.decimal_char
-        return type(value) is str and value[-3:] == "000" and value[-4:-3] == mark
+    def _may_be_thousands(self, values: Values) -> NDArray[np.bool_]:
+        end = f"{self.notation.decimal_char}000"
+        return np.array([type(each) is str and each.endswith(end) for each in values], np.bool_)
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
         return super()._read(values)

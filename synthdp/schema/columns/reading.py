@@ -246,8 +246,9 @@ def to_float(value: object) -> float:
     if type(value) is str:
         try:
             # underscores are Python's own way of writing, nobody else's; zeros in front would be
-            # lost
-            return float(value) if "_" not in value and not _is_padded(value) else math.nan
+            # lost, and none are where a text begins otherwise, as nearly all do
+            is_written = "_" not in value and ("1" <= value[:1] <= "9" or not _is_padded(value))
+            return float(value) if is_written else math.nan
         except ValueError:
             return math.nan
     return float(_attempt(_number_to_float, value, math.nan))
