@@ -29,6 +29,7 @@ from synthdp.learning.learner import learn_columns as learn_columns
 from synthdp.learning.levels import missing_found as missing_found
 from synthdp.learning.looks import Look as Look
 from synthdp.learning.numbers import learn_density as learn_density
+from synthdp.learning.placed_scores import placed_score as placed_score
 from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share

@@ -11,19 +11,17 @@ columns. What is made of it here is post-processing of what was released:
   tells more than noise, else as the column's levels are in the whole marginal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
 from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening, FloatArray, LinearMeasurement
 from synthdp.privacy.private_table import MAX_CELLS
-from synthdp.privacy.scores import MarginalL1Error
 from synthdp.schema.schema import Schema
 
 CLEAR = 3.0
@@ -84,16 +82,18 @@ class Filling:
     def __init__(self, schema: Schema, placed: Domain) -> None:
         self.domain = schema.domain
         self.placed = placed
-        self._levels = {
+        self.levels = {
             column.name: column.size
             for column in schema.columns
             if placed[column.name] == column.size + 1
         }
-        self._nearest = {
+        """Numbers of levels of the columns that have a place."""
+        self.nearest = {
             column.name: 0 if column.required else column.missing_code for column in schema.columns
         }
+        """With which level a place is counted where it is not told apart."""
         self._sizes = dict(zip(self.domain.attributes, self.domain.shape, strict=True))
-        self._counts = dict.fromkeys(self._levels, (0.0, 0.0))
+        self._counts = dict.fromkeys(self.levels, (0.0, 0.0))
         self._total = (0.0, 0.0)
 
     @property
@@ -108,7 +108,7 @@ class Filling:
         """Which share of the records has an unread value, of columns where it stands clear of
         noise.
         """
-        return {name: share for name in self._levels if (share := self._share(name))}
+        return {name: share for name in self.levels if (share := self.share(name))}
 
     def _unread(self, name: str) -> UnreadCount:
         total, precision = self._total
@@ -119,34 +119,7 @@ class Filling:
         """How levels are merged where a marginal is to be measured: places are not, unless cells
         would be too many.
         """
-        return self._placed(coarsening, clique, self._apart(clique, coarsening))
-
-    def score(self, score: MarginalL1Error) -> MarginalL1Error:
-        """The errors of estimates, with as many unread values as there are by what was measured."""
-        cliques = list(score.estimates)
-        places = [
-            name
-            for name in dict.fromkeys(name for clique in cliques for name in clique)
-            if name in self._levels
-        ]
-        if not places:
-            return score
-        apart = places
-        for clique in cliques:
-            if len(self._apart(clique, score.coarsening)) < sum(
-                name in self._levels for name in clique
-            ):
-                apart = []  # levels are merged for all candidates alike
-        coarsening = self._placed(score.coarsening, places, apart)
-        groups = {} if score.coarsening is None else score.coarsening.groups
-        shares = {name: self._share(name) for name in places}
-        estimates = {
-            clique: self._placed_estimate(
-                clique, np.asarray(estimate, dtype=np.float64), apart, groups, shares
-            )
-            for clique, estimate in score.estimates.items()
-        }
-        return MarginalL1Error(estimates, coarsening, score.weights, score.penalties)
+        return self.with_places(coarsening, clique, self.apart(clique, coarsening))
 
     def answered(self, measurement: LinearMeasurement) -> LinearMeasurement:
         """A measurement over the placed domain as one over the declared one; what it says of unread
@@ -162,9 +135,9 @@ class Filling:
         scale = 1.0
         groups = dict(measurement.groups)
         for axis, name in enumerate(measurement.clique):
-            if name not in self._levels:
+            if name not in self.levels:
                 continue
-            share = self._share(name)
+            share = self.share(name)
             counts = np.moveaxis(values, axis, -1)
             merged = groups.get(name)
             if name in apart:
@@ -182,7 +155,7 @@ class Filling:
             scale /= 1.0 - min(share, MOST_UNREAD)
             if merged is not None:
                 groups[name] = merged[:-1]
-                if np.array_equal(groups[name], np.arange(self._levels[name])):
+                if np.array_equal(groups[name], np.arange(self.levels[name])):
                     del groups[name]
         merging = Coarsening(groups) if groups else None
         return LinearMeasurement(measurement.clique, values, stddev * scale, merging)
@@ -197,7 +170,7 @@ class Filling:
             weighted, weights = self._counts[name]
             self._counts[name] = weighted + float(unread.sum()) * weight, weights + weight
 
-    def _share(self, name: str) -> float:
+    def share(self, name: str) -> float:
         """Which share of the records has an unread value, as far as that stands clear of noise;
         else 0.
         """
@@ -210,14 +183,14 @@ class Filling:
         return [
             name
             for name in measurement.clique
-            if name in self._levels and self._is_apart(name, measurement)
+            if name in self.levels and self._is_apart(name, measurement)
         ]
 
     def _is_apart(self, name: str, measurement: LinearMeasurement) -> bool:
         groups = measurement.groups.get(name)
         return groups is None or np.count_nonzero(groups == groups[-1]) == 1
 
-    def _apart(self, clique: Clique, coarsening: Coarsening | None) -> list[str]:
+    def apart(self, clique: Clique, coarsening: Coarsening | None) -> list[str]:
         """Of a marginal's attributes those of which unread values are told apart; it follows from
         the domain only.
         """
@@ -230,7 +203,7 @@ class Filling:
         most = min(max(MOST_TIMES * n_cells, FEW_CELLS), MAX_CELLS)
         found = []
         for name in sorted(
-            (name for name in clique if name in self._levels), key=lambda name: -sizes[name]
+            (name for name in clique if name in self.levels), key=lambda name: -sizes[name]
         ):
             n_cells = n_cells // sizes[name] * (sizes[name] + 1)
             if n_cells > most:
@@ -238,7 +211,7 @@ class Filling:
             found.append(name)
         return found
 
-    def _placed(
+    def with_places(
         self, coarsening: Coarsening | None, names: Sequence[str], apart: Sequence[str]
     ) -> Coarsening | None:
         """A merging of levels that has places as well: by themselves, or else with a level."""
@@ -247,50 +220,15 @@ class Filling:
         for name in dict.fromkeys(
             [*names, *groups]
         ):  # in an order that is the same in a run that goes on
-            if name not in self._levels:
+            if name not in self.levels:
                 continue
             known = groups.get(name)
             if name in names and name not in own:
-                known = np.arange(self._levels[name]) if known is None else known
-                groups[name] = np.append(known, known[self._nearest[name]])
+                known = np.arange(self.levels[name]) if known is None else known
+                groups[name] = np.append(known, known[self.nearest[name]])
             elif known is not None:
                 groups[name] = np.append(known, known.max() + 1)
         return Coarsening(groups) if groups else None
-
-    def _placed_estimate(
-        self,
-        clique: Clique,
-        estimate: FloatArray,
-        apart: Sequence[str],
-        groups: Mapping[str, NDArray[np.int64]],
-        shares: Mapping[str, float],
-    ) -> FloatArray:
-        if not any(shares.get(name) for name in clique):
-            if not apart:
-                return estimate
-            placed = np.zeros(
-                [n + (name in self._levels) for n, name in zip(estimate.shape, clique, strict=True)]
-            )
-            placed[tuple(map(slice, estimate.shape))] = estimate
-            return placed
-        for axis, name in enumerate(clique):
-            if name not in self._levels:
-                continue
-            share = shares[name]
-            counts = np.moveaxis(estimate, axis, -1)
-            unread = share * counts.sum(axis=-1, keepdims=True)
-            if apart:
-                counts = np.concatenate([(1 - share) * counts, unread], axis=-1)
-            elif share:
-                nearest = (
-                    self._nearest[name]
-                    if name not in groups
-                    else int(groups[name][self._nearest[name]])
-                )
-                counts = (1 - share) * counts
-                counts[..., nearest] += unread[..., 0]
-            estimate = np.moveaxis(counts, -1, axis)
-        return estimate
 
 
 def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:

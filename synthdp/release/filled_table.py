@@ -14,7 +14,7 @@ from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.release.on_demand import REFILLED
+from synthdp.release.on_demand import PLACED_SCORE, REFILLED
 
 
 @final
@@ -100,7 +100,7 @@ class FilledTable:
         ):
             return score  # the kernel refuses it
         if score not in self._scores:
-            self._scores[score] = self._filling.score(score)
+            self._scores[score] = PLACED_SCORE.load()(self._filling, score)
         return self._scores[score]
 
     def __getattr__(self, name: str) -> Any:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from synthdp.core.measurement import LinearMeasurement
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
+    from synthdp.privacy.scores import MarginalL1Error
     from synthdp.release.keeping.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
 
@@ -83,6 +84,11 @@ NOTEBOOK_SUMMARY: OnDemand[Callable[..., str]] = OnDemand(
     "synthdp.release.notebook_summary:notebook_summary"
 )
 """A release as HTML; for notebooks."""
+
+PLACED_SCORE: OnDemand["Callable[..., MarginalL1Error]"] = OnDemand(
+    "synthdp.learning.placed_scores:placed_score"
+)
+"""Scores with places for unread values; for recipes that select or score."""
 
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"

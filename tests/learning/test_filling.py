@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from synthdp.core import Coarsening, LinearMeasurement
-from synthdp.learning import FEW_CELLS, MOST_TIMES, Filling
+from synthdp.learning import FEW_CELLS, MOST_TIMES, Filling, placed_score
 from synthdp.privacy import MarginalL1Error
 from synthdp.schema import Schema
 
@@ -157,7 +157,7 @@ def test_errors_of_estimates_are_those_of_what_was_read(is_wide):
     model = np.full([2] * len(clique), 1000 / 2 ** (len(clique) - 1))
     model[0] *= 0.9
     model[1] *= 0.1
-    score = found.score(MarginalL1Error({clique: model}))
+    score = placed_score(found, MarginalL1Error({clique: model}))
     unread = 0.4 * model.sum(axis=0)
     counts = np.zeros([3] * len(clique))
     counts[tuple(slice(2) for _ in clique)] = 0.6 * model
