@@ -246,6 +246,9 @@ def test_the_shell_drafts_checks_runs_samples_and_reports(table, schema, tmp_pat
     schema.save(tmp_path / "schema.json")
     data, public = str(tmp_path / "table.csv"), str(tmp_path / "schema.json")
     assert invoke("schema", "check", public).code == 0
+    drafted = invoke("schema", "draft", data, "-o", str(tmp_path / "of_texts.json"))
+    assert drafted.code == 0, drafted.err
+    assert all(name in drafted.err for name in list(TYPES)[:8])
     drafted = invoke("schema", "draft", str(as_parquet), "-o", str(tmp_path / "draft.json"))
     assert drafted.code == 0
     fields = json.loads((tmp_path / "draft.json").read_text())["fields"]

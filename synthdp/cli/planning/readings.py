@@ -9,7 +9,7 @@ from typing import Any
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.types import TYPES
+from synthdp.schema.types import TYPES, type_named
 
 SHOWN = 12
 """Columns of a short table, and names in a line."""
@@ -58,11 +58,21 @@ def readings_of_draft(draft: Mapping[str, Any]) -> str:
     type would be.
     """
     typed = {field["name"]: field["type"] for field in draft["fields"] if field["type"] is not None}
-    kinds = typed or {f"of type {kind}": kind for kind in TYPES}
+    kinds = typed or {f"of type {kind}": _barely_declared(kind) for kind in TYPES}
     text = readings_text(OpenSchema.from_kinds(kinds), is_whole=False).replace(
         "--all shows", "synthdp schema check shows"
     )
     return f"how columns are read, and written, unless more is declared:\n{text}"
+
+
+def _barely_declared(kind: str) -> dict[str, Any]:
+    """A field of a type of which nothing is declared but, as an example, what cannot be learnt."""
+    of_type = type_named(kind)
+    example = of_type.example_field(kind).get("synthdp", {})
+    return {
+        "type": kind,
+        "synthdp": {key: example[key] for key in of_type.to_fill_in().get("synthdp", {})},
+    }
 
 
 def _by_note(notes: Iterable[tuple[str, str]]) -> list[str]:

@@ -86,7 +86,7 @@ def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
     columns, is_open = (column.name,), bool(column.open_parts)
     size = column.most_levels
-    is_binned = column.template.axis is not None
+    is_binned = column.template.has_bins
     most = "up to " if is_open else ""
     what, fewer = (
         ("bins", "use fewer bins")

@@ -194,19 +194,10 @@ def _check_values(column: Column, values: pd.Series) -> None:
         value = objects_of(values.iloc[unknown[:1]].to_numpy(dtype=object))[0]
         is_missing = not set(texts_of(value)).isdisjoint(column.missing_values)
         says = (
-            "says that it is missing, but the column is required"
-            if is_missing
-            else _outside(column)
+            "says that it is missing, but the column is required" if is_missing else column.outside
         )
         place = f"given: column {column.name!r}: value {values.index[unknown[0]]} (from 0)"
         raise SchemaError(f"{place} is {value!r}, which {says}; correct it")
-
-
-def _outside(column: Column) -> str:
-    if column.axis is None:
-        return "is none of its levels"
-    low, high = column.axis.bounds
-    return f"is no {column.noun} between {low} and {high}, written as the column is declared"
 
 
 def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -95,6 +95,14 @@ class BinnedColumn(Column):
     def to_fill_in(cls) -> dict[str, Any]:
         """The bounds."""
         return {"constraints": {"minimum": None, "maximum": None}}
+
+    has_bins: ClassVar[bool] = True
+
+    @property
+    def outside(self) -> str:
+        """What is said of a value that is given and no value of the column."""
+        low, high = self.bounds
+        return f"is no {self.noun} between {low} and {high}, written as the column is declared"
 
     @property
     def axis(self) -> Self:

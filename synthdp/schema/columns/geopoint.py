@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal, Self, TypeAlias, final, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final, get_args
 
 import numpy as np
 import pandas as pd
@@ -380,6 +380,13 @@ class GeopointColumn(Column):
         longitudes, latitudes = (each.code_texts for each in self.axes)
         cells: list[str | None] = [f"{x}, {y}" for y, x in product(latitudes, longitudes)]
         return [*cells, *([] if self.required else [self._missing_text])]
+
+    has_bins: ClassVar[bool] = True
+
+    @property
+    def outside(self) -> str:
+        """What is said of a value that is given and no value of the column."""
+        return f"is no point in the box {list(self.bbox or ())}, written as the column is declared"
 
     @property
     def noun(self) -> str:

@@ -126,6 +126,11 @@ class Traits(ABC):
         return ()
 
     @property
+    def has_bins(self) -> bool:
+        """Whether levels are bins, of which there may be as many as one likes."""
+        return False
+
+    @property
     def noun(self) -> str:
         """What a value is called."""
         return "level"
@@ -214,6 +219,11 @@ class Traits(ABC):
     @property
     def not_read(self) -> str:
         """What is said of a value that is unread."""
+        return "is none of its levels"
+
+    @property
+    def outside(self) -> str:
+        """What is said of a value that is given and no value of the column."""
         return "is none of its levels"
 
     @property

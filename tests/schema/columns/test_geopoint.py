@@ -160,6 +160,23 @@ def test_points_are_released_and_compared_by_cells_and_by_both_coordinates():
     assert set(synthesis.schema["home"].encode(met["home"])) == set(cell)
 
 
+def test_too_many_cells_are_bins_and_points_outside_are_told_where_the_box_is(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    own = {"bbox": BERLIN, "bins": [200, 200]}
+    Schema.from_dict({"fields": [FIELD | {"synthdp": own}]}).save("schema.json")
+    assert "use fewer bins" in invoke("schema", "check", "schema.json").out.decode()
+    counts = pd.Series(10.0, index=point().labels, name="count")
+    synthesis = synthdp.from_measurements(Schema((point(),)), [(counts, 1.0)])
+    with pytest.raises(
+        SchemaError, match=r"which is no point in the box \[13.0, 52.3, 13.8, 52.7\]"
+    ):
+        synthesis.sample(given={"home": ["0, 0"]}, seed=1)
+    given = synthesis.sample(given={"home": ["13.1, 52.4"]}, seed=1)
+    assert given["home"].tolist() == ["13.1, 52.4"]
+
+
 @pytest.mark.parametrize("wide", [True, False])
 def test_structures_and_lists_of_numbers_are_points(wide, tmp_path):
     pa = pytest.importorskip("pyarrow")
