@@ -140,6 +140,7 @@ def test_third_party_imports_belong_to_the_floor():
 
 ROOM_OF_MODULE = {
     "synthdp.schema.columns.reading": RECORDS,
+    "synthdp.schema.columns.arrow_values": RECORDS,
     "synthdp.data.loading": RECORDS,
     "synthdp.data.codes.coded_table": RECORDS,
     "synthdp.schema.columns.column": RECORDS,

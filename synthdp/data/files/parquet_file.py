@@ -13,7 +13,7 @@ import pandas as pd
 from synthdp.core.errors import DataFileError
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.data.files.table_file import BATCH_ROWS, TableFile
-from synthdp.schema.columns.reading import is_numbers_in_one, times_of
+from synthdp.schema.columns.arrow_values import is_numbers_in_one, times_of
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.words.with_columns import with_columns
 

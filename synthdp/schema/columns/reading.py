@@ -5,15 +5,15 @@ of one; a value that cannot be read becomes NaN. And a value is read by itself: 
 becomes depends on that row and on the column's type, never on another row, or the sensitivity of
 every count would be wrong. So no table of other values, no cast of a whole column and no guess of
 a type by another library stands between a value and what is read, but for numpy's casts of
-numbers, numpy's sorting of numbers, the dictionaries of Arrow and the dict of Python in `distinct`,
-which tests hold to this rule.
+numbers, numpy's sorting of numbers, the dictionaries of Arrow (see `arrow_values`) and the dict of
+Python in `distinct`, which tests hold to this rule.
 """
 
 import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import count
 from numbers import Rational, Real
@@ -70,7 +70,9 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
         )[codes]
     if isinstance(dtype, pd.StringDtype) and dtype.storage != "python":
         positions, texts = pd.factorize(series)  # a dictionary of Arrow, which goes by bytes
-        return _objects([*_texts(texts.array.__arrow_array__()), None]), positions
+        from synthdp.schema.columns.arrow_values import decoded
+
+        return _objects([*decoded(texts.array.__arrow_array__()), None]), positions
     if not isinstance(dtype, np.dtype) and _kind(dtype) == "b":
         found = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _objects([False, True, None]), np.nan_to_num(found, nan=-1).astype(np.intp)
@@ -114,7 +116,9 @@ def _values(series: pd.Series) -> Values:
             return numbers
         return np.asarray(series.to_numpy(dtype=object, na_value=None))
     if isinstance(dtype, pd.ArrowDtype):
-        return _of_arrow(series.array.__arrow_array__())
+        from synthdp.schema.columns.arrow_values import arrow_values
+
+        return arrow_values(series.array.__arrow_array__())
     return _foreign(series.isna().to_numpy())  # periods, intervals, and what other libraries bring
 
 
@@ -125,79 +129,6 @@ def _of_numpy(values: Values) -> Values:
         ):  # there are long floats, and signalling NaNs
             return values.astype(np.float64, copy=False)
     return values if values.dtype.kind in "biuMO" else _objects(values)
-
-
-def _of_arrow(array: Any) -> Values:
-    """Values of an Arrow array without what raises for some of them: dates and times as objects of
-    Python.
-    """
-    from pyarrow import BaseExtensionType, types  # it is there, if it made the array
-
-    if isinstance(array.type, BaseExtensionType):
-        return _of_arrow(array.cast(array.type.storage_type))
-    if types.is_dictionary(array.type):
-        inner = array.type.value_type
-        is_foreign = types.is_nested(inner) or isinstance(
-            inner, BaseExtensionType
-        )  # Arrow does not take these apart
-        return (
-            _foreign(array.is_null().to_numpy(zero_copy_only=False))
-            if is_foreign
-            else _of_arrow(array.cast(inner))
-        )
-    if types.is_date(array.type) or types.is_timestamp(array.type):
-        return np.asarray(array.to_numpy())  # in UTC
-    if types.is_time(array.type):
-        return times_of(array)
-    if is_numbers_in_one(array.type):
-        return _objects(array.to_pylist())
-    name = str(array.type)
-    if name in ("string", "large_string", "string_view"):
-        return _texts(array)
-    is_plain = types.is_primitive(array.type) and not types.is_temporal(array.type)
-    if is_plain or types.is_decimal(array.type) or "binary" in name.partition("<")[0]:
-        return _objects(array.to_pylist())
-    return _foreign(
-        array.is_null().to_numpy(zero_copy_only=False)
-    )  # lists, and whatever is to come
-
-
-def is_numbers_in_one(kind: Any) -> bool:
-    """Whether a type of Arrow has several numbers in one value, as points are held: lists and
-    structures of nothing else.
-    """
-    from pyarrow import types  # it is there, if there is a type of it
-
-    if types.is_struct(kind):
-        inner = [kind.field(place).type for place in range(kind.num_fields)]
-    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        inner = [kind.value_type]
-    else:
-        return False
-    return all(types.is_floating(each) or types.is_integer(each) for each in inner)
-
-
-def times_of(array: Any) -> NDArray[np.object_]:
-    """Times of day of an Arrow array in whole seconds; Arrow lets anybody call a count a time that
-    is beyond any day.
-    """
-    per_second = _PER_SECOND[array.type.unit, 1]
-    counted = array.cast(f"int{array.type.bit_width}").fill_null(-1)
-    seconds = counted.to_numpy().astype(np.int64) // per_second
-    is_time = (seconds >= 0) & (seconds < 86_400)
-    distinct, positions = np.unique(seconds[is_time], return_inverse=True)
-    times = [time(each // 3600, each // 60 % 60, each % 60) for each in distinct.tolist()]
-    values = _foreign(array.is_null().to_numpy(zero_copy_only=False))
-    values[is_time] = _objects(times)[positions]
-    return values
-
-
-def _texts(array: Any) -> NDArray[np.object_]:
-    """Texts of an Arrow array, each decoded by itself: Arrow lets anybody call bytes text that are
-    no UTF-8.
-    """
-    found = array.cast("large_binary").to_pylist()
-    return _objects(x if x is None else _attempt(bytes.decode, x, _FOREIGN) for x in found)
 
 
 def _foreign(is_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
