@@ -147,9 +147,8 @@ def test_the_source_counts_as_the_one_in_memory(page, n_rows):
 
 
 def test_a_release_takes_counts_of_its_schema_only(page):
-    release = page["Release"](
-        schema=page["schema"], epsilon=1, delta=1e-9, mechanism="mst", adjacency="add-remove"
-    )
+    settings = page["RunSettings"](epsilon=1, delta=1e-9, mechanism="mst", adjacency="add-remove")
+    release = page["Release"](schema=page["schema"], settings=settings)
     with pytest.raises(SynthdpError, match="domain"):
         release.of(page["SQLiteSource"](page["database"], "people", Domain(("sex",), (2,))))
     assert release.ledger.spent == 0

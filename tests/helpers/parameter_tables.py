@@ -45,6 +45,10 @@ def expected(page: Path) -> str:
         return "\n".join([*lines, "It has none."])
     lines += ["| parameter | default | meaning |", "|---|---|---|"]
     meanings = dict(documented(cls))
+    if unsaid := known.keys() - meanings.keys():
+        raise ValueError(
+            f"{module}: the docstring of {name} says under Parameters nothing of {sorted(unsaid)}"
+        )
     for meaning in dict.fromkeys(meanings[each] for each in known):  # some have one in common
         names = [each for each in known if meanings[each] == meaning]
         defaults = ", ".join(_default(known[each]) for each in names)
