@@ -13,6 +13,8 @@ from helpers.pages import DOCS, anchors, links, shell_lines
 from helpers.parameter_tables import HEADING, PAGES, class_of, expected, shown
 from helpers.paths import ROOT
 
+from synthdp.release import ENGINES, MECHANISMS
+
 GUIDES = [
     DOCS / f"{name}.md"
     for name in ("auditors", "big-tables", "budgets", "command-line", "kinds", "persons")
@@ -76,6 +78,13 @@ def test_every_recipe_and_engine_has_a_page_and_nothing_else_has():
     assert {page for folder in ("recipes", "engines") for page in (DOCS / folder).iterdir()} == set(
         PAGES
     )
+
+
+@pytest.mark.parametrize(("overview", "names"), [("recipes", MECHANISMS), ("engines", ENGINES)])
+def test_every_recipe_and_engine_has_its_row_in_the_table_of_all(overview, names):
+    text = (DOCS / f"{overview}.md").read_text(encoding="utf-8")
+    rows = re.findall(rf"^\| \[`([\w-]+)`\]\({overview}/([\w-]+)\.md\) \|", text, re.MULTILINE)
+    assert sorted(rows) == [(name, name) for name in sorted(names)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
