@@ -1,5 +1,6 @@
 # What synthdp.cli offers: the only list (synthdp/core/faces.py).
 from synthdp.cli.arguments.command_line import command_line_parser as command_line_parser
+from synthdp.cli.arguments.options import options_of as options_of
 from synthdp.cli.commands.certificate import FORMS as FORMS
 from synthdp.cli.commands.describe import describe as describe
 from synthdp.cli.commands.sample import STOPPED as STOPPED

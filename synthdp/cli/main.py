@@ -24,6 +24,7 @@ from synthdp.cli.arguments.exits import (
     paid_for,
     say,
 )
+from synthdp.cli.arguments.options import options_of
 from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
 from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
@@ -55,14 +56,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     began = monotonic()
     try:
-        options = command_line_parser().parse_args(arguments)
-        options.began = began  # heavy imports come after it
+        parsed = command_line_parser().parse_args(arguments)
+        parsed.began = began  # heavy imports come after it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values
             with interrupt_afterwards():
-                module, _, name = COMMANDS[options.command].partition(":")
-                command = getattr(import_module(module), name)
-            command(options)
+                command = COMMANDS[parsed.command]
+                module = import_module(command.module)
+            options = options_of(getattr(module, command.options), parsed)
+            getattr(module, command.function)(options)
     except KeyboardInterrupt as error:
         return say(
             "interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error

@@ -25,11 +25,12 @@ from synthdp.linked.families.families import (
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.families.fresh_keys import fresh_keys
 from synthdp.linked.families.given_tables import given_roots, given_tables
+from synthdp.linked.not_taken import refuse_parameter
 from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
-from synthdp.release.result import FittedPart, Result, refuse_parameter
+from synthdp.release.result import FittedPart, Result
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.cell_labels import cell_labels

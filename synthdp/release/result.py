@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
-from synthdp.core.errors import ParameterError
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -49,13 +47,7 @@ class Released(ABC):
 
     @abstractmethod
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write everything to one file.
-
-        Raises
-        ------
-        DataFileError
-            If the file exists and ``force`` is not set, or cannot be written.
-        """
+        """Write everything to one file; raises `DataFileError` if it is there, unless ``force``."""
 
 
 class Result(Released):
@@ -100,53 +92,24 @@ class Result(Released):
         where: Mapping[str, object] | None = None,
         given: Any = None,
     ) -> Any:
-        """Draw synthetic rows.
+        """Draw a synthetic table, or several by name.
 
         Parameters
         ----------
         n
             How many rows, persons with all their rows, or rows of the root with all that hang on
             them; by default the (noisy) estimate of the sensitive number, unless noise hides it.
-        seed
-            Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
-        text
-            Values as texts in the schema's formats, as a CSV file holds them.
-        where
-            Draw from a slice only, if the release is of one table whose rows stand by themselves.
-        given
-            Complete these records, or these families of linked tables.
-
-        Returns
-        -------
-        a data frame, or of several tables a dict of them by name
-
-        Raises
-        ------
-        ParameterError
-            If a value is out of range, the kind of release does not take it, or ``n`` is missing
-            and the estimate is hidden by its noise.
+        seed, text
+            As `Synthesis.sample` has them.
+        where, given
+            A slice to draw from, or records to complete; an error says what does not take them.
         """
 
     @abstractmethod
     def marginal(self, columns: Sequence[str]) -> "pd.Series":
-        """Expected counts of all combinations of levels of some columns.
+        """Expected counts of all combinations of levels of some columns, indexed by their labels.
 
-        Parameters
-        ----------
-        columns
-            Names, each once; of several tables with the table's name before a dot.
-
-        Returns
-        -------
-        pandas.Series
-            One float a combination, indexed by the levels' labels.
-
-        Raises
-        ------
-        ParameterError
-            If a column is unknown or repeats.
-        ModelTooLargeError
-            If there are too many combinations.
+        Of several tables a column's name has the table's and a dot before it.
         """
 
 
@@ -175,11 +138,3 @@ class FittedPart:
     rows: str = ""
     unit: str = "records"
     weight: int = 1
-
-
-def refuse_parameter(name: str, value: object) -> None:
-    """Raise `ParameterError` if there is a value for what this kind of release does not take."""
-    if value is not None:
-        raise ParameterError(
-            f"{name}: this release is of rows that hang together, which it is not for; leave it out"
-        )

@@ -18,7 +18,11 @@ from synthdp.cli import (
 from synthdp.release import OnDemand
 
 NAMED = {
-    **{f"command {name}": OnDemand(text) for name, text in COMMANDS.items()},
+    **{
+        f"{what} of {name}": OnDemand(f"{each.module}:{what}")
+        for name, each in COMMANDS.items()
+        for what in (each.function, each.options)
+    },
     **{f"package {name}": named for name, named in PACKAGE_COMMANDS.items()},
     "run of a history": RUN_HISTORY,
     **{

@@ -1,34 +1,10 @@
 """Options that say how files are written: the same as a schema's ``dialect``, which they override."""
 
 import argparse
-from typing import Any
 
-from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.files.formats import Format, file_kind
-from synthdp.schema.dialect import PRESETS, Dialect, properties_of
+from synthdp.schema.dialect import PRESETS
 
-_PROPERTIES = {
-    "delimiter": "delimiter",
-    "encoding": "encoding",
-    "decimal": "decimalChar",
-    "thousands": "groupChar",
-    "quote": "quoteChar",
-    "sheet": "sheetName",
-}
-"""The properties of a dialect by the names of their options."""
-
-
-_OF_CSV, _OF_EXCEL = (
-    (Format.CSV, "CSV files (.csv, .tsv, -)"),
-    (Format.EXCEL, "Excel files (.xlsx)"),
-)
-_MEANT_FOR = dict.fromkeys(("delimiter", "encoding", "quote"), _OF_CSV) | {"sheet": _OF_EXCEL}
-"""The only files of which an option says anything; the others say how numbers are written, in texts
-of any file.
-"""
-
-
-DIALECT_OPTIONS = ("dialect", *_PROPERTIES)
+DIALECT_OPTIONS = ("dialect", "delimiter", "encoding", "decimal", "thousands", "quote", "sheet")
 """All of these options."""
 
 
@@ -64,32 +40,3 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sheet", metavar="NAME", help="sheet of an Excel file; default: its only one"
     )
-
-
-def given_dialect(options: argparse.Namespace, *tables: str) -> dict[str, Any] | None:
-    """The properties that the options say, None for none.
-
-    Raises `ParameterError` if one is not possible, or says nothing of any of the tables that are
-    read and written.
-    """
-    from synthdp.data.files.file_set import parts_of  # what it reads tables with is heavy
-
-    formats = {file_kind(part).format for path in tables for part in parts_of(path)}
-    for name, (format_, files) in _MEANT_FOR.items():
-        if getattr(options, name) is not None and format_ not in formats:
-            raise ParameterError(
-                f"--{name} is for {files}, and no table here is in one; leave it out"
-            )
-    given = {
-        key: getattr(options, name)
-        for name, key in _PROPERTIES.items()
-        if getattr(options, name) is not None
-    }
-    if options.dialect is not None and options.dialect not in PRESETS:
-        raise ParameterError(f"--dialect is {options.dialect!r}; give one of {', '.join(PRESETS)}")
-    given = properties_of(options.dialect) | given
-    try:
-        Dialect.of(given)
-    except SchemaError as error:
-        raise ParameterError(str(error)) from None
-    return given or None

@@ -8,9 +8,6 @@ from synthdp.cli.arguments.parsing import whole_number
 FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
 """Endings of tables, as help texts name them."""
 
-UNIT_OPTIONS = ("--unit", "--max-rows-per-unit")
-"""What the column that tells persons apart, and most rows of a person, are called here."""
-
 
 def add_schemas(parser: argparse.ArgumentParser) -> None:
     """Add the schema, or the kinds of columns."""

@@ -1,22 +1,44 @@
 """``synthdp audit``: the worst-case game on tables that are made up."""
 
-import argparse
 import os
 import sys
+from dataclasses import dataclass
+from typing import final
 
 from synthdp.audit.asking.neighbours import worst_case
 from synthdp.audit.audit import MIN_RUNS, Audit
 from synthdp.audit.audit_text import audit_text, failures
 from synthdp.audit.check_mechanism import QUICK_ENGINE
 from synthdp.audit.game import Game
-from synthdp.cli.shared.announcing import print_text
+from synthdp.cli.shared.printing import print_text
 from synthdp.cli.shared.status_line import StatusLine
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import as_adjacency
 
 
-def audit_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """``synthdp audit``; ``began`` is the moment when the process did, by `time.monotonic`."""
+
+    mechanism: str
+    epsilon: float
+    delta: float
+    runs: int
+    domain: str
+    adjacency: str
+    max_rows_per_unit: int | None
+    accounting: str | None
+    engine: str | None
+    processes: int | None
+    seconds: float | None
+    confidence: float
+    json: bool
+    began: float
+
+
+def audit_command(options: AuditOptions) -> None:
     """``synthdp audit``: opens no private data; Ctrl-C ends it with what was found until then."""
     adjacency = as_adjacency(options.adjacency)
     game = Game(
@@ -45,7 +67,7 @@ def audit_command(options: argparse.Namespace) -> None:
         raise PrivacyError(f"audit of {options.mechanism}: {' and '.join(failed)}")
 
 
-def _show(audit: Audit, options: argparse.Namespace) -> list[str]:
+def _show(audit: Audit, options: AuditOptions) -> list[str]:
     """Print what was found; gives what is proven to be more than is claimed."""
     found = audit.result()
     content = {"complete": found.n_runs >= options.runs} | found.to_dict()

@@ -1,14 +1,14 @@
 """``synthdp certificate``: a certificate in the forms in which it is published."""
 
-import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from synthdp.cli.commands.describe import describe
-from synthdp.cli.shared.announcing import print_text
 from synthdp.cli.shared.outputs import check_distinct
+from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
@@ -30,7 +30,20 @@ _ENDINGS = {
 }
 
 
-def certificate_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class CertificateOptions:
+    """``synthdp certificate``."""
+
+    file: str | None
+    output: str
+    form: str | None
+    about: str | None
+    schema: bool
+    force: bool
+
+
+def certificate_command(options: CertificateOptions) -> None:
     """``synthdp certificate``: opens nothing but the certificate, or the model that it is in, and
     ``--about``.
     """
@@ -63,7 +76,7 @@ def certificate_command(options: argparse.Namespace) -> None:
         _say_tier(certificate["about"])
 
 
-def _form(options: argparse.Namespace) -> str:
+def _form(options: CertificateOptions) -> str:
     """What to write: as asked for, or by the ending of the output."""
     form: str | None = options.form or _ENDINGS.get(Path(options.output).suffix.lower())
     if form is None:
@@ -94,7 +107,7 @@ def _text(certificate: Mapping[str, Any], form: str) -> str:
     return json_text(event_tree(certificate) if form == "dp-events" else sealed(certificate))
 
 
-def _write(text: str, options: argparse.Namespace) -> None:
+def _write(text: str, options: CertificateOptions) -> None:
     if options.output == STANDARD_STREAM:
         print_text(text)
         return

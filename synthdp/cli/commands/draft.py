@@ -1,13 +1,14 @@
 """``synthdp schema draft``: a schema to fill in."""
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
-from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.arguments.options import DialectOptions, SourceOptions
 from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.planning.readings import readings_of_draft
+from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import check_writable
@@ -20,14 +21,25 @@ from synthdp.schema.dialect import Dialect
 from synthdp.schema.draft import KINDS_NOTE, draft_from_frame, draft_of_kinds
 
 
-def draft_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class DraftOptions(SourceOptions, DialectOptions):
+    """``synthdp schema draft``."""
+
+    kinds: bool
+    output: str
+    force: bool
+
+
+def draft_command(options: DraftOptions) -> None:
     """``synthdp schema draft``: names, and for Parquet and databases types, of a table; never a
     value.
     """
     files = input_files(options)
-    if files and Path(options.input).is_dir() and not is_partitioned(options.input):
-        PACKAGE_COMMANDS["schema draft"].load()(options)
-        return
+    for path in files:
+        if Path(path).is_dir() and not is_partitioned(path):
+            PACKAGE_COMMANDS["schema draft"].load()(path, options.output, force=options.force)
+            return
     check_distinct([options.output], inputs=(*files, *files_of(options.source)))
     check_writable(options.output, force=options.force)
     draft = _draft(options, files)
@@ -38,10 +50,11 @@ def draft_command(options: argparse.Namespace) -> None:
     sys.stderr.write(f"synthdp: {note}\n{readings_of_draft(draft)}\n")
 
 
-def _draft(options: argparse.Namespace, files: tuple[str, ...]) -> dict[str, Any]:
+def _draft(options: DraftOptions, files: tuple[str, ...]) -> dict[str, Any]:
     dialect = Dialect.of(given_dialect(options, *files) or {})
-    if options.source is not None:
+    if options.source is not None and options.table is not None:
         with opened_source(options.source, options.table) as held:
             return draft_from_frame(opened(held.empty).frame) | dialect.as_property()
-    with open_table(options.input, dialect) as table:
+    (path,) = files
+    with open_table(path, dialect) as table:
         return draft_of(table) | dialect.as_property()

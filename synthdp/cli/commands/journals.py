@@ -1,12 +1,14 @@
 """``synthdp journal``: what a journal holds, and a release of it without its run. It opens no data."""
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 from synthdp.cli.describing.journal_text import describe_journal
-from synthdp.cli.shared.announcing import caution, print_text
+from synthdp.cli.shared.announcing import caution
 from synthdp.cli.shared.outputs import check_distinct
+from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
@@ -15,7 +17,28 @@ from synthdp.release.keeping.kept_answers import KeptAnswers
 from synthdp.release.result import Released
 
 
-def show_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class ShowJournalOptions:
+    """``synthdp journal show``."""
+
+    file: str
+    json: bool
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RescueOptions:
+    """``synthdp journal rescue``."""
+
+    file: str
+    output: str
+    budget: str | None
+    unchecked: bool
+    force: bool
+
+
+def show_command(options: ShowJournalOptions) -> None:
     """``synthdp journal show``: for people or as JSON."""
     content = KeptAnswers.of(options.file).described()
     print_text(
@@ -23,7 +46,7 @@ def show_command(options: argparse.Namespace) -> None:
     )
 
 
-def rescue_command(options: argparse.Namespace) -> None:
+def rescue_command(options: RescueOptions) -> None:
     """``synthdp journal rescue``: what was paid for, as a saved release, or as a schema if no
     marginal was measured.
     """
@@ -41,7 +64,7 @@ def rescue_command(options: argparse.Namespace) -> None:
         )
     found.save(options.output, force=options.force)
     sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {_use_of(found)}\n")
-    caution(found.cautions, argparse.Namespace(json=False, output=options.output))
+    caution(found.cautions, is_said=False)
 
 
 def _use_of(found: Released) -> str:

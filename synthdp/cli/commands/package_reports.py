@@ -1,14 +1,13 @@
 """``synthdp report`` of packages of linked tables."""
 
-import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.shared.announcing import print_text
 from synthdp.cli.shared.beside import CERTIFICATE_ENDING
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
-from synthdp.cli.shared.pages import check_evaluation
+from synthdp.cli.shared.pages import ReportOptions, check_evaluation
+from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.reporting import logged
@@ -20,7 +19,7 @@ _FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "
 """Options that are for one table: a description says all that they say."""
 
 
-def report_on_package(options: argparse.Namespace) -> None:
+def report_on_package(options: ReportOptions) -> None:
     """The page of an evaluation of linked tables, which says first that it is not private."""
     _check(options)
     check_evaluation(options, inputs=tuple(options.tables))
@@ -43,7 +42,7 @@ def report_on_package(options: argparse.Namespace) -> None:
         sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real tables may be\n")
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: ReportOptions) -> None:
     """Refuse what a report of a package cannot take; raises `ParameterError`."""
     if needless := [name for name in _FOR_ONE_TABLE if getattr(options, name)]:
         raise ParameterError(f"--{needless[0]} is for one table; leave it out for a package")

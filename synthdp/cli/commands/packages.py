@@ -1,18 +1,23 @@
 """Packages of linked tables on the command line: run, sample, check and draft."""
 
-import argparse
 import secrets
 import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from logging import INFO
 from pathlib import Path
 from typing import Any
 
 from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
+from synthdp.cli.arguments.options import (
+    OutputOptions,
+    RunOptions,
+    SampleOptions,
+)
 from synthdp.cli.describing.packages import package_facts, package_text
-from synthdp.cli.shared.announcing import announce_journal, caution, print_text, with_replay
+from synthdp.cli.shared.announcing import announce_journal, caution, with_replay
 from synthdp.cli.shared.beside import (
     CERTIFICATE_ENDING,
     journal_of,
@@ -21,8 +26,14 @@ from synthdp.cli.shared.beside import (
     saved_files,
 )
 from synthdp.cli.shared.log_lines import progress_on
-from synthdp.cli.shared.outputs import check_distinct, check_rows, rows_unless_known
+from synthdp.cli.shared.outputs import (
+    ROWS_UNLESS_KNOWN,
+    check_distinct,
+    check_rows,
+    rows_or_refuse,
+)
 from synthdp.cli.shared.package_files import DESCRIPTION
+from synthdp.cli.shared.printing import print_text
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.cli.shared.run_options import settings_of
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
@@ -40,19 +51,19 @@ from synthdp.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.run_settings import Spelling, check_combined
 
 
-def run_package(options: argparse.Namespace) -> None:
+def run_package(path: str, options: RunOptions) -> None:
     """``synthdp run datapackage.json``: everything public is checked before the records are read or
     paid for.
     """
     _check_options(options)
     settings = settings_of(options)
     package, folder, journal = (
-        Package.load(options.input),
-        Path(options.input).parent,
+        Package.load(path),
+        Path(path).parent,
         journal_of(options),
     )
-    _check_folder(package, options)
-    _check_files(package, folder, options)
+    _check_folder(package, options, description=Path(path))
+    _check_files(package, path, options)
     run = LinkedRelease(package=package, settings=settings)
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         tables = opened_tables(package, None, folder, stack)
@@ -69,17 +80,17 @@ def run_package(options: argparse.Namespace) -> None:
                 synthesis.save(options.save, force=options.force)
                 paid.path = options.save
             status("sampling", 0, 1)
-            _write(synthesis, folder, options, given=None)
+            _write(synthesis, folder, options, unless_known=ROWS_UNLESS_KNOWN)
     _announce(synthesis, options, replay=run.run.replay)
-    announce_journal(run.run, options)
+    announce_journal(run.run.replay, run.run.journal_line, options)
 
 
-def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
+def sample_package(synthesis: LinkedSynthesis, options: SampleOptions) -> None:
     """``synthdp sample`` of a saved release of a package; its public tables stand in the
     description.
     """
     _check_options(options)
-    _check_folder(synthesis.package, options)
+    _check_folder(synthesis.package, options, description=None)
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
     given = _given(options.given, synthesis.package) if options.given else None
@@ -89,28 +100,21 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
     _announce(synthesis, options)
 
 
-def check_package(options: argparse.Namespace) -> None:
+def check_package(path: str, *, epsilon: float | None, delta: float | None, json: bool) -> None:
     """``synthdp schema check datapackage.json``: opens nothing but the description, and public
     tables.
     """
-    for name in ("rows", "unit", "max_rows_per_unit", "domain_share"):
-        if getattr(options, name) is not None:
-            raise ParameterError(
-                f"--{name.replace('_', '-')} is for one table; leave it out for a package"
-            )
-    facts = package_facts(
-        Package.load(options.schema), epsilon=options.epsilon, delta=options.delta
-    )
-    print_text(json_text(facts) if options.json else package_text(facts) + "\n")
+    facts = package_facts(Package.load(path), epsilon=epsilon, delta=delta)
+    print_text(json_text(facts) if json else package_text(facts) + "\n")
 
 
-def draft_package(options: argparse.Namespace) -> None:
+def draft_package(folder: str, output: str, *, force: bool) -> None:
     """``synthdp schema draft FOLDER``: names, and declared types, of all tables in a folder; never
     a value.
     """
-    check_writable(options.output, force=options.force)
-    content = drafted_package(Path(options.input))
-    write_json(options.output, content, force=options.force)
+    check_writable(output, force=force)
+    content = drafted_package(Path(folder))
+    write_json(output, content, force=force)
     sys.stderr.write(f"synthdp: {PACKAGE_NOTE}\n")
 
 
@@ -130,7 +134,7 @@ def _given(path: str, package: Package) -> Any:
     return found
 
 
-def _check_options(options: argparse.Namespace) -> None:
+def _check_options(options: OutputOptions) -> None:
     """Refuse options that are for one table, and numbers that cannot be meant."""
     check_combined("package", vars(options) | {"dialect": None}, Spelling.SHELL)
     for name in DIALECT_OPTIONS:
@@ -148,7 +152,7 @@ def _files_of(package: Package) -> dict[str, str]:
     return {table.name: table.path or f"{table.name}.csv" for table in package.tables}
 
 
-def _check_folder(package: Package, options: argparse.Namespace) -> None:
+def _check_folder(package: Package, options: OutputOptions, *, description: Path | None) -> None:
     """Refuse a folder that cannot be written, before anything is read or paid for."""
     if options.output == STANDARD_STREAM:
         raise ParameterError(
@@ -179,24 +183,23 @@ def _check_folder(package: Package, options: argparse.Namespace) -> None:
         )
     if not folder.resolve().parent.is_dir():
         raise DataFileError(f"{options.output!r}: its directory does not exist; create it first")
-    source = getattr(options, "input", None)
-    if source is not None and folder.resolve() == Path(source).resolve().parent:
+    if description is not None and folder.resolve() == description.resolve().parent:
         raise ParameterError(
             f"--output is {options.output!r}, the folder of the package; give another"
         )
 
 
-def _check_files(package: Package, folder: Path, options: argparse.Namespace) -> None:
+def _check_files(package: Package, description: str, options: RunOptions) -> None:
     """Refuse files beside the folder of the output that cannot be written, or are read, or lie in
     it.
     """
     saved = saved_files({"--save": options.save})
     kept = kept_files(options)
     tables = [
-        str(folder / path)
+        str(Path(description).parent / path)
         for path in (*_files_of(package).values(), *filter(None, package.lookups.values()))
     ]
-    inputs = (options.input, *tables, *([options.about] if options.about else []))
+    inputs = (description, *tables, *([options.about] if options.about else []))
     check_distinct([*saved, *kept.values()], inputs=inputs)
     for path in saved:
         check_writable(path, force=options.force)
@@ -208,15 +211,21 @@ def _check_files(package: Package, folder: Path, options: argparse.Namespace) ->
 
 
 def _write(
-    synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any
+    synthesis: LinkedSynthesis,
+    source: Path | None,
+    options: OutputOptions,
+    *,
+    given: Any = None,
+    unless_known: int | None = None,
 ) -> None:
     """All tables, public ones, the description and the certificate: in a new folder, which then
-    gets its name.
+    gets its name; ``unless_known`` as in `synthdp.cli.shared.outputs.write_sample`.
     """
     package, files = synthesis.package, _files_of(synthesis.package)
     is_unknown = synthesis.can_sample and not synthesis.knows_size
     if options.rows is None and given is None and is_unknown:
-        options.rows = rows_unless_known(options, f"rows of {package.root.name!r}")
+        what = f"rows of {package.root.name!r}"
+        options = replace(options, rows=rows_or_refuse(unless_known, what))
     seed = secrets.randbits(62) if options.seed is None else options.seed
     folder = Path(options.output).resolve()
     hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")
@@ -298,7 +307,7 @@ def _fresh(field: Any) -> dict[str, Any]:
 
 
 def _announce(
-    synthesis: LinkedSynthesis, options: argparse.Namespace, *, replay: str | None = None
+    synthesis: LinkedSynthesis, options: OutputOptions, *, replay: str | None = None
 ) -> None:
     certificate, path = (
         synthesis.certificate,
@@ -313,4 +322,4 @@ def _announce(
         sys.stdout.write(json_text(result))
         return
     sys.stderr.write(f"{options.output}: {certificate['guarantee']}; details in {path}\n")
-    caution(certificate["cautions"], options)
+    caution(certificate["cautions"], is_said=False)

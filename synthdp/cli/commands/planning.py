@@ -2,17 +2,17 @@
 budgets give.
 """
 
-import argparse
 import sys
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
-from synthdp.cli.arguments.shared import UNIT_OPTIONS
+from synthdp.cli.arguments.options import UNIT_OPTIONS, UnitOptions
 from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.planning.schema_check import describe_check
-from synthdp.cli.shared.announcing import print_text
 from synthdp.cli.shared.outputs import check_rows
 from synthdp.cli.shared.package_files import is_package_file
+from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -21,11 +21,40 @@ MAX_ROWS = 10**12
 """More records than this in a table are a slip of the finger."""
 
 
-def check_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(UnitOptions):
+    """``synthdp schema check``."""
+
+    schema: str
+    epsilon: float | None
+    delta: float | None
+    rows: int | None
+    all: bool
+    json: bool
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(UnitOptions):
+    """``synthdp plan``."""
+
+    schema: str
+    rows: int
+    want: str | None
+    epsilon: float | None
+    delta: float | None
+    json: bool
+
+
+def check_command(options: CheckOptions) -> None:
     """``synthdp schema check``: opens nothing but the schema."""
     check_rows(options.rows, least=1, most=MAX_ROWS)
     if is_package_file(options.schema):
-        PACKAGE_COMMANDS["schema check"].load()(options)
+        _refuse_for_package(options)
+        PACKAGE_COMMANDS["schema check"].load()(
+            options.schema, epsilon=options.epsilon, delta=options.delta, json=options.json
+        )
         return
     content, text = describe_check(
         options.schema,
@@ -38,7 +67,7 @@ def check_command(options: argparse.Namespace) -> None:
     print_text(json_text(content) if options.json else text + "\n")
 
 
-def plan_command(options: argparse.Namespace) -> None:
+def plan_command(options: PlanOptions) -> None:
     """``synthdp plan``: opens nothing but the schema."""
     if is_package_file(options.schema):
         problem = f"SCHEMA is {options.schema!r}, a package, and plans are for one table"
@@ -58,7 +87,16 @@ def plan_command(options: argparse.Namespace) -> None:
     print_text(json_text(content) if options.json else text + "\n")
 
 
-def _unit_and_share(options: argparse.Namespace) -> dict[str, Any]:
+def _refuse_for_package(options: CheckOptions) -> None:
+    """Refuse options that are for one table."""
+    for name in ("rows", "unit", "max_rows_per_unit", "domain_share"):
+        if getattr(options, name) is not None:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} is for one table; leave it out for a package"
+            )
+
+
+def _unit_and_share(options: UnitOptions) -> dict[str, Any]:
     """Whose rows are protected together, and what learning the domain may cost."""
     return {
         "unit": options.unit,

@@ -1,8 +1,9 @@
 """``synthdp refit``: another engine's model of what a saved release measured."""
 
-import argparse
 import json
 import sys
+from dataclasses import dataclass
+from typing import final
 
 from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import caution
@@ -14,7 +15,20 @@ from synthdp.core.reporting import logged
 from synthdp.release.registry import engine_named
 
 
-def refit_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class RefitOptions:
+    """``synthdp refit``."""
+
+    model: str
+    engine: str
+    output: str
+    force: bool
+    json: bool
+    verbose: int
+
+
+def refit_command(options: RefitOptions) -> None:
     """``synthdp refit``: opens nothing but the saved release, and costs no privacy."""
     engine = engine_named(options.engine)
     if options.output == STANDARD_STREAM:
@@ -38,4 +52,4 @@ def refit_command(options: argparse.Namespace) -> None:
         name, before = certificate["engine"]["name"], certificate["refitted"]["engine"]["name"]
         fitted = f"fitted by {name}, at first by {before}; what was released, and its guarantee, is the same"
         sys.stderr.write(f"{options.output}: {fitted}\n")
-    caution(certificate["cautions"], options)
+    caution(certificate["cautions"], is_said=options.json)

@@ -2,18 +2,17 @@
 releases.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
-from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.commands.models import result_in
 from synthdp.cli.commands.table import PACKAGE_COMMANDS
-from synthdp.cli.shared.announcing import print_text
 from synthdp.cli.shared.beside import CERTIFICATE_ENDING
+from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
-from synthdp.cli.shared.pages import check_evaluation, check_page
+from synthdp.cli.shared.pages import ReportOptions, check_evaluation, check_page
+from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM
@@ -27,17 +26,17 @@ from synthdp.schema.schema import Schema
 ALL = "all"
 
 
-def report_command(options: argparse.Namespace) -> None:
+def report_command(options: ReportOptions) -> None:
     """``synthdp report``: with ``--public`` it opens nothing but the saved model."""
     if options.public is not None:
-        _public(options)
+        _public(options.public, options)
     else:
         _compared(options)
 
 
-def _public(options: argparse.Namespace) -> None:
+def _public(model: str, options: ReportOptions) -> None:
     """The page of a release."""
-    asked = {
+    asked: dict[str, object] = {
         "a table": options.tables,
         "--schema": options.schema,
         "--target": options.target,
@@ -50,21 +49,21 @@ def _public(options: argparse.Namespace) -> None:
         )
     if options.output is None:
         raise ParameterError("--output is missing; name the page, such as page.html")
-    check_page(options, inputs=(options.public,))
+    check_page(options.output, inputs=(model,), force=options.force)
     given_dialect(options)
-    result = result_in(options.public)
+    result = result_in(model)
     try:
         release_page(result, options.output, force=options.force)
     except (SynthdpError, MemoryError):
         raise
     except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
         raise DataFileError(
-            f"{options.public!r}: its certificate was changed, or is too old for a page"
+            f"{model!r}: its certificate was changed, or is too old for a page"
         ) from None
     sys.stderr.write(f"{options.output}: made from the release alone; no real table was read\n")
 
 
-def _compared(options: argparse.Namespace) -> None:
+def _compared(options: ReportOptions) -> None:
     """The page of an evaluation, which says first that it is not private."""
     if len(options.tables) < 2:
         raise ParameterError(
@@ -103,7 +102,7 @@ def _compared(options: argparse.Namespace) -> None:
     _tell(found, options)
 
 
-def _check_pipes(options: argparse.Namespace) -> None:
+def _check_pipes(options: ReportOptions) -> None:
     """Standard input can be read once, as one table."""
     if options.tables.count(STANDARD_STREAM) > 1:
         raise ParameterError(
@@ -114,7 +113,7 @@ def _check_pipes(options: argparse.Namespace) -> None:
         raise ParameterError(f"{problem}; give one with --schema, or name a file")
 
 
-def _tell(found: Evaluation, options: argparse.Namespace) -> None:
+def _tell(found: Evaluation, options: ReportOptions) -> None:
     print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
     if options.output is not None:
         sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real table may be\n")
@@ -127,14 +126,14 @@ def _names(synthetic: list[str]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else named
 
 
-def _inputs(options: argparse.Namespace) -> tuple[str, ...]:
+def _inputs(options: ReportOptions) -> tuple[str, ...]:
     return (
         *options.tables,
         *(path for path in (options.schema, options.queries) if path is not None),
     )
 
 
-def _schema(options: argparse.Namespace) -> Schema | None:
+def _schema(options: ReportOptions) -> Schema | None:
     """What the tables are read by, in the dialect that was given; None if it is to be read off the
     real table.
     """

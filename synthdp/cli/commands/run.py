@@ -1,27 +1,28 @@
 """``synthdp run``: from a sensitive table to a synthetic one."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from logging import INFO
 from typing import Any
 
-from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.arguments.options import RunOptions
 from synthdp.cli.commands.table import PACKAGE_COMMANDS, RUN_HISTORY
 from synthdp.cli.shared.announcing import announce, announce_journal, caution
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
+from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
+    ROWS_UNLESS_KNOWN,
     check_outputs,
     check_rows,
-    check_texts,
     input_files,
     write_sample,
 )
 from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
 from synthdp.cli.shared.rescue import PaidFor, rescuing
 from synthdp.cli.shared.run_options import settings_of
+from synthdp.cli.shared.writable_texts import check_texts
 from synthdp.core.errors import ParameterError
 from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
@@ -42,12 +43,14 @@ from synthdp.schema.schema import Schema
 
 
 @forgetful
-def run_command(options: argparse.Namespace) -> None:
+def run_command(options: RunOptions) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
-    if is_package_file(options.input):
-        PACKAGE_COMMANDS["run"].load()(options)
+    if options.input is not None and is_package_file(options.input):
+        PACKAGE_COMMANDS["run"].load()(options.input, options)
         return
-    if options.schema is None and options.kinds is None:
+    of_kinds = options.kinds is not None
+    declared = options.kinds if of_kinds else options.schema
+    if declared is None:
         refuse_lost_package(options.input)
         raise ParameterError(
             "one of the arguments -s/--schema --kinds is required; say what is public about the table"
@@ -60,12 +63,11 @@ def run_command(options: argparse.Namespace) -> None:
     inputs = [
         *files,
         *files_of(options.source),
-        options.schema or options.kinds,
+        declared,
         *filter(None, [options.about]),
     ]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
-    of_kinds = options.kinds is not None
-    public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
+    public = load_json(declared, "kinds" if of_kinds else "schema")
     schema = schema_in(
         schema_of_kinds(public) if of_kinds else public,
         given_dialect(options, *files, options.output),
@@ -94,10 +96,10 @@ def run_command(options: argparse.Namespace) -> None:
             synthesis = release.of(rows(), report=status, rescue=paid.callback)
             paid.keep(synthesis)
             _save(synthesis, schema, options, paid)
-            write_sample(synthesis, options, status)
+            write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
     announce(synthesis.certificate, options, replay=release.run.replay)
-    caution(synthesis.certificate["cautions"], options)
-    announce_journal(release.run, options)
+    caution(synthesis.certificate["cautions"], is_said=options.is_all_said)
+    announce_journal(release.run.replay, release.run.journal_line, options)
 
 
 def _rows(
@@ -116,16 +118,16 @@ def _rows(
     )
 
 
-def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[Given]:
+def _opened(options: RunOptions, schema: OpenSchema) -> AbstractContextManager[Given]:
     """The table that is given, in a file or in a database."""
-    if options.source is None:
+    if options.input is not None:
         return open_table(options.input, schema.dialect)
+    assert options.source is not None
+    assert options.table is not None  # as `input_files` saw to it
     return opened_source(options.source, options.table)
 
 
-def _save(
-    synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace, paid: PaidFor
-) -> None:
+def _save(synthesis: Synthesis, schema: OpenSchema, options: RunOptions, paid: PaidFor) -> None:
     """The model and the schema, if they are asked for."""
     if options.save:
         synthesis.save(options.save, force=options.force)

@@ -1,14 +1,14 @@
 """``synthdp sample``: rows from a saved model."""
 
-import argparse
 import sys
 from typing import Any
 
 import pandas as pd
 
-from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.arguments.options import SampleOptions
 from synthdp.cli.commands.table import SAVED_FILES
 from synthdp.cli.shared.announcing import announce, caution
+from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
     check_outputs,
@@ -30,12 +30,12 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 """What is said of rows from a model that was rescued."""
 
 
-def sample_command(options: argparse.Namespace) -> None:
+def sample_command(options: SampleOptions) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
     SAVED_FILES[kind_of(options.model)].sample.load()(options)
 
 
-def sample_table(options: argparse.Namespace) -> None:
+def sample_table(options: SampleOptions) -> None:
     """Draw from a release of one table whose rows stand by themselves."""
     asked = [path for path in (options.given, _file_of(options.where)) if path]
     check_outputs(options, inputs=(options.model, *asked), saved={})
@@ -51,13 +51,13 @@ def sample_table(options: argparse.Namespace) -> None:
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        write_sample(synthesis, options, status, where=where, given=given)
+        write_sample(synthesis, options, status, where=where, given=given, offset=options.offset)
     announce(synthesis.certificate, options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
-    caution([*stopped, *fit_cautions(synthesis.fitted)], options)
+    caution([*stopped, *fit_cautions(synthesis.fitted)], is_said=options.is_all_said)
 
 
-def _check_offset(options: argparse.Namespace) -> None:
+def _check_offset(options: SampleOptions) -> None:
     """Refuse a part of a table that is drawn whole or not at all."""
     if options.rows is None or options.seed is None:
         raise ParameterError(

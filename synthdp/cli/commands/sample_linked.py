@@ -1,7 +1,6 @@
 """``synthdp sample`` of releases whose rows hang together."""
 
-import argparse
-
+from synthdp.cli.arguments.options import SampleOptions
 from synthdp.cli.commands.histories import sample_history
 from synthdp.cli.commands.packages import sample_package
 from synthdp.linked.histories.history_package import is_history
@@ -9,7 +8,7 @@ from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 
 
-def sample_linked(options: argparse.Namespace) -> None:
+def sample_linked(options: SampleOptions) -> None:
     """Draw one table of persons with their rows, or a folder of linked tables."""
     linked = LinkedSynthesis.load(options.model)
     if is_history(linked.package):

@@ -8,35 +8,52 @@ a module that is still to be loaded.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 from synthdp.release.on_demand import OnDemand
 
-Command: TypeAlias = Callable[..., None]
+Function: TypeAlias = Callable[..., None]
+
+
+class Command(NamedTuple):
+    """A module, and in it the function of a command and the class of what that is told."""
+
+    module: str
+    function: str
+    options: str
+
 
 COMMANDS = {
-    "audit": "synthdp.cli.commands.audit:audit_command",
-    "budget add": "synthdp.cli.commands.budgets:add_command",
-    "budget create": "synthdp.cli.commands.budgets:create_command",
-    "budget show": "synthdp.cli.commands.budgets:show_command",
-    "budget verify": "synthdp.cli.commands.budgets:verify_command",
-    "certificate": "synthdp.cli.commands.certificate:certificate_command",
-    "journal rescue": "synthdp.cli.commands.journals:rescue_command",
-    "journal show": "synthdp.cli.commands.journals:show_command",
-    "marginal": "synthdp.cli.commands.uncertainty:marginal_command",
-    "plan": "synthdp.cli.commands.planning:plan_command",
-    "refit": "synthdp.cli.commands.refit:refit_command",
-    "replicates": "synthdp.cli.commands.uncertainty:replicates_command",
-    "report": "synthdp.cli.commands.report:report_command",
-    "run": "synthdp.cli.commands.run:run_command",
-    "sample": "synthdp.cli.commands.sample:sample_command",
-    "schema check": "synthdp.cli.commands.planning:check_command",
-    "schema draft": "synthdp.cli.commands.draft:draft_command",
-    "show": "synthdp.cli.commands.show:show_command",
+    "audit": Command("synthdp.cli.commands.audit", "audit_command", "AuditOptions"),
+    "budget add": Command("synthdp.cli.commands.budgets", "add_command", "AddToBudgetOptions"),
+    "budget create": Command(
+        "synthdp.cli.commands.budgets", "create_command", "CreateBudgetOptions"
+    ),
+    "budget show": Command("synthdp.cli.commands.budgets", "show_command", "ShowBudgetOptions"),
+    "budget verify": Command(
+        "synthdp.cli.commands.budgets", "verify_command", "VerifyBudgetOptions"
+    ),
+    "certificate": Command(
+        "synthdp.cli.commands.certificate", "certificate_command", "CertificateOptions"
+    ),
+    "journal rescue": Command("synthdp.cli.commands.journals", "rescue_command", "RescueOptions"),
+    "journal show": Command("synthdp.cli.commands.journals", "show_command", "ShowJournalOptions"),
+    "marginal": Command("synthdp.cli.commands.uncertainty", "marginal_command", "MarginalOptions"),
+    "plan": Command("synthdp.cli.commands.planning", "plan_command", "PlanOptions"),
+    "refit": Command("synthdp.cli.commands.refit", "refit_command", "RefitOptions"),
+    "replicates": Command(
+        "synthdp.cli.commands.uncertainty", "replicates_command", "ReplicatesOptions"
+    ),
+    "report": Command("synthdp.cli.commands.report", "report_command", "ReportOptions"),
+    "run": Command("synthdp.cli.commands.run", "run_command", "RunOptions"),
+    "sample": Command("synthdp.cli.commands.sample", "sample_command", "SampleOptions"),
+    "schema check": Command("synthdp.cli.commands.planning", "check_command", "CheckOptions"),
+    "schema draft": Command("synthdp.cli.commands.draft", "draft_command", "DraftOptions"),
+    "show": Command("synthdp.cli.commands.show", "show_command", "ShowOptions"),
 }
-"""The function of each command, by the words of the shell."""
+"""Every command by the words of the shell."""
 
-PACKAGE_COMMANDS: dict[str, OnDemand[Command]] = {
+PACKAGE_COMMANDS: dict[str, OnDemand[Function]] = {
     "report": OnDemand("synthdp.cli.commands.package_reports:report_on_package"),
     "run": OnDemand("synthdp.cli.commands.packages:run_package"),
     "schema check": OnDemand("synthdp.cli.commands.packages:check_package"),
@@ -44,27 +61,19 @@ PACKAGE_COMMANDS: dict[str, OnDemand[Command]] = {
 }
 """What some commands do where a package of linked tables is given in place of a table."""
 
-RUN_HISTORY: OnDemand[Command] = OnDemand("synthdp.cli.commands.histories:run_history")
+RUN_HISTORY: OnDemand[Function] = OnDemand("synthdp.cli.commands.histories:run_history")
 """What `synthdp run` does with ``--order``."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class SavedFile:
-    """What is done with one kind of saved release.
-
-    Parameters
-    ----------
-    load
-        Restores it from its path.
-    sample
-        `synthdp sample` of it.
-    explain
-        What `synthdp show` says of it besides its certificate.
+    """What is done with one kind of saved release: it is restored from its path, sampled, and
+    explained to whoever asks `synthdp show`.
     """
 
     load: OnDemand[Callable[[str], Any]]
-    sample: OnDemand[Command]
+    sample: OnDemand[Function]
     explain: OnDemand[Callable[[str], tuple[dict[str, Any], Callable[[bool], str]]]]
 
 

@@ -2,15 +2,17 @@
 noise allows.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import final
 
 import pandas as pd
 
-from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.arguments.options import OutputOptions
 from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import announce, caution
+from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct, check_outputs, write_both
 from synthdp.core.errors import ParameterError
@@ -22,7 +24,28 @@ from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.report.texts.level_texts import decimal_mark, level_texts
 
 
-def marginal_command(options: argparse.Namespace) -> None:
+@final
+@dataclass(frozen=True, kw_only=True)
+class ReplicatesOptions(OutputOptions):
+    """``synthdp replicates``."""
+
+    model: str
+    number: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MarginalOptions:
+    """``synthdp marginal``."""
+
+    model: str
+    columns: tuple[str, ...]
+    interval: float
+    output: str
+    force: bool
+
+
+def marginal_command(options: MarginalOptions) -> None:
     """``synthdp marginal``: opens nothing but the saved model."""
     check_kind(options.output, None)
     check_distinct([options.output], inputs=(options.model,))
@@ -36,7 +59,7 @@ def marginal_command(options: argparse.Namespace) -> None:
     text, dialect = is_text(options.output), synthesis.schema.dialect
     levels = [level_texts(synthesis.schema[name], text=text) for name in options.columns]
     labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(
-        index=False, name=options.columns
+        index=False, name=list(options.columns)
     )
     for name, texts in zip(options.columns, levels, strict=True):
         labels[name] = pd.Series(texts, dtype=object).take(labels[name]).array
@@ -50,7 +73,7 @@ def marginal_command(options: argparse.Namespace) -> None:
     write_frame(table, options.output, force=options.force, dialect=dialect)
 
 
-def replicates_command(options: argparse.Namespace) -> None:
+def replicates_command(options: ReplicatesOptions) -> None:
     """``synthdp replicates``: all tables can be written, or none is made."""
     check_number_of_replicates(options.number, "--number")
     if options.output == STANDARD_STREAM:
@@ -73,11 +96,11 @@ def replicates_command(options: argparse.Namespace) -> None:
             write_both(frame, synthesis.certificate, _to(options, output), synthesis.schema.dialect)
     for output in outputs:
         announce(synthesis.certificate, _to(options, output))
-    caution(fit_cautions(synthesis.fitted), options)
+    caution(fit_cautions(synthesis.fitted), is_said=options.is_all_said)
 
 
-def _to(options: argparse.Namespace, output: str) -> argparse.Namespace:
-    return argparse.Namespace(**(vars(options) | {"output": output}))
+def _to(options: ReplicatesOptions, output: str) -> ReplicatesOptions:
+    return replace(options, output=output)
 
 
 def _numbered(output: str, number: int, most: int) -> str:

@@ -1,9 +1,9 @@
 """Names of the files beside a table: its certificate, and the journal of its run."""
 
-import argparse
 import os
 from collections.abc import Mapping
 
+from synthdp.cli.arguments.options import RunOptions
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.release.keeping.keeping import Keeping
@@ -25,7 +25,7 @@ run has its own.
 """
 
 
-def journal_of(options: argparse.Namespace) -> str | None:
+def journal_of(options: RunOptions) -> str | None:
     """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
     named: str | None = options.journal
     if named is not None or options.budget is None:
@@ -37,7 +37,7 @@ def journal_of(options: argparse.Namespace) -> str | None:
     return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
 
 
-def ended_name_of(options: argparse.Namespace) -> str | None:
+def ended_name_of(options: RunOptions) -> str | None:
     """The name that the journal gets once its run has ended; None if it was named, and so keeps its
     name.
     """
@@ -45,7 +45,7 @@ def ended_name_of(options: argparse.Namespace) -> str | None:
     return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
 
 
-def keeping_of(options: argparse.Namespace) -> Keeping:
+def keeping_of(options: RunOptions) -> Keeping:
     """Where a run keeps its answers, and what it is charged to."""
     return Keeping(
         journal=journal_of(options),
@@ -55,7 +55,7 @@ def keeping_of(options: argparse.Namespace) -> Keeping:
     )
 
 
-def kept_files(options: argparse.Namespace) -> dict[str, str]:
+def kept_files(options: RunOptions) -> dict[str, str]:
     """What a run adds to or renames beside its outputs, by the options' names."""
     found = {
         "--journal": journal_of(options),

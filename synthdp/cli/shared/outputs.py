@@ -2,19 +2,19 @@
 input.
 """
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from io import BytesIO
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import pandas as pd
 
+from synthdp.cli.arguments.options import OutputOptions, SourceOptions
 from synthdp.cli.shared.beside import CERTIFICATE_ENDING, saved_files, with_certificate
 from synthdp.cli.shared.signals import undisturbed_end
-from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
 from synthdp.core.reporting import Report, logged
@@ -24,11 +24,9 @@ from synthdp.data.files.file_set import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
-from synthdp.release.result import Result
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
-from synthdp.schema.open_schema import OpenSchema
 
 MAX_ROWS_AT_ONCE = 1_000_000
 """Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
@@ -39,33 +37,10 @@ are.
 """
 
 
-def check_texts(schema: OpenSchema, output: str) -> None:
-    """Refuse a dialect that cannot write what a schema declares, before anything is paid for."""
-    if not is_text(output):
-        return
-    texts: list[Any] = list(schema.missing_values)
-    for field in schema.to_dict()["fields"]:
-        own = field.get("synthdp") or {}
-        texts += [field["name"], own.get("other"), *(own.get("merged") or {}).get("levels", ())]
-        texts += field.get("constraints", {}).get("enum", ())
-        texts += [
-            text
-            for key in ("trueValues", "falseValues", "missingValues")
-            for text in field.get(key, ())
-        ]
-    frame = pd.DataFrame(
-        {name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object
-    )
-    try:
-        write_rows(frame, BytesIO(), file_kind(output), schema.dialect)
-    except DataFileError as error:
-        raise ParameterError(str(error)) from None
-
-
 def write_both(
     frame: pd.DataFrame,
     certificate: dict[str, object],
-    options: argparse.Namespace,
+    options: OutputOptions,
     dialect: Dialect,
 ) -> None:
     """Table and certificate, both or none: both are on the disk before the first gets its name."""
@@ -77,7 +52,7 @@ def write_both(
 
 
 def _with_certificate(
-    write: Callable[[BinaryIO], None], certificate: dict[str, object], options: argparse.Namespace
+    write: Callable[[BinaryIO], None], certificate: dict[str, object], options: OutputOptions
 ) -> None:
     with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
         write(table)
@@ -123,7 +98,7 @@ def _place(path: str) -> str:
 
 
 def check_outputs(
-    options: argparse.Namespace,
+    options: OutputOptions,
     *,
     inputs: tuple[str, ...],
     saved: Mapping[str, str | None],
@@ -155,20 +130,26 @@ def check_rows(rows: int | None, *, least: int, most: int) -> None:
 
 def write_sample(
     synthesis: Synthesis,
-    options: argparse.Namespace,
+    options: OutputOptions,
     status: Report,
     *,
     where: Any = None,
     given: pd.DataFrame | None = None,
+    offset: int | None = None,
+    unless_known: int | None = None,
 ) -> None:
-    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
+    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout.
+
+    ``unless_known`` is how many rows are drawn where noise hides how many there are, which is a
+    caution of the release: a run has been paid for, and ends well. Without it they are asked for.
+    """
     report = logged(status)
     report("sampling", 0, 2)
     if options.rows is None and given is None and not synthesis.knows_size:
-        options.rows = rows_unless_known(options, "rows")
+        options = replace(options, rows=rows_or_refuse(unless_known, "rows"))
     try:
-        if _is_long(synthesis, options, where=where, given=given):
-            _write_blocks(synthesis, options, report, where)
+        if _is_long(synthesis, options, where=where, given=given, offset=offset):
+            _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
             return
         frame = synthesis.sample(
             options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
@@ -176,41 +157,23 @@ def write_sample(
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)
-    _write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
+    write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
 
 
-def write_history(
-    synthesis: Result, dialect: Dialect, options: argparse.Namespace, status: Report
-) -> None:
-    """Persons with their rows, as one table, with the certificate as `write_sample` does;
-    ``--rows`` counts persons.
-    """
-    report = logged(status)
-    report("sampling", 0, 2)
-    if options.rows is None and not synthesis.knows_size:
-        options.rows = rows_unless_known(options, "persons")
-    frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
-    report("writing", 1, 2)
-    _write_whole(frame, synthesis.certificate, options, dialect)
-
-
-def rows_unless_known(options: argparse.Namespace, what: str) -> int:
-    """How many to draw where noise hides how many there are, which is a caution of the release.
-
-    A run has been paid for and ends well, with `ROWS_UNLESS_KNOWN`; of any other command it is
-    asked.
-    """
-    if options.command != "run":
+def rows_or_refuse(rows: int | None, what: str) -> int:
+    """How many to draw where noise hides how many there are."""
+    if rows is None:
         raise ParameterError(f"{UNKNOWN_ROWS}; say how many {what} you want with --rows")
-    return ROWS_UNLESS_KNOWN
+    return rows
 
 
-def _write_whole(
+def write_whole(
     frame: pd.DataFrame,
     certificate: dict[str, object],
-    options: argparse.Namespace,
+    options: OutputOptions,
     dialect: Dialect,
 ) -> None:
+    """A table and its certificate: beside it, or on stderr if the table goes to stdout."""
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force, dialect=dialect)
         sys.stderr.write(json.dumps(certificate) + "\n")
@@ -218,9 +181,11 @@ def _write_whole(
         write_both(frame, certificate, options, dialect)
 
 
-def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, given: Any) -> bool:
+def _is_long(
+    synthesis: Synthesis, options: OutputOptions, *, where: Any, given: Any, offset: int | None
+) -> bool:
     """Whether a table is drawn and written block by block."""
-    if getattr(options, "offset", None) is not None:
+    if offset is not None:
         return True
     n_rows = (
         round(synthesis.model.total) if options.rows is None and where is None else options.rows
@@ -231,10 +196,10 @@ def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, g
 
 
 def _write_blocks(
-    synthesis: Synthesis, options: argparse.Namespace, report: Report, where: Any
+    synthesis: Synthesis, options: OutputOptions, report: Report, *, where: Any, offset: int
 ) -> None:
     """A long table, or a part of it, in little memory."""
-    offset, schema = getattr(options, "offset", None) or 0, synthesis.schema
+    schema = synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
     check_rows_of(
         schema.domain, n_rows
@@ -270,7 +235,7 @@ def _write_blocks(
         _with_certificate(write, synthesis.certificate, options)
 
 
-def input_files(options: argparse.Namespace) -> tuple[str, ...]:
+def input_files(options: SourceOptions) -> tuple[str, ...]:
     """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
     if (options.source is None) == (options.input is None):
         problem = (

@@ -1,12 +1,11 @@
 """What the shell says of a run, as its settings."""
 
-import argparse
-
+from synthdp.cli.arguments.options import RunOptions
 from synthdp.release.run_settings import RunSettings, Spelling
 from synthdp.release.settings import DOMAIN_SHARE
 
 
-def settings_of(options: argparse.Namespace) -> RunSettings:
+def settings_of(options: RunOptions) -> RunSettings:
     """The settings that the options of ``synthdp run`` say; refuses what does not fit together."""
     return RunSettings(
         epsilon=options.epsilon,

@@ -13,8 +13,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.requests import check_seed
 from synthdp.linked.histories.history_package import PERSONS, ROWS
 from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.not_taken import refuse_parameter
 from synthdp.linked.package.qualified import OTHER
-from synthdp.release.result import FittedPart, Result, refuse_parameter
+from synthdp.release.result import FittedPart, Result
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.words.headers import listed

@@ -1,0 +1,117 @@
+"""What each command was told: the words of the shell, parsed, as plain frozen values.
+
+Each group of options that commands share is a class, as it is a function of
+`synthdp.cli.arguments.shared` that adds them. What one command alone is told stands with it, and
+nothing but `options_of` sees argparse's own.
+"""
+
+import argparse
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TypeVar, final
+
+from synthdp.core.files.writing import STANDARD_STREAM
+
+UNIT_OPTIONS = ("--unit", "--max-rows-per-unit")
+"""What the column that tells persons apart, and most rows of a person, are called here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DialectOptions:
+    """How a table is written into a file."""
+
+    dialect: str | None
+    delimiter: str | None
+    encoding: str | None
+    decimal: str | None
+    thousands: str | None
+    quote: str | None
+    sheet: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(DialectOptions):
+    """Where a table is written, and how much is said of it."""
+
+    output: str
+    rows: int | None
+    seed: int | None
+    force: bool
+    json: bool
+    verbose: int
+
+    @property
+    def is_all_said(self) -> bool:
+        """Whether cautions are in what is printed: JSON, or the certificate itself."""
+        return self.json or self.output == STANDARD_STREAM
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """Where a table is: a file, or a database and the table's name in it."""
+
+    input: str | None
+    source: str | None
+    table: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitOptions:
+    """Whose rows are protected together, and what learning a domain may cost."""
+
+    unit: str | None
+    max_rows_per_unit: int | None
+    domain_share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepingOptions:
+    """Where a run keeps its answers, and to which budget it is charged."""
+
+    journal: str | None
+    budget: str | None
+    budget_note: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
+    """``synthdp run``."""
+
+    schema: str | None
+    kinds: str | None
+    epsilon: float
+    delta: float
+    mechanism: str
+    workload: str | None
+    target: str | None
+    engine: str | None
+    adjacency: str
+    accounting: str | None
+    order: str | None
+    anyway: bool
+    about: str | None
+    save: str | None
+    save_schema: str | None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(OutputOptions):
+    """``synthdp sample``."""
+
+    model: str
+    where: str | None
+    given: str | None
+    offset: int | None
+
+
+Told = TypeVar("Told")
+
+
+def options_of(kind: type[Told], parsed: argparse.Namespace) -> Told:
+    """What a command was told, as a value of its class of options."""
+    assert is_dataclass(kind)
+    told = {field.name: getattr(parsed, field.name) for field in fields(kind)}
+    return kind(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    )
