@@ -1,0 +1,85 @@
+"""Distances of rows from a model's marginals against the definition, and chance against exact
+binomials.
+"""
+
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthdp.core import Domain
+from synthdp.inference.rows.distance import chance_distance, rows_distance
+
+DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
+CLIQUES = [("a", "b"), ("b", "c"), ("c",)]
+
+
+class Even:
+    """A model in which all cells are equally likely, but for what `shares` says of a clique."""
+
+    domain = DOMAIN
+
+    def __init__(self, **shares):
+        self.shares = shares
+
+    def marginals(self, cliques):
+        return [self.marginal(clique) for clique in cliques]
+
+    def marginal(self, clique):
+        from synthdp.core import Factor
+
+        shape = DOMAIN.project(clique).shape
+        values = self.shares.get("".join(clique), np.full(shape, 1.0 / np.prod(shape)))
+        return Factor(DOMAIN.project(clique), 1000.0 * np.asarray(values))
+
+
+def codes_of(rows):
+    return tuple(np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True))
+
+
+@given(st.floats(0.001, 0.999), st.integers(1, 60))
+@settings(max_examples=50, deadline=None)
+def test_chance_is_the_mean_absolute_deviation_of_binomials(share, n_rows):
+    chances = [comb(n_rows, k) * share**k * (1 - share) ** (n_rows - k) for k in range(n_rows + 1)]
+    deviation = sum(chance * abs(k - n_rows * share) for k, chance in enumerate(chances))
+    found = chance_distance(np.array([share, 1 - share]), n_rows)
+    assert found == pytest.approx(deviation / n_rows, rel=1e-9)
+
+
+def test_independent_draws_are_about_as_far_away_as_chance_says():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(40))
+    counts = rng.multinomial(500, shares, size=400)
+    mean = 0.5 * np.abs(counts / 500 - shares).sum(axis=1).mean()
+    assert chance_distance(shares, 500) == pytest.approx(mean, rel=0.03)
+
+
+def test_rows_that_are_as_the_model_says_are_at_no_distance():
+    rows = [(a, b, c) for a in range(2) for b in range(3) for c in range(2)]
+    found = rows_distance(Even(), codes_of(rows), CLIQUES)
+    assert (found.n_rows, found.n_tables) == (12, 3)
+    assert found.mean == pytest.approx(0)
+    assert found.far_tables == ()
+    assert found.mean_by_chance > 0.1
+
+
+def test_the_worst_table_is_named_and_what_chance_does_not_explain():
+    shares = np.zeros((2, 3))
+    shares[0, 0] = 1.0
+    rows = [(a, b, c) for a in range(2) for b in range(3) for c in range(2)] * 200
+    found = rows_distance(Even(ab=shares), codes_of(rows), CLIQUES)
+    assert found.worst_table == ("a", "b")
+    assert found.worst == pytest.approx(5 / 6)
+    assert found.mean == pytest.approx(5 / 18)
+    assert found.worst_by_chance == 0.0  # all rows of such a model are in one cell
+    assert found.far_tables == (("a", "b"),)
+
+
+def test_without_rows_or_tables_there_is_no_distance():
+    for codes, cliques in ((codes_of([(0, 0, 0)]), []), (codes_of([(0, 0, 0)]), [()])):
+        found = rows_distance(Even(), codes, cliques)
+        assert (found.n_tables, found.worst, found.worst_table) == (0, 0.0, ())
+    none = rows_distance(Even(), tuple(np.zeros(0, dtype=np.uint8) for _ in range(3)), CLIQUES)
+    assert (none.n_rows, none.n_tables) == (0, 0)
