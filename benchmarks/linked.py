@@ -9,7 +9,7 @@ several budgets.
 
 The ways, all of which protect a root with all that hangs on it, from one budget:
 
-- linked: `synthesize_tables`;
+- linked: `synthesize` with a package;
 - independent: each table by itself, with ``--unit``; rows are dealt to random parents;
 - joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that
   have the same levels in columns of few levels, as far as there are any;
@@ -27,8 +27,8 @@ from common.linked_packages import DATA
 from common.linked_ways import DELTA, WAYS
 
 import synthdp
+from synthdp import evaluate
 from synthdp.linked import Package
-from synthdp.report import evaluate_tables
 
 
 def compared(options: argparse.Namespace) -> None:
@@ -47,7 +47,7 @@ def compared(options: argparse.Namespace) -> None:
                 began = time.process_time()
                 drawn = WAYS[way](true, package, epsilon, seed)
                 seconds = time.process_time() - began
-                distances = evaluate_tables(true, drawn, package).distances
+                distances = evaluate(true, drawn, package).distances
                 found.append(distances.assign(way=way, epsilon=epsilon, seed=seed))
                 print(way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
         every = pd.concat(found)
@@ -99,7 +99,7 @@ def size() -> None:
     }
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     began = time.process_time()
-    synthesis = synthdp.synthesize_tables(
+    synthesis = synthdp.synthesize(
         {"homes": homes, "people": people}, package, epsilon=1, delta=DELTA
     )
     fitted = time.process_time() - began

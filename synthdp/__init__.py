@@ -28,23 +28,20 @@ if TYPE_CHECKING:
     from synthdp.core.factor import Factor
     from synthdp.core.measurement import LinearMeasurement
     from synthdp.core.workload import Workload
+    from synthdp.linked.doors.loading import from_journal, load
+    from synthdp.linked.doors.synthesize import synthesize
+    from synthdp.linked.doors.synthesizer import Synthesizer
     from synthdp.linked.histories.history_synthesis import HistorySynthesis
-    from synthdp.linked.histories.loading import from_journal, load
-    from synthdp.linked.histories.synthesize_histories import synthesize_histories
     from synthdp.linked.linked_synthesis import LinkedSynthesis
     from synthdp.linked.package.package import Package
-    from synthdp.linked.synthesize_tables import synthesize_tables
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
     from synthdp.release.result import Result
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
-    from synthdp.release.synthesize import synthesize
-    from synthdp.release.synthesizer import Synthesizer
-    from synthdp.report.evaluate import evaluate
+    from synthdp.report.doors.evaluate import evaluate
     from synthdp.report.evaluation import Evaluation
     from synthdp.report.linked.linked_evaluation import LinkedEvaluation
-    from synthdp.report.linked.linked_tables import evaluate_tables
     from synthdp.report.release_pages.release_page import release_page
     from synthdp.schema.open_schema import OpenSchema
     from synthdp.schema.schema import Schema
@@ -79,14 +76,11 @@ __all__ = [
     "__version__",
     "dp_events",
     "evaluate",
-    "evaluate_tables",
     "from_journal",
     "from_measurements",
     "load",
     "release_page",
     "synthesize",
-    "synthesize_histories",
-    "synthesize_tables",
 ]
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
@@ -105,18 +99,15 @@ _HOMES = {
     "Result": "synthdp.release.result",
     "Schema": "synthdp.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
-    "Synthesizer": "synthdp.release.synthesizer",
+    "Synthesizer": "synthdp.linked.doors.synthesizer",
     "Workload": "synthdp.core.workload",
     "dp_events": "synthdp.release.stating.dp_events",
-    "evaluate": "synthdp.report.evaluate",
-    "evaluate_tables": "synthdp.report.linked.linked_tables",
-    "from_journal": "synthdp.linked.histories.loading",
+    "evaluate": "synthdp.report.doors.evaluate",
+    "from_journal": "synthdp.linked.doors.loading",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.linked.histories.loading",
+    "load": "synthdp.linked.doors.loading",
     "release_page": "synthdp.report.release_pages.release_page",
-    "synthesize": "synthdp.release.synthesize",
-    "synthesize_histories": "synthdp.linked.histories.synthesize_histories",
-    "synthesize_tables": "synthdp.linked.synthesize_tables",
+    "synthesize": "synthdp.linked.doors.synthesize",
 }
 
 

@@ -33,7 +33,7 @@ CLOSURE_LIMITS = {
     "synthesize": 18_500,
     "run": 20_000,
     "sample": 12_500,
-    "depth": 13,
+    "depth": 14,
     "whole-depth": 24,
     "up": 0,
 }

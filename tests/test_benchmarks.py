@@ -399,7 +399,7 @@ def test_ways_for_linked_tables_lose_nothing_before_the_noise():
     ids, rng = with_ids(tables, package), np.random.default_rng(0)
     wide, _ = wide_rows(ids, package)
     for found in (with_keys(ids, package), with_keys(narrow_rows(wide, package, rng), package)):
-        same = synthdp.evaluate_tables(tables, found, package)
+        same = synthdp.evaluate(tables, found, package)
         assert same.distances["tvd"].max() < 1e-9
         assert sum(same.broken_links.values()) == 0
 

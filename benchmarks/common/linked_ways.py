@@ -27,9 +27,7 @@ ROOT, ROW, PARENT = "root id", "row id", "parent id"
 
 def linked(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Ours."""
-    return synthdp.synthesize_tables(tables, package, epsilon=epsilon, delta=DELTA).sample(
-        seed=seed
-    )
+    return synthdp.synthesize(tables, package, epsilon=epsilon, delta=DELTA).sample(seed=seed)
 
 
 def independent(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:

@@ -227,7 +227,7 @@ class LinkedRelease:
         sources
             Exact counts of each view; see `synthdp.linked.linking.linked_rows.linked_sources`.
         report, rescue
-            As in `synthesize_tables`.
+            As in `synthesize`.
         witnesses
             For some views who sees each question and its answer; for audits.
         """

@@ -1,4 +1,4 @@
-"""A fitted release of linked tables: what `synthesize_tables` returns and `load` restores."""
+"""A fitted release of linked tables: what `synthesize` returns of a package and `load` restores."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -168,7 +168,7 @@ class LinkedSynthesis(Result):
             If ``given`` does not fit the schema.
 
         >>> import numpy as np
-        >>> from synthdp import synthesize_tables
+        >>> from synthdp import synthesize
         >>> number, yes = (
         ...     {"name": "id", "type": "integer"},
         ...     {"type": "boolean", "constraints": {"required": True}},
@@ -190,7 +190,7 @@ class LinkedSynthesis(Result):
         ...     "homes": pd.DataFrame({"id": ids, "rents": ids % 2 == 0}),
         ...     "people": pd.DataFrame({"home": ids, "smokes": ids % 2 == 0}),
         ... }
-        >>> synthesis = synthesize_tables(tables, package, epsilon=1, delta=1e-6)
+        >>> synthesis = synthesize(tables, package, epsilon=1, delta=1e-6)
         >>> drawn = synthesis.sample(3, seed=0)
         >>> (
         ...     drawn["homes"].columns.tolist(),
@@ -315,7 +315,7 @@ class LinkedSynthesis(Result):
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
-        """Restore what `save` wrote; see `synthdp.linked.histories.loading.load`."""
+        """Restore what `save` wrote; see `synthdp.linked.doors.loading.load`."""
         package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
         return cls(package=package, parts=parts, certificate=certificate)
 

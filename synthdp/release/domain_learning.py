@@ -5,7 +5,7 @@ from contextlib import closing
 from fractions import Fraction
 
 from synthdp.core.reporting import Report
-from synthdp.learning.budgets import column_budgets, min_mass
+from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.learning.learner import LearntColumn, learn_columns
 from synthdp.learning.questions import questions
 from synthdp.privacy.ledger import PrivacyLedger
@@ -15,6 +15,11 @@ from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.release.learnt_domain import learnt_to_dict
 from synthdp.release.witness import Witness
 from synthdp.schema.open_schema import OpenSchema
+
+
+def learning_needs(schema: OpenSchema) -> tuple[bool, bool]:
+    """Whether learning has noise that is not Gaussian, and whether it takes a part of delta."""
+    return not is_gaussian(schema), takes_thresholds(schema) > 0
 
 
 def check_questions(schema: OpenSchema, ledger: PrivacyLedger, *, rho: Fraction) -> None:

@@ -70,6 +70,11 @@ LEARNT_SO_FAR: OnDemand[Callable[..., Any]] = OnDemand(
 )
 """What a run had learnt when it failed; for a schema that leaves something open."""
 
+LEARNING_NEEDS: OnDemand["Callable[..., tuple[bool, bool]]"] = OnDemand(
+    "synthdp.release.domain_learning:learning_needs"
+)
+"""What learning takes besides Gaussian noise; for a schema that leaves something open."""
+
 LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
     "synthdp.release.domain_learning:learn_domain"
 )

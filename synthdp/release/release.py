@@ -14,7 +14,6 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, logged, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
-from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -24,7 +23,13 @@ from synthdp.release.fitting import check_rules
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
-from synthdp.release.on_demand import CHECK_QUESTIONS, JOURNALED_RUN, LEARN_DOMAIN, LEARNT_SO_FAR
+from synthdp.release.on_demand import (
+    CHECK_QUESTIONS,
+    JOURNALED_RUN,
+    LEARN_DOMAIN,
+    LEARNING_NEEDS,
+    LEARNT_SO_FAR,
+)
 from synthdp.release.rows import Rows, are_rows
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import settled_accounting
@@ -80,18 +85,17 @@ class Release:
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
+        has_trees, has_thresholds = (
+            LEARNING_NEEDS.load()(self._schema) if self._schema.is_open else (False, False)
+        )
         self._ledger = ledger or PrivacyLedger(
             epsilon=settings.epsilon,
             delta=settings.delta,
             adjacency=settings.adjacency,
-            accounting=settled_accounting(
-                settings.mechanism, settings.accounting, not is_gaussian(self._schema)
-            ),
+            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
             max_rows_per_unit=settings.max_rows,
             unit_column=settings.unit,
-            failure_delta=settings.delta * settings.domain_share
-            if takes_thresholds(self._schema)
-            else 0.0,
+            failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
         )
         self._stated = settings.stated | dict(stated)
         self._randomness = randomness

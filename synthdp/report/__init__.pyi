@@ -4,7 +4,6 @@ from synthdp.report.evaluation import Evaluation as Evaluation
 from synthdp.report.linked.linked_marginals import KINDS as KINDS
 from synthdp.report.linked.linked_marginals import LinkedMarginals as LinkedMarginals
 from synthdp.report.linked.linked_sections import LinkedView as LinkedView
-from synthdp.report.linked.linked_tables import evaluate_tables as evaluate_tables
 from synthdp.report.metrics.associations import associations as associations
 from synthdp.report.metrics.associations import compared_associations as compared_associations
 from synthdp.report.metrics.associations import correlation_ratio as correlation_ratio

@@ -35,8 +35,10 @@ ROOMS = {
         ("engines.tables",), ("",),
     ),
     "release": (("drawing",), ("keeping", "saving", "stating", "uncertainty"), ("",)),
-    "linked": (("package",), ("linking",), ("families",), ("",), ("histories",)),
-    "report": (("metrics", "rendering"), ("pages", "prediction"), ("texts", ""), ("linked", "release_pages")),
+    "linked": (("package",), ("linking",), ("families",), ("",), ("histories",), ("doors",)),
+    "report": (
+        ("metrics", "rendering"), ("pages", "prediction"), ("texts", ""), ("linked", "release_pages"), ("doors",),
+    ),
     "audit": (("asking",), ("",)),
     "cli": (("arguments", "describing"), ("planning", "shared"), ("commands",), ("",)),
 }  # fmt: skip

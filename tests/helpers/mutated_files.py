@@ -307,7 +307,7 @@ def chained_files(folder):
         ("homes", "pets"), pd.DataFrame({"u": ["a", "b"] * 99, "b": [True, False] * 99})
     )
     package = {"resources": [homes, pets]}
-    synthdp.synthesize_tables(tables, package, **settings, journal=folder / "linked")
+    synthdp.synthesize(tables, package, **settings, journal=folder / "linked")
     synthdp.from_journal(folder / "linked")
     budget = Budget.create(folder / "b", epsilon=3, delta=1e-6, population="people")
     budget.add(note="a table", epsilon=1.0, delta=1e-8)

@@ -17,7 +17,7 @@ from synthdp.core import (
     PrivacyError,
 )
 from synthdp.linked import LinkedRelease, Package, WeightedSource
-from synthdp.linked import synthesize_tables as door
+from synthdp.linked import package_run as door
 from synthdp.release import (
     Budget,
     ChainedFile,
@@ -43,7 +43,7 @@ TABLES = {name: table for name, table in random_tables(80).items() if name in ("
 
 
 def run(path, package=None, **options):
-    return synthdp.synthesize_tables(TABLES, package or content(), journal=path, **RUN | options)
+    return synthdp.synthesize(TABLES, package or content(), journal=path, **RUN | options)
 
 
 @pytest.fixture
@@ -263,9 +263,7 @@ def test_one_population_has_one_budget_for_a_package_and_for_its_tables(tmp_path
     )
     homes = json.loads(json.dumps(content()).replace('"home"', '"owner"'))
     tables = {**TABLES, "homes": TABLES["homes"].rename(columns={"home": "owner"})}
-    synthdp.synthesize_tables(
-        tables, homes, journal=path, budget=budget, **RUN | {"accounting": "zcdp"}
-    )
+    synthdp.synthesize(tables, homes, journal=path, budget=budget, **RUN | {"accounting": "zcdp"})
     assert kinds(budget) == ["run", "end"] * 2
 
 

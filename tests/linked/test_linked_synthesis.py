@@ -15,14 +15,14 @@ import pytest
 from helpers.families import description, random_tables
 
 import synthdp
+from synthdp import evaluate
 from synthdp.cli import package_facts
 from synthdp.core import DataFileError, ParameterError, SchemaError
 from synthdp.linked import LinkedRelease, Package, views_of
-from synthdp.linked import synthesize_tables as door
+from synthdp.linked import package_run as door
 from synthdp.linked.linked_certificate import _of_part
 from synthdp.privacy import PrivateTable
 from synthdp.release import SCHEMA_FILE, RunSettings, loading
-from synthdp.report import evaluate_tables
 
 BUDGET = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent"}
 HEAD = [{"where": {"job": ["yes"]}, "at_least": 1, "at_most": 1}]
@@ -40,7 +40,7 @@ def content(rules=(), **settings):
 
 
 def synthesis(rules=(), *, seed=0, n=300, **settings):
-    return synthdp.synthesize_tables(random_tables(n, seed), content(rules, **settings), **BUDGET)
+    return synthdp.synthesize(random_tables(n, seed), content(rules, **settings), **BUDGET)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_every_key_is_fresh_and_every_link_holds(released):
         for name, resource in ((each["name"], each) for each in description()["resources"])
     }
     assert drawn["homes"]["home"].tolist() == list(range(1, 201))
-    assert sum(evaluate_tables(drawn, drawn, released.package).broken_links.values()) == 0
+    assert sum(evaluate(drawn, drawn, released.package).broken_links.values()) == 0
     assert (
         drawn["people"]
         .groupby("home")["number"]
@@ -93,7 +93,7 @@ def test_keys_of_the_data_are_nowhere_in_what_is_released(tmp_path):
         ("pets", "owner"),
     ):
         tables[name][column] = "secret-" + tables[name][column].astype(str)
-    found = synthdp.synthesize_tables(tables, content(), **BUDGET)
+    found = synthdp.synthesize(tables, content(), **BUDGET)
     found.save(tmp_path / "all.synthdp")
     drawn = found.sample(60, seed=0, text=True)
     texts = [json.dumps(found.certificate), json.dumps(dict(found.package.content))]
@@ -125,7 +125,7 @@ def test_bounds_orders_limits_and_rules_hold_in_every_row(released):
 def test_every_parent_has_as_many_rows_as_the_package_says(released):
     found = content()
     found["resources"][3]["synthdp"]["min_children"] = 1
-    drawn = synthdp.synthesize_tables(random_tables(100), found, **BUDGET).sample(100, seed=0)
+    drawn = synthdp.synthesize(random_tables(100), found, **BUDGET).sample(100, seed=0)
     assert set(drawn["pets"]["owner"]) == set(drawn["homes"]["home"])
     assert (
         len(set(released.sample(100, seed=0)["pets"]["owner"])) < 100
@@ -222,7 +222,7 @@ def test_numbers_of_children_of_given_rows_follow_from_what_is_given():
     tables = random_tables(900)
     women = tables["people"].query("sex == 'F'")[["home", "number"]]
     tables["visits"] = women[rng.random(len(women)) < 0.9].assign(why="ill", when="1")
-    found = synthdp.synthesize_tables(tables, content(), epsilon=30.0, delta=1e-6, mechanism="mst")
+    found = synthdp.synthesize(tables, content(), epsilon=30.0, delta=1e-6, mechanism="mst")
     people = pd.DataFrame(
         {"home": range(100), "number": 1, "sex": ["F"] * 50 + ["M"] * 50, "job": "yes"}
     )
@@ -316,7 +316,7 @@ def test_columns_of_public_tables_follow_from_their_keys(tmp_path):
         {"name": "sides", "schema": {"fields": fields}, "synthdp": {"public": True}}
     )
     sides = pd.DataFrame({"place": ["land", "town"], "side": ["east", "west"]})
-    made = synthdp.synthesize_tables({**random_tables(200), "sides": sides}, found, **BUDGET)
+    made = synthdp.synthesize({**random_tables(200), "sides": sides}, found, **BUDGET)
     made.save(tmp_path / "all.synthdp")
     loaded = synthdp.load(tmp_path / "all.synthdp")
     by_side, by_place = (
@@ -418,7 +418,7 @@ def test_what_was_paid_for_before_a_failure_is_kept(monkeypatch, tmp_path):
 
     monkeypatch.setattr(PrivateTable, "measure", failing)
     with pytest.raises(KeyboardInterrupt):
-        synthdp.synthesize_tables(random_tables(200), content(), **BUDGET, rescue=kept.append)
+        synthdp.synthesize(random_tables(200), content(), **BUDGET, rescue=kept.append)
     (rescued,) = kept
     assert rescued.certificate["complete"] is False
     assert len(rescued.certificate["events"]) == 8
@@ -441,7 +441,7 @@ def test_tables_that_do_not_fit_are_refused_before_any_row_is_read(monkeypatch):
     ):
         wrong = {name: table for name, table in {**tables, **changed}.items() if table is not None}
         with pytest.raises((ParameterError, SchemaError), match=said):
-            synthdp.synthesize_tables(wrong, content(), **BUDGET)
+            synthdp.synthesize(wrong, content(), **BUDGET)
 
 
 def test_shares_of_the_budget_are_exact():

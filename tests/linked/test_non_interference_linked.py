@@ -109,9 +109,7 @@ def test_a_replayed_run_says_the_same_whatever_the_frames_hold(mechanism, shape,
     content, tables = PACKAGES[shape]()
 
     def run(given, journal):
-        return synthdp.synthesize_tables(
-            given, content, mechanism=mechanism, journal=journal, **RUN
-        )
+        return synthdp.synthesize(given, content, mechanism=mechanism, journal=journal, **RUN)
 
     told = check_frames(run, tables, keys_of(content), tmp_path, caplog)
     ((frames, _, _, _), warned, logged) = told["no row"]
@@ -127,9 +125,7 @@ def test_a_replayed_run_over_four_levels_says_the_same_whatever_the_frames_hold(
     content, tables = PACKAGES["tree"]()
 
     def run(given, journal):
-        return synthdp.synthesize_tables(
-            given, content, mechanism="independent", journal=journal, **RUN
-        )
+        return synthdp.synthesize(given, content, mechanism="independent", journal=journal, **RUN)
 
     check_frames(run, tables, keys_of(content), tmp_path, caplog, only=HARD)
 
@@ -145,7 +141,7 @@ def test_a_replayed_run_over_histories_says_the_same_whatever_the_frame_holds(tm
     )
 
     def run(given, journal):
-        return synthdp.synthesize_histories(
+        return synthdp.synthesize(
             given["rows"],
             schema,
             unit="patient",
@@ -217,9 +213,7 @@ def test_a_run_that_failed_by_what_tables_hold_would_be_found(tmp_path, caplog, 
         return above(self, parent)
 
     def run(given, journal):
-        return synthdp.synthesize_tables(
-            given, content, mechanism="independent", journal=journal, **RUN
-        )
+        return synthdp.synthesize(given, content, mechanism="independent", journal=journal, **RUN)
 
     monkeypatch.setattr(linked_rows.LinkedTableReader, "above", failing)
     with pytest.raises(IndexError):
@@ -238,5 +232,5 @@ def test_whether_a_run_succeeds_is_decided_by_the_description_alone(shape):
         if seed % 3 == 0:
             lost = list(tables)[rng.integers(len(tables))]
             tables[lost] = tables[lost].iloc[:0]
-        synthesis = synthdp.synthesize_tables(tables, content, mechanism="independent", **RUN)
+        synthesis = synthdp.synthesize(tables, content, mechanism="independent", **RUN)
         assert synthesis.sample(3, seed=0).keys() == tables.keys()

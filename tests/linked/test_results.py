@@ -40,15 +40,13 @@ def linked_tables(run):
         "homes": pd.DataFrame({"id": IDS, "rents": IDS % 2 == 0}),
         "people": pd.DataFrame({"home": IDS, "smokes": IDS % 2 == 0}),
     }
-    return synthdp.synthesize_tables(tables, package, **run)
+    return synthdp.synthesize(tables, package, **run)
 
 
 def persons(run):
     table = pd.DataFrame({"who": np.repeat(IDS, 2), "day": np.tile([1, 3], len(IDS))})
     schema = {"fields": [DAY]}
-    return synthdp.synthesize_histories(
-        table, schema, unit="who", max_rows_per_unit=2, order="day", **run
-    )
+    return synthdp.synthesize(table, schema, unit="who", max_rows_per_unit=2, order="day", **run)
 
 
 RELEASES = {"one table": one_table, "linked tables": linked_tables, "persons": persons}

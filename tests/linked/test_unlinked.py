@@ -8,7 +8,7 @@ from helpers.linked_non_interference import told_in_shell
 
 import synthdp
 from synthdp.core import SchemaError
-from synthdp.linked import synthesize_tables as door
+from synthdp.linked import package_run as door
 
 RUN = {"epsilon": 10.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
 SAID = "no row was found to hang on one of"
@@ -42,7 +42,7 @@ def tables(n_homes, owners, n_pets=None):
     ids=["texts against numbers", "empty", "all", "some", "noise"],
 )
 def test_it_is_said_where_noise_leaves_room_for_few_rows_alone(n_homes, owners, is_said):
-    synthesis = synthdp.synthesize_tables(tables(n_homes, [*owners]), pair(), **RUN)
+    synthesis = synthdp.synthesize(tables(n_homes, [*owners]), pair(), **RUN)
     said = [text for text in synthesis.cautions if SAID in text]
     assert [text.split(":")[0] for text in said] == (["pets"] if is_said else [])
 
@@ -51,7 +51,7 @@ def test_it_is_said_where_noise_leaves_room_for_few_rows_alone(n_homes, owners, 
 def test_it_is_said_of_tables_further_down():
     given = random_tables(3000)
     given["visits"] = given["visits"].assign(number="x")
-    synthesis = synthdp.synthesize_tables(given, description(), **RUN)
+    synthesis = synthdp.synthesize(given, description(), **RUN)
     assert [text.split(":")[0] for text in synthesis.cautions if SAID in text] == ["visits"]
 
 
@@ -67,7 +67,7 @@ def contradicting():
 def test_what_is_declared_so_is_refused_before_a_row_is_read(monkeypatch):
     monkeypatch.setattr(door, "read_sources", None)
     with pytest.raises(SchemaError, match="no key can be both"):
-        synthdp.synthesize_tables(tables(10, [1]), contradicting(), **RUN)
+        synthdp.synthesize(tables(10, [1]), contradicting(), **RUN)
 
 
 def test_commands_say_so_in_one_line(tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def test_persons_are_bounded_over_all_partitions():
 def test_histories_of_persons_whose_rows_are_scattered():
     whose = {"unit": "person", "max_rows_per_unit": 2, "order": "year"}
     steps = []
-    synthesis = synthdp.synthesize_histories(
+    synthesis = synthdp.synthesize(
         in_parts(PERSONS.sort_values("year"), 4),
         SCHEMA,
         **whose,
@@ -85,10 +85,10 @@ def test_tables_of_a_package_and_their_evaluation():
         ],
     }
     tables = {"roots": in_parts(roots), "rows": in_parts(PERSONS)}
-    synthesis = synthdp.synthesize_tables(tables, package, **RUN)
+    synthesis = synthdp.synthesize(tables, package, **RUN)
     drawn = synthesis.sample(600, seed=1)
     found, expected = (
-        synthdp.evaluate_tables(truth, drawn, package, seed=1).distances
+        synthdp.evaluate(truth, drawn, package, seed=1).distances
         for truth in (tables, {"roots": roots, "rows": PERSONS})
     )
     pd.testing.assert_frame_equal(found, expected)

@@ -246,7 +246,7 @@ def test_linked_tables_have_places_in_all_their_columns():
     tables = random_tables(2000)
     people = tables["people"]
     tables["people"] = people.assign(sex=people["sex"].mask(np.arange(len(people)) % 3 == 0, "f"))
-    found = synthdp.synthesize_tables(tables, package(), epsilon=50.0, delta=1e-6, mechanism="mst")
+    found = synthdp.synthesize(tables, package(), epsilon=50.0, delta=1e-6, mechanism="mst")
     assert any(
         "column 'people.sex': about 3" in caution for caution in found.certificate["cautions"]
     )
@@ -255,7 +255,7 @@ def test_linked_tables_have_places_in_all_their_columns():
     read = tables["people"]["sex"] != "f"
     share = (tables["people"]["sex"] == "F").sum() / read.sum()
     assert (drawn["people"]["sex"] == "F").mean() == pytest.approx(share, abs=0.05)
-    told = synthdp.evaluate_tables(tables, drawn, package())
+    told = synthdp.evaluate(tables, drawn, package())
     assert told.facts["unread"] == {"people.sex": pytest.approx(1 / 3, abs=0.01)}
     assert "NOT READ: of the real rows 3" in told.summary_text
     assert "% in 'people.sex' have a value" in told.summary_text

@@ -12,7 +12,7 @@ from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
-from synthdp.linked.histories.loading import from_journal
+from synthdp.linked.doors.loading import from_journal
 from synthdp.release.keeping.kept_answers import KeptAnswers
 from synthdp.release.result import Released
 

@@ -12,7 +12,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.reporting import logged
 from synthdp.report.evaluation import NOT_PRIVATE
-from synthdp.report.linked.linked_tables import evaluate_tables
+from synthdp.report.linked.linked_tables import evaluate_linked
 
 _FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "encoding", "decimal", "thousands",
                   "quote", "sheet")  # fmt: skip
@@ -27,7 +27,7 @@ def report_on_package(options: ReportOptions) -> None:
     certificate = Path(f"{synthetic}{CERTIFICATE_ENDING}")
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        found = evaluate_tables(
+        found = evaluate_linked(
             real,
             synthetic,
             certificate=certificate if certificate.exists() else None,

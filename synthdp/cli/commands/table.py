@@ -84,7 +84,7 @@ SAVED_FILES = {
         explain=OnDemand("synthdp.cli.commands.describe:explained_table"),
     ),
     "linked": SavedFile(
-        load=OnDemand("synthdp.linked.histories.loading:load_linked"),
+        load=OnDemand("synthdp.linked.doors.loading:load_linked"),
         sample=OnDemand("synthdp.cli.commands.sample_linked:sample_linked"),
         explain=OnDemand("synthdp.cli.describing.packages:explained_tables"),
     ),

@@ -96,7 +96,7 @@ class HistoryRelease:
         table
             An open file, or a frame, in memory or in partitions, of the columns of the header.
         report, rescue
-            As in `synthesize_histories`.
+            As in `synthesize`.
         """
 
         def kept(paid: LinkedSynthesis) -> None:

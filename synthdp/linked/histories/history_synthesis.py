@@ -1,5 +1,5 @@
 """A fitted release of one table of persons with several rows in an order: what
-`synthesize_histories` returns.
+`synthesize` returns with ``order``.
 """
 
 from collections.abc import Mapping, Sequence

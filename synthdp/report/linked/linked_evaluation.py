@@ -25,7 +25,7 @@ Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
 class LinkedEvaluation:
     """NOT PRIVATE. How far synthetic tables that are linked by keys are from the true ones.
 
-    `evaluate_tables` makes it. It holds the levels of the true tables, for `drill`: keep it where
+    `evaluate` makes it. It holds the levels of the true tables, for `drill`: keep it where
     these may be.
 
     Parameters

@@ -1,6 +1,4 @@
-"""NOT PRIVATE. The door to evaluation of linked tables: `evaluate_tables` holds them against the
-true ones.
-"""
+"""NOT PRIVATE. Evaluation of linked tables: synthetic ones are held against the true ones."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -27,7 +25,7 @@ from synthdp.linked.linking.linked_rows import (
 )
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
-from synthdp.linked.synthesize_tables import Opened, opened_tables, package_of
+from synthdp.linked.package_run import Opened, opened_tables, package_of
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.linked.linked_evaluation import LinkedEvaluation, Marginals
 from synthdp.report.linked.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
@@ -42,7 +40,7 @@ whoever has both.
 """
 
 
-def evaluate_tables(
+def evaluate_linked(
     truth: Tables,
     synthetic: Tables,
     package: Package | Mapping[str, Any] | str | PathLike[str] | None = None,
@@ -65,7 +63,7 @@ def evaluate_tables(
         The protected tables by name, each a table in memory of any kind that `synthesize` takes or
         the path of a file; or the path of the ``datapackage.json`` beside them.
     package
-        The package, as in `synthesize_tables`; needed unless ``truth`` is the path of one. Columns
+        The package, as in `synthesize`; needed unless ``truth`` is the path of one. Columns
         that refer to public tables declare their levels, or those tables are in ``truth`` or beside
         the file.
     certificate

@@ -59,7 +59,7 @@ def package(order="step"):
 
 @pytest.fixture(scope="module")
 def released():
-    return synthdp.synthesize_tables(frames(), package(), epsilon=100, delta=1e-6)
+    return synthdp.synthesize(frames(), package(), epsilon=100, delta=1e-6)
 
 
 def apart(one, other):
@@ -116,7 +116,7 @@ def test_a_release_whose_views_had_other_columns_is_drawn_from(monkeypatch, tmp_
                 "constraints": {**f["constraints"], "required": False},
             },
         )
-        synthdp.synthesize_tables(frames(), package(), epsilon=1, delta=1e-6).save(
+        synthdp.synthesize(frames(), package(), epsilon=1, delta=1e-6).save(
             tmp_path / "old.synthdp"
         )
     old = synthdp.load(tmp_path / "old.synthdp")

@@ -44,7 +44,7 @@ def visits(n_patients=600, seed=0):
 
 def released(table=None, schema=SCHEMA, **options):
     table = visits() if table is None else table
-    return synthdp.synthesize_histories(table, schema, **WHOSE | RUN | options)
+    return synthdp.synthesize(table, schema, **WHOSE | RUN | options)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ STATED = {
 def found():
     made = random_tables(60, seed=1)
     lost = made["pets"].assign(owner=["nobody"] * 3 + made["pets"]["owner"].tolist()[3:])
-    return synthdp.evaluate_tables(
+    return synthdp.evaluate(
         random_tables(80), {**made, "pets": lost}, package(), certificate=STATED
     )
 
@@ -85,7 +85,7 @@ def test_whatever_names_hold_is_text(monkeypatch):
     content["resources"][3]["schema"]["fields"][1]["name"] = injected
     tables = random_tables(20)
     tables["pets"] = tables["pets"].rename(columns={"kind": injected})
-    page = Page(synthdp.evaluate_tables(tables, tables, content).to_html())
+    page = Page(synthdp.evaluate(tables, tables, content).to_html())
     assert len(page.all("script")) == 1
     assert f"pets.{injected}" in page.text
 
@@ -93,7 +93,7 @@ def test_whatever_names_hold_is_text(monkeypatch):
 def test_a_root_alone_has_a_page():
     content = {"resources": [description()["resources"][0]]}
     homes = {"homes": random_tables(20)["homes"]}
-    page = Page(synthdp.evaluate_tables(homes, homes, content).to_html())
+    page = Page(synthdp.evaluate(homes, homes, content).to_html())
     assert [each["id"] for each in page.all("section") if "id" in each] == [
         "summary",
         "guarantee",

@@ -1,43 +1,44 @@
-"""The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
+"""The door: `synthesize` turns sensitive data of any kind into released values."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
 
-from synthdp.core.cautions import grouped
 from synthdp.core.errors import CautionWarning
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
-from synthdp.data.rows import GivenTable, header_of, rows_of
 from synthdp.inference.estimator import Estimator
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.release import Release
+from synthdp.release.on_demand import OnDemand
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.table_run import Finished, release_table
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import Kinds, settled_schema
+from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from synthdp.linked.package.package import Package
     from synthdp.release.keeping.budget import Budget
-    from synthdp.release.learnt_domain import LearntDomain
 
-Released = TypeVar("Released")
-
-DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
-"""What a certificate says of kinds that are dtypes."""
+RELEASE_PACKAGE: OnDemand[Callable[..., Finished]] = OnDemand(
+    "synthdp.linked.package_run:release_package"
+)
+RELEASE_HISTORY: OnDemand[Callable[..., Finished]] = OnDemand(
+    "synthdp.linked.histories.history_run:release_history"
+)
+"""A run over tables that hang together; one of a table loads neither."""
 
 
 @forgetful
 def synthesize(
     data: Any,
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None = None,
+    schema: "Schema | OpenSchema | Package | Mapping[str, Any] | str | PathLike[str] | None" = None,
     *,
     kinds: Kinds | None = None,
     epsilon: float,
@@ -51,6 +52,7 @@ def synthesize(
     accounting: str | Accounting | None = None,
     unit: str | None = None,
     max_rows_per_unit: int | None = None,
+    order: str | None = None,
     domain_share: float = DOMAIN_SHARE,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
@@ -58,9 +60,12 @@ def synthesize(
     budget_note: str = "",
     anyway: bool = False,
     report: Report = silent,
-    rescue: "Callable[[Synthesis | LearntDomain], object] | None" = None,
-) -> Synthesis:
-    """Learn a synthetic version of a sensitive table under (epsilon, delta)-differential privacy.
+    rescue: Callable[[Any], object] | None = None,
+) -> Any:
+    """Learn a synthetic version of sensitive data under (epsilon, delta)-differential privacy.
+
+    The data are one table; or with ``order`` one table in which persons have several rows, which
+    hang together; or the tables of a data package, which are linked by keys.
 
     The guarantee covers everything the result says, about every record at once; see
     ``docs/limits.md`` for what it does not cover.
@@ -76,17 +81,22 @@ def synthesize(
         Arrow, which are read here, partition by partition. See ``docs/sources.md``. A file is read
         value by value; of a table in memory, or a partition, the data types may have been chosen in
         view of all rows.
+        Of a data package the path of its description (``"datapackage.json"``), which names the
+        files, or each table by its name in the package: a mapping of files and of tables in memory.
+        Of public tables those whose keys are levels of columns. See ``docs/linked.md``.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file.
         What it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same
-        budget.
+        budget. With tables by name the `Package`, as an object, a mapping or a file.
     kinds
         In place of a schema: the kind of each column, as `OpenSchema.from_kinds` reads it; all else
         is derived. ``"dtypes"`` takes the table's dtypes for public knowledge and reads kinds off
         them, and the certificate says so; what is drawn has the same dtypes. See
         ``docs/frames.md``.
     epsilon, delta
-        The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
+        The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records); of a
+        package for all tables together, whose unit of privacy is a row of the root with all below
+        it.
     dialect
         How the file is written, and numbers unless a field says it itself: ``"excel-semicolon"``,
         or properties such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They
@@ -114,7 +124,11 @@ def synthesize(
         row is protected by itself. It is no column of the result.
     max_rows_per_unit
         Most rows of a person that are used, a random sample of them if there are more. Noise grows
-        in proportion. Needed with ``unit``.
+        in proportion. Needed with ``unit``. With ``order`` the first ones by it: 1 to 1,000.
+    order
+        Column by which rows of one person are ordered; it may not be missing. Then synthetic rows
+        carry a fresh key of their person, and how rows of one person follow each other is kept; see
+        ``docs/persons.md``. The schema then leaves nothing open.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
     about
@@ -138,11 +152,18 @@ def synthesize(
         Called with what was released so far if the run fails or is interrupted after
         something was paid for; save it, or the budget is lost.
 
+    What does not go with a package, or with ``order``, is refused.
+
+    Returns
+    -------
+    Synthesis, HistorySynthesis with ``order``, or LinkedSynthesis of a package
+        What was released, see `Result`.
+
     Warns
     -----
     CautionWarning
         Once for each thing that users should know of the result, such as a column of which little
-        could be read; they are on `Synthesis.cautions`, too. One is about the call only, and not
+        could be read; they are on `Result.cautions`, too. One is about the call only, and not
         there: that the journal's run was complete, so that this is its release again. A filter that
         makes errors of them is obeyed last: then ``rescue`` gets the result.
 
@@ -158,7 +179,8 @@ def synthesize(
     MissingExtraError
         If another library is needed to read the table, or what is said about it.
     SchemaError
-        If the schema contradicts itself or the table's columns.
+        If the schema contradicts itself or the table's columns; or keys of a package are declared
+        such that no row can hang on another.
     SourceError
         If the engine that holds the table fails, or the table is changed while it is counted, or a
         partition has other columns.
@@ -188,48 +210,46 @@ def synthesize(
         accounting=accounting,
         unit=unit,
         max_rows_per_unit=max_rows_per_unit,
+        order=order,
         domain_share=domain_share,
         about=about,
         anyway=anyway,
     )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
-    table = GivenTable(data)
-    declared, public_dtypes = settled_schema(
-        schema, kinds, table.dtypes, unit=unit, dialect=dialect
+    release: Callable[..., Finished] = release_table
+    if is_package(data, schema, kinds):
+        release = RELEASE_PACKAGE.load()
+    elif settings.order is not None:
+        release = RELEASE_HISTORY.load()
+    finished = release(
+        data,
+        schema,
+        settings,
+        keeping,
+        kinds=kinds,
+        dialect=dialect,
+        report=report,
+        rescue=rescue,
     )
-    with table.opened(declared.dialect) as source:
-        public = declared.reordered(header_of(source), unit=unit)
-        stated = {"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}
-        run = Release(schema=public, settings=settings, stated=stated)
-        rows = rows_of(source, public, unit=unit, max_rows=settings.max_rows)
-        with run.kept(keeping):
-            found = run.of(rows(), report=report, rescue=rescue)
-    synthesis = found.in_form(table.form(public_dtypes, found.schema.table_columns))
-    fitting = (
-        synthesis.fitted.status.caution if synthesis.fitted is not None else ""
-    )  # what a fit says of itself
-    warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay, but=fitting)
-    return synthesis
-
-
-def warn_of(
-    release: Released,
-    cautions: Iterable[str],
-    rescue: Callable[[Released], object] | None,
-    *,
-    replay: str = "",
-    but: str = "",
-) -> None:
-    """Warn whoever called a door of each caution once, those of many columns in one; ``but`` was
-    said before.
-
-    ``replay`` is a caution of the call only: that all answers came from a journal.
-    """
     try:
-        new = [caution for caution in cautions if caution != but]
-        for caution in (*([replay] if replay else []), *grouped(new)):
-            warnings.warn(caution, CautionWarning, stacklevel=4)
+        for caution in finished.cautions:
+            warnings.warn(caution, CautionWarning, stacklevel=3)
     except CautionWarning:  # by a filter; the budget is spent
         if rescue is not None:
-            rescue(release)
+            rescue(finished.release)
         raise
+    return finished.release
+
+
+def is_package(data: Any, schema: Any, kinds: Any = None) -> bool:
+    """Whether data, or what is said to be public of them, can only be meant for a package: tables
+    by name, or a description.
+    """
+    if isinstance(data, str | PathLike):
+        return str(fspath(data)).lower().endswith(".json")
+    if isinstance(schema, Mapping):
+        return "resources" in schema
+    if hasattr(schema, "lookups"):  # a `Package`, whose module stays unloaded until there is one
+        return True
+    is_one = isinstance(schema, Schema | OpenSchema) or (schema is None and kinds is not None)
+    return isinstance(data, Mapping) and not is_one

@@ -9,19 +9,19 @@ from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
+from synthdp.linked.doors.synthesize import synthesize
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.result import Released, Result
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.synthesis import Synthesis
-from synthdp.release.synthesize import synthesize
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from synthdp.linked.package.package import Package
     from synthdp.release.keeping.budget import Budget
 
 
@@ -34,17 +34,20 @@ class Synthesizer:
     and looked at by `fit`, ``sklearn.base.clone`` gives an unfitted copy, what `fit` finds ends in
     an underscore. It holds no records.
 
-    Parameters ---------- schema, kinds, epsilon, delta, dialect, mechanism, workload, target,
-    engine, adjacency, accounting, unit
+    Parameters
+    ----------
+    schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency
         As for `synthesize`.
-    max_rows_per_unit, domain_share, about, journal, budget, budget_note, anyway
+    accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
+        As for `synthesize`.
+    anyway
         As for `synthesize`.
 
     Attributes
     ----------
-    synthesis_ : Synthesis
+    synthesis_ : Result
         What `fit` released: certificate, marginals, intervals and all else that costs nothing more.
-    rescued_ : Synthesis or LearntDomain
+    rescued_ : Result or LearntDomain
         What a `fit` that failed had released, and paid for, by then. Save it, or the budget is
         lost.
 
@@ -57,12 +60,12 @@ class Synthesizer:
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
 
-    synthesis_: Synthesis
-    rescued_: Synthesis | LearntDomain
+    synthesis_: Result
+    rescued_: Released
 
     def __init__(
         self,
-        schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None = None,
+        schema: "Schema | OpenSchema | Package | Mapping[str, Any] | str | PathLike[str] | None" = None,
         *,
         kinds: Kinds | None = None,
         epsilon: float,
@@ -76,6 +79,7 @@ class Synthesizer:
         accounting: str | Accounting | None = None,
         unit: str | None = None,
         max_rows_per_unit: int | None = None,
+        order: str | None = None,
         domain_share: float = DOMAIN_SHARE,
         about: Mapping[str, Any] | str | PathLike[str] | None = None,
         journal: str | PathLike[str] | None = None,
@@ -96,6 +100,7 @@ class Synthesizer:
         self.accounting = accounting
         self.unit = unit
         self.max_rows_per_unit = max_rows_per_unit
+        self.order = order
         self.domain_share = domain_share
         self.about = about
         self.journal = journal
@@ -112,7 +117,7 @@ class Synthesizer:
         ----------
         data
             The sensitive table, as for `synthesize`: a file, or a table of pandas, polars or
-            pyarrow.
+            pyarrow; or tables of a package.
         y
             None. A column that is to be predicted belongs to the table; name it as ``target``.
         report
@@ -147,7 +152,7 @@ class Synthesizer:
         where: Mapping[str, object] | None = None,
         given: Any = None,
     ) -> Any:
-        """Draw a synthetic table, a slice of it, or complete partial records, as `Synthesis.sample`
+        """Draw a synthetic table, a slice of it, or complete partial records, as `Result.sample`
         does.
 
         Raises
@@ -190,10 +195,10 @@ class Synthesizer:
             setattr(self, name, value)
         return self
 
-    def _rescue(self, released: Synthesis | LearntDomain) -> None:
+    def _rescue(self, released: Released) -> None:
         self.rescued_ = released
 
-    def _fitted(self) -> Synthesis:
+    def _fitted(self) -> Result:
         if not self._is_fitted():
             raise ParameterError("this synthesizer is not fitted; call fit with the table first")
         return self.synthesis_

@@ -1,4 +1,4 @@
-"""NOT PRIVATE. The door to evaluation: `evaluate` holds synthetic tables against the real one."""
+"""NOT PRIVATE. Evaluation of one table: synthetic ones are held against the real one."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -25,7 +25,7 @@ from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import listed
 
 
-def evaluate(
+def evaluate_table(
     real: Any,
     synthetic: Any,
     schema: Schema | Mapping[str, Any] | str | PathLike[str] | None = None,
@@ -38,62 +38,8 @@ def evaluate(
     seed: int = 0,
     report: Report = silent,
 ) -> Evaluation:
-    """NOT PRIVATE. How far synthetic tables are from the real one, between sampling error and
-    noise.
-
-    The result is read off the real table without noise: no guarantee covers it, and publishing it
-    costs privacy that no certificate counts. See ``docs/evaluation.md`` for each metric.
-
-    Parameters
-    ----------
-    real
-        The real table: the path of a file (CSV, Parquet, Excel), a `pandas.DataFrame`, a table in
-        memory of another library that narwhals knows, or a data frame of Dask, which must fit into
-        memory if no schema is given.
-    synthetic
-        A synthetic table of the same kinds; or several, as a list or as a mapping from names to
-        tables.
-    schema
-        A `Schema`, its JSON as a mapping, the path of a schema file, or of a saved synthesis
-        (``.synthdp``) whose schema is taken. By default levels and bins are read off the real
-        table.
-    names
-        What to call the tables of a list; by default the names of files.
-    targets
-        Columns that models are to predict, or ``"all"`` suitable ones; by default the first three.
-        Needs scikit-learn (``pip install 'synthdp[report]'``); without it, and without ``targets``,
-        predictions are left out.
-    by
-        Columns within whose levels errors are taken.
-    queries
-        Questions of your own: a list of ``{"columns": [..], "where": {..}}``, or the path of a JSON
-        file with it.
-    certificate
-        The release's certificate (a mapping, or the path of its file), or its measurements: they
-        say how large the noise was. For several tables a list or a mapping by name.
-    seed
-        Draws what is sampled.
-    report
-        Told about progress: (what is going on, steps done, steps at most).
-
-    Raises
-    ------
-    ParameterError
-        If an argument does not fit the tables, or a table has no rows.
-    SchemaError
-        If the schema does not fit the real table or a synthetic one.
-    DataFileError
-        If a file cannot be read.
-    MissingExtraError
-        If ``targets`` are given and scikit-learn is not installed.
-
-    >>> real = pd.DataFrame({"sex": ["f", "m"] * 50, "pet": ["cat", "dog", "dog", "cat"] * 25})
-    >>> found = evaluate(real, real)
-    >>> (
-    ...     float(found.marginals["tvd"].max()),
-    ...     float(found.summary.set_index("metric").loc["k-marginal score", "value"]),
-    ... )
-    (0.0, 1000.0)
+    """NOT PRIVATE. How far synthetic tables are from the real one; parameters are those of
+    `synthdp.evaluate`, which raises as this does.
     """
     check_seed(seed)
     report = in_notebook(report)

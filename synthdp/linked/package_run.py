@@ -1,4 +1,4 @@
-"""The door for linked tables: `synthesize_tables` turns a package of them into a `LinkedSynthesis`."""
+"""A run over the tables of a package, in files and in memory."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -12,110 +12,71 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here, engine_frame, header_of, opened_here, whole_frame
-from synthdp.inference.estimator import Estimator
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedTableReader, check_header, linked_sources
 from synthdp.linked.package.package import Package
-from synthdp.mechanisms.shared.mechanism import Mechanism
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import CountSource
-from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
-from synthdp.release.synthesize import warn_of
+from synthdp.release.table_run import Finished, finished
 from synthdp.schema.words.headers import listed
 
 if TYPE_CHECKING:
-    from synthdp.release.keeping.budget import Budget
+    pass
 
 Tables = Mapping[str, Any]
 Opened = Mapping[str, Here]
 
 
-@forgetful
-def synthesize_tables(
-    tables: Tables | None,
-    package: Package | Mapping[str, Any] | str | PathLike[str],
+def release_package(
+    data: Tables | str | PathLike[str],
+    schema: Package | Mapping[str, Any] | str | PathLike[str] | None,
+    settings: RunSettings,
+    keeping: Keeping,
     *,
-    epsilon: float,
-    delta: float,
-    mechanism: str | Mechanism = "auto",
-    engine: str | Estimator | None = None,
-    accounting: str | Accounting | None = None,
-    about: Mapping[str, Any] | str | PathLike[str] | None = None,
-    journal: str | PathLike[str] | None = None,
-    budget: "Budget | str | PathLike[str] | None" = None,
-    budget_note: str = "",
-    report: Report = silent,
-    rescue: Callable[[LinkedSynthesis], object] | None = None,
-) -> LinkedSynthesis:
-    """Fit a differentially private synthesis to tables that are linked by keys.
+    kinds: object,
+    dialect: object,
+    report: Report,
+    rescue: Callable[[LinkedSynthesis], object] | None,
+) -> Finished:
+    """One run over the tables of a package; parameters are those of `synthdp.synthesize`, which
+    raises as this does.
 
-    Protected as one is a row of the root table with all rows below it. See ``docs/linked.md``.
-
-    Parameters
-    ----------
-    tables
-        Each table by its name in the package, as a table of any kind that `synthesize` takes but
-        one in an engine, or the path of a file; None takes the files that the package names. Of
-        public tables those whose keys are levels of columns.
-    package
-        A Data Package (``datapackage.json``) as a mapping or a file.
-    epsilon, delta
-        The guarantee for all tables together: epsilon above 0; delta above 0 and far below 1 /
-        (rows of the root).
-    mechanism, engine, accounting, about
-        As in `synthesize`; the same recipe is used for each table.
-    journal, budget, budget_note
-        As in `synthesize`: one journal for all tables, and one charge. The budget's ``unit`` is the
-        key of the root.
-    report
-        Told about progress: (what is going on, steps done, steps at most).
-    rescue
-        Called with what was released so far if the run fails or is interrupted after something was
-        paid for; save it, or the budget is lost.
-
-    Warns
-    -----
-    CautionWarning
-        Once for each thing that users should know of the result; they are on
-        `LinkedSynthesis.cautions`, too. One is not: that the journal's run was complete, so that
-        this is its release again.
-
-    Raises
-    ------
-    SchemaError
-        If the package contradicts itself or the tables' headers, or keys are declared such that no
-        row can hang on another, before any row is read.
-    ParameterError
-        If a table is missing, or another argument is out of range.
-    PrivacyError, BudgetExceededError, DataFileError, MissingExtraError, SourceError
-        As `synthesize`.
+    Protected as one is a row of the root table with all rows below it.
     """
-    settings = RunSettings(
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        engine=engine,
-        accounting=accounting,
-        about=about,
-    )
-    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
-    described, folder = package_of(package, tables)
+    is_file = isinstance(data, str | PathLike)
+    others = {"kinds": kinds, "dialect": dialect, "schema": schema if is_file else None}
+    settings.check_combined("package", others)
+    tables = None if is_file else _named(data, schema)
+    described, folder = package_of(data if is_file else schema, tables)
     run = LinkedRelease(package=described, settings=settings)
     with ExitStack() as stack:
         found = opened_tables(described, tables, folder, stack)
         with run.kept(keeping):
             synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
-    warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)
-    return synthesis
+    return finished(synthesis, run.run.replay)
 
 
-def package_of(
-    package: Package | Mapping[str, Any] | str | PathLike[str], tables: Tables | None
-) -> tuple[Package, Path | None]:
-    """A package, and the folder of its file if it is in one."""
+def _named(data: object, schema: object) -> Tables:
+    """Tables by name; raises `ParameterError` if these, or the package that they are of, are not
+    there.
+    """
+    if not isinstance(data, Mapping):
+        raise ParameterError(
+            "data is one table, and schema a package; give its tables by name, as a mapping, or the path of its "
+            "datapackage.json as data"
+        )
+    if schema is None:
+        raise ParameterError(
+            "data is a mapping, that is tables by name, and no package says how they are linked; give it as schema, or "
+            "one table as data"
+        )
+    return data
+
+
+def package_of(package: Any, tables: Tables | None) -> tuple[Package, Path | None]:
+    """A package, as an object, a mapping or a file, and the folder of its file if it is in one."""
     if isinstance(package, Package):
         return package, None
     if isinstance(package, str | PathLike):

@@ -1,0 +1,50 @@
+"""A run over one table of persons with several rows in an order."""
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report
+from synthdp.data.rows import engine_frame, header_of, opened_here
+from synthdp.linked.histories.history_release import HistoryRelease
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.run_settings import RunSettings
+from synthdp.release.table_run import Finished, finished
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import Kinds, settled_schema
+from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    pass
+
+
+def release_history(
+    data: Any,
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    settings: RunSettings,
+    keeping: Keeping,
+    *,
+    kinds: Kinds | None,
+    dialect: str | Mapping[str, Any] | None,
+    report: Report,
+    rescue: Callable[[HistorySynthesis], object] | None,
+) -> Finished:
+    """One run over one table of persons whose rows come in an order; parameters are those of
+    `synthdp.synthesize`, which raises as this does.
+
+    Protected as one is a person with all rows; but synthetic rows carry a fresh key of their
+    person, and how rows of one person follow each other is kept.
+    """
+    settings.check_combined("order", {"kinds": kinds})
+    if engine_frame(data) is not None:
+        raise ParameterError(
+            "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"
+        )
+    declared, _ = settled_schema(schema, kinds, None, unit=settings.unit, dialect=dialect)
+    with opened_here(data, declared.dialect) as table:
+        run = HistoryRelease(schema=declared, header=header_of(table), settings=settings)
+        with run.kept(keeping):
+            synthesis = run.of(table, report=report, rescue=rescue)
+    return finished(synthesis, run.run.replay)
