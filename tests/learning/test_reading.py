@@ -39,6 +39,7 @@ UNREAD = {
     "days first": ("date", days("%d.%m.%Y"), "format, or type 'integer'"),
     "compact": ("date", days("%Y%m%d"), "format, or type 'integer'"),
     "times of day": ("date", days("%Y-%m-%dT10:%M:01"), "type 'datetime' for times of day"),
+    "zoned midnights": ("date", days("%Y-%m-%dT00:00:00+01:00"), "times of day and time zones"),
     "offsets": ("datetime", days("%Y-%m-%dT10:00:00+02:00"), "format"),
     "fractions": ("integer", FRACTIONS, "type 'number' for fractions"),
     "zeros in front": (

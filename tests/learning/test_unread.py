@@ -27,7 +27,10 @@ INTEGERS = (
     "decimalChar, groupChar, bareNumber, synthdp.width for zeros in front, or type 'number' for fractions, "
     "missingValues"
 )
-FORMAT = "format, or type 'integer' for numbers of days or seconds, or type 'datetime' for times of day, missingValues"
+FORMAT = (
+    "format, or type 'integer' for numbers of days or seconds, or type 'datetime' for times of day and time zones, "
+    "missingValues"
+)
 LEVELS = "list the levels as they are spelt there: constraints.enum"
 
 # spellings of the records; what the field declares besides its type; what is said

@@ -557,7 +557,9 @@ class DateColumn(BinnedColumn):
     @property
     def ways_of_writing(self) -> str:
         """What a field can declare so that more values are read."""
-        times = ", or type 'datetime' for times of day" if self.type == "date" else ""
+        times = (
+            ", or type 'datetime' for times of day and time zones" if self.type == "date" else ""
+        )
         return f"format, or type 'integer' for numbers of days or seconds{times}"
 
     @property
@@ -598,7 +600,9 @@ class DateColumn(BinnedColumn):
         if self.format is None:
             notes.append("other ways of writing need a format, such as '%d.%m.%Y'")
         if self.type == "date":
-            notes.append("with a time of day use type 'datetime'")
+            notes.append(
+                "with a time of day use type 'datetime', also where midnight is not in UTC"
+            )
         elif self.format is None:
             notes.append("offsets from UTC are read by a format with %z only")
         if self.resolution != DEFAULT_RESOLUTION[self.type]:

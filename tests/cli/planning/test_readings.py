@@ -44,7 +44,7 @@ KINDS = {
     "moved": (
         {"type": "date", "format": "dd.mm.yyyy"},
         "31.12.2019",
-        "with a time of day use type 'datetime'",
+        "with a time of day use type 'datetime', also where midnight is not in UTC",
     ),
     "month": ({"type": "date", "synthdp": {"resolution": "month"}}, "2019-12-31", "kept by month"),
     "seen": (

@@ -96,6 +96,9 @@ BAD = {
     "two protected parents": lambda r, _: r["pets"]["schema"]["foreignKeys"].append(
         link(["owner", "kind"], "people", ["home", "number"])
     ),
+    "two protected parents, 'homes', 'homes'": lambda r, _: r["pets"]["schema"][
+        "foreignKeys"
+    ].append(link("kind", "homes", "home")),
     "rows of the table itself": lambda r, _: r["pets"]["schema"].update(
         foreignKeys=[link("kind", "", "owner")]
     ),
