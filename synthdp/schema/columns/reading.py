@@ -150,13 +150,11 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     >>> floats_of(np.array(["39", " 39.0", "1e400", "n/a", None, 39, "039"], dtype=object)).tolist()
     [39.0, 39.0, inf, nan, nan, 39.0, nan]
     """
-    if values.dtype != object:
-        return (
-            _with_plain_nan(values.astype(np.float64))
-            if values.dtype.kind in "biuf"
-            else np.full(len(values), np.nan)
-        )
-    return numbers_by(to_float, values)
+    if values.dtype == object:
+        return numbers_by(to_float, values)
+    if values.dtype.kind not in "biuf":
+        return np.full(len(values), np.nan)
+    return _with_plain_nan(values.astype(np.float64))
 
 
 def numbers_by(read: Callable[[object], float], values: Values) -> NDArray[np.float64]:
