@@ -5,7 +5,6 @@ wrong [HLM12].
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
@@ -15,7 +14,7 @@ from synthdp.core.workload import MAX_MEASURED_CELLS, Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
 
@@ -91,11 +90,6 @@ class MWEM(Mechanism):
                 selection_share=self.selection_share,
             )
             if done == rounds - 1:
-                fit = partial(
-                    engine.estimate,
-                    table.domain,
-                    constraints=constraints,
-                    progress=partial(report, "fitting"),
-                )
+                fit = full_fit(engine, table.domain, constraints, report)
             model = fit(table.released, warm_start=model)
         return model

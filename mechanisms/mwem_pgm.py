@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
@@ -14,7 +13,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
 
@@ -90,11 +89,6 @@ class MWEMPGM(Mechanism):
             )
             growth = growth.with_clique(clique)
             if done == rounds - 1:
-                fit = partial(
-                    engine.estimate,
-                    domain,
-                    constraints=constraints,
-                    progress=partial(report, "fitting"),
-                )
+                fit = full_fit(engine, domain, constraints, report)
             model = fit(table.released, warm_start=model)
         return model

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from math import ceil
 from typing import ClassVar, final
 
@@ -14,7 +13,7 @@ from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
 from synthdp.mechanisms.shared.worst_marginal import improvement_score
 from synthdp.privacy.private_table import PrivateTable
 
@@ -98,12 +97,7 @@ class RAP(Mechanism):
                 table.measure(clique, rho=rho)
             candidates = [clique for clique in candidates if clique not in worst]
             if done == rounds - 1:
-                fit = partial(
-                    engine.estimate,
-                    domain,
-                    constraints=constraints,
-                    progress=partial(report, "fitting"),
-                )
+                fit = full_fit(engine, domain, constraints, report)
             model = fit(table.released, warm_start=model)
         return model
 

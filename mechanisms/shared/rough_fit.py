@@ -27,3 +27,17 @@ def rough_fit(
     """
     progress = None if report is None else partial(report, "fitting")
     return partial(engine.rough().estimate, domain, constraints=constraints, progress=progress)
+
+
+def full_fit(
+    engine: Estimator, domain: Domain, constraints: Sequence[Constraint], report: Report
+) -> Callable[..., Model]:
+    """What fits measurements by the engine's own stopping rule, as the last round of a recipe does.
+
+    Returns
+    -------
+    callable
+        ``fit(measurements, warm_start=None)``; it tells ``report`` of its progress.
+    """
+    progress = partial(report, "fitting")
+    return partial(engine.estimate, domain, constraints=constraints, progress=progress)

@@ -5,25 +5,19 @@ reference for the other engines on small domains.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
+from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
-from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.graphical_model import fit_potentials
-from synthdp.inference.estimator import Estimator, checked_problem
-from synthdp.inference.graphical.markov_random_field import MarkovRandomField
-from synthdp.inference.model import Model, Progress
-from synthdp.inference.optimisers.dual_newton import DualNewton
-from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.inference.engines.graphical_model import MaximumLikelihoodEstimator
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DirectEstimator(Estimator):
+class DirectEstimator(MaximumLikelihoodEstimator):
     """Maximum-likelihood distribution over all cells of the domain.
 
     Parameters
@@ -38,8 +32,6 @@ class DirectEstimator(Estimator):
     """
 
     name: ClassVar[str] = "direct"
-    newton: DualNewton = field(default_factory=DualNewton)
-    driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 10_000_000
 
     def check_domain(self, domain: Domain) -> None:
@@ -50,26 +42,6 @@ class DirectEstimator(Estimator):
                 "use engine='graphical-model', which needs only the measured cliques"
             )
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MarkovRandomField:
-        """Fit the model; see `Estimator.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
+    def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:  # noqa: ARG002 - it holds all
         self.check_domain(domain)
-        tree = JunctionTree.covering(domain, [domain.varying(domain.attributes)])
-        return fit_potentials(
-            tree,
-            measurements,
-            constraints=constraints,
-            newton=self.newton,
-            driver=self.driver,
-            engine=self.name,
-            warm_start=warm_start,
-            progress=progress,
-        )
+        return JunctionTree.covering(domain, [domain.varying(domain.attributes)])

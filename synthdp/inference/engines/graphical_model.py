@@ -4,6 +4,7 @@ Among all distributions that explain the measurements best it finds the one of m
 which is the member of the exponential family whose potentials live on the measured cliques.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -234,9 +235,53 @@ def _movable(table: Array, max_range: float) -> Array:
     return np.where(possible, np.maximum(table, largest - max_range), 0.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MaximumLikelihoodEstimator(Estimator):
+    """What engines share that fit potentials over a junction tree: everything but the tree.
+
+    Parameters
+    ----------
+    newton
+        The optimiser where the measured cliques are those of a junction tree.
+    driver
+        The optimiser for all others, and its stopping rule.
+    """
+
+    newton: DualNewton = field(default_factory=DualNewton)
+    driver: MirrorDescent = field(default_factory=MirrorDescent)
+
+    @abstractmethod
+    def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:
+        """The tree of the model, which covers these cliques; `ModelTooLargeError` if it is too large."""
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> MarkovRandomField:
+        """Fit the model; see `Estimator.estimate`."""
+        measurements, constraints = checked_problem(domain, measurements, constraints)
+        cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
+        tree = self._tree(domain, cliques)
+        return fit_potentials(
+            tree,
+            measurements,
+            constraints=constraints,
+            newton=self.newton,
+            driver=self.driver,
+            engine=self.name,
+            warm_start=warm_start,
+            progress=progress,
+        )
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class GraphicalModelEstimator(Estimator):
+class GraphicalModelEstimator(MaximumLikelihoodEstimator):
     """Maximum-likelihood Markov random field over the smallest junction tree found [MSM19].
 
     Parameters
@@ -251,8 +296,6 @@ class GraphicalModelEstimator(Estimator):
     """
 
     name: ClassVar[str] = "graphical-model"
-    newton: DualNewton = field(default_factory=DualNewton)
-    driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 50_000_000
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
@@ -263,33 +306,12 @@ class GraphicalModelEstimator(Estimator):
         """The same engine with a looser stopping rule."""
         return replace(self, driver=replace(self.driver, tolerance=1e-2, window=10))
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MarkovRandomField:
-        """Fit the model; see `Estimator.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
-        tree = JunctionTree.covering(
-            domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)]
-        )
+    def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:
+        tree = JunctionTree.covering(domain, cliques)
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(
                 f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed "
                 f"(a fit would take about {fit_bytes(tree.n_cells()) / 1e6:.0f} MB); "
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
-        return fit_potentials(
-            tree,
-            measurements,
-            constraints=constraints,
-            newton=self.newton,
-            driver=self.driver,
-            engine=self.name,
-            warm_start=warm_start,
-            progress=progress,
-        )
+        return tree
