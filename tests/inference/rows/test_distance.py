@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Domain
-from synthdp.inference.rows.distance import chance_distance, rows_distance
+from synthdp.inference import chance_distance, rows_distance
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("c",)]
