@@ -134,7 +134,7 @@ class BinnedColumn(Column):
         """The most that the column could have; None of a type that has none."""
         return None
 
-    def with_decimals(self, decimals: int) -> Self:  # noqa: ARG002
+    def with_decimals(self, decimals: int) -> Self:
         """The column with other decimals, of a type that has them."""
         return self
 
@@ -209,7 +209,7 @@ class BinnedColumn(Column):
         are declared of bounds that are learnt, None of declared bounds.
         """
 
-    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:  # noqa: ARG002
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:
         """The lowest and the highest bound that can be learnt, as values."""
         return self.bounds
 
@@ -471,7 +471,7 @@ class BinnedColumn(Column):
         self,
         codes: NDArray[np.integer[Any]],
         rng: np.random.Generator,
-        parts: Sequence[NDArray[Any]] = (),  # noqa: ARG002 (most have none)
+        parts: Sequence[NDArray[Any]] = (),
     ) -> Ints:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)

@@ -126,12 +126,12 @@ class BooleanColumn(Column):
         return {"type": kind, "trueValues": ["yes"], "falseValues": ["no"]}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``."""
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt."""
         return ("missing",)
 
@@ -211,7 +211,7 @@ class BooleanColumn(Column):
     def _has(self, value: object) -> bool:
         return self._known_code(value) is not None
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:  # noqa: ARG002
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
         """Truth values: ``bool`` if the column is required, else pandas' ``boolean``."""
         series = take([False, True], "boolean", codes)
         return series.astype(bool) if self.required else series
@@ -219,7 +219,7 @@ class BooleanColumn(Column):
     def decode_text(
         self,
         codes: NDArray[np.integer[Any]],
-        rng: np.random.Generator,  # noqa: ARG002
+        rng: np.random.Generator,
     ) -> NDArray[np.object_]:
         """The first of the true or false values."""
         return self._gathered([*self.written, self._missing_text], codes)

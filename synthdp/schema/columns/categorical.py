@@ -148,12 +148,12 @@ class CategoricalColumn(Column):
         return {"type": kind, "constraints": {"enum": levels}}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``."""
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt."""
         return ("levels", "missing")
 

@@ -198,12 +198,12 @@ class DateColumn(BinnedColumn):
         return {"type": kind, "constraints": bounds, "synthdp": {"resolution": "month"}}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``; it lists no levels."""
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt; it lists no levels."""
         return ("bounds", "bins", "missing")
 
@@ -485,25 +485,25 @@ class DateColumn(BinnedColumn):
     @classmethod
     def widest_bounds(
         cls,
-        field: Mapping[str, Any],  # noqa: ARG003
-        limits: Mapping[str, Any],  # noqa: ARG003
+        field: Mapping[str, Any],
+        limits: Mapping[str, Any],
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have, by what its format can say."""
         return _DATE_RANGES
 
-    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:  # noqa: ARG002
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:
         """The units of resolution that seconds lie in."""
         seconds = np.clip(numbers, FIRST_SECOND, LAST_SECOND).astype(np.int64)
         return unit_of(seconds, self._resolution)
 
-    def written_points(self, points: Ints, decimals: int) -> list[Any]:  # noqa: ARG002
+    def written_points(self, points: Ints, decimals: int) -> list[Any]:
         """The first moments of units of resolution, by the format."""
         moments = start_of(points, self._resolution).astype("datetime64[s]").tolist()
         if self.format is None:
             return [moment.isoformat().removesuffix("T00:00:00") for moment in moments]
         return [moment.strftime(self.format) for moment in moments]
 
-    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:  # noqa: ARG002
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
         """The lowest and the highest grid point that a bound can have."""
         first, last = self._units.tolist()
         if limits is not None and start_of(self._units[:1], self._resolution)[0] < self._bounds[0]:
@@ -520,7 +520,7 @@ class DateColumn(BinnedColumn):
         """Whether they are of equal length: decades are."""
         return True
 
-    def likely_point(self, decimals: int) -> int:  # noqa: ARG002
+    def likely_point(self, decimals: int) -> int:
         """The beginning of a year that dates are often near to."""
         first_of_january = np.datetime64(str(LIKELY_YEAR), "s").astype(np.int64)
         return int(unit_of(first_of_january.reshape(1), self._resolution)[0])
@@ -747,12 +747,12 @@ class PartColumn(Column):
         return example | {"synthdp": example["synthdp"] | {"parts": ["month"]}}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """None: it has no field."""
         return ()
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """None: it follows from its date."""
         return ()
 

@@ -167,7 +167,7 @@ class NumericColumn(BinnedColumn):
         return cls(**cls._typed_as(field.type), **binning, **field.shared)
 
     @classmethod
-    def _typed_as(cls, kind: str) -> dict[str, Any]:  # noqa: ARG003
+    def _typed_as(cls, kind: str) -> dict[str, Any]:
         """How a column is told its type, where a class has several."""
         return {}
 
@@ -184,7 +184,7 @@ class NumericColumn(BinnedColumn):
         return levels if has_levels else ("bins", "edges", "shape", "heaping")
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt."""
         return ("missing",) if has_levels else ("bounds", "bins", "missing")
 

@@ -194,12 +194,12 @@ class GeopointColumn(Column):
         return {"type": kind, "synthdp": own}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``."""
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt: a box is declared."""
         return ("missing",)
 

@@ -177,17 +177,17 @@ class IntegerColumn(NumericColumn):
     @classmethod
     def widest_bounds(
         cls,
-        field: Mapping[str, Any],  # noqa: ARG003
-        limits: Mapping[str, Any],  # noqa: ARG003
+        field: Mapping[str, Any],
+        limits: Mapping[str, Any],
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have."""
         return [(-MAX_INTEGER, MAX_INTEGER)]
 
-    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:  # noqa: ARG002
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
         """The integers at or below numbers."""
         return integer_points(numbers)
 
-    def written_points(self, points: NDArray[np.int64], decimals: int) -> list[Any]:  # noqa: ARG002
+    def written_points(self, points: NDArray[np.int64], decimals: int) -> list[Any]:
         """The integers themselves."""
         return list(points.tolist())
 
@@ -197,7 +197,7 @@ class IntegerColumn(NumericColumn):
         first, last = decimal_points(ends, decimals).tolist()
         return self._as_years(first, last) if limits is not None else (first, last)
 
-    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:  # noqa: ARG002
+    def outermost_bounds(self, limits: Mapping[str, Any]) -> tuple[Any, Any]:
         """The lowest and the highest bound that can be learnt."""
         return self._as_years(*self.bounds)
 

@@ -152,12 +152,12 @@ class TimeColumn(BinnedColumn):
         return cls(format=pattern, **binning, **field.shared)
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``; it lists no levels."""
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:  # noqa: ARG003
+    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What of a field can be learnt; it lists no levels."""
         return ("bounds", "bins", "missing")
 
@@ -176,8 +176,8 @@ class TimeColumn(BinnedColumn):
     @classmethod
     def widest_bounds(
         cls,
-        field: Mapping[str, Any],  # noqa: ARG003
-        limits: Mapping[str, Any],  # noqa: ARG003
+        field: Mapping[str, Any],
+        limits: Mapping[str, Any],
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have: a day."""
         return [("00:00:00", "23:59:59")]
@@ -314,15 +314,15 @@ class TimeColumn(BinnedColumn):
 
     # --- what can be learnt -----------------------------------------------------------------------
 
-    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:  # noqa: ARG002
+    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:
         """The units of resolution that seconds lie in."""
         return numbers.astype(np.int64) // self._unit_seconds
 
-    def written_points(self, points: Ints, decimals: int) -> list[Any]:  # noqa: ARG002
+    def written_points(self, points: Ints, decimals: int) -> list[Any]:
         """The first times of units of resolution, by the format."""
         return list(self._texts(np.clip(points * self._unit_seconds, 0, SECONDS_A_DAY - 1)))
 
-    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:  # noqa: ARG002
+    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
         """The lowest and the highest grid point that a bound can have."""
         first, last = self._units.tolist()
         return first, last
@@ -337,7 +337,7 @@ class TimeColumn(BinnedColumn):
         """Whether they are of equal length: hours are."""
         return True
 
-    def likely_point(self, decimals: int) -> int:  # noqa: ARG002
+    def likely_point(self, decimals: int) -> int:
         """Noon."""
         return LIKELY_SECOND // self._unit_seconds
 

@@ -74,8 +74,8 @@ class Traits(ABC):
     @classmethod
     def widest_bounds(
         cls,
-        field: Mapping[str, Any],  # noqa: ARG003
-        limits: Mapping[str, Any],  # noqa: ARG003
+        field: Mapping[str, Any],
+        limits: Mapping[str, Any],
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have, as in a schema, of a type that has bounds: the
         first ones that it can read.
@@ -109,7 +109,7 @@ class Traits(ABC):
         """Most level codes that the column can have once it is closed."""
         return self.size
 
-    def example(self, scale: int) -> Self:  # noqa: ARG002
+    def example(self, scale: int) -> Self:
         """The column closed so that numbers reach to ``10**scale``, as far as that is open."""
         return self
 
@@ -135,7 +135,7 @@ class Traits(ABC):
         """What a value is called."""
         return "level"
 
-    def coordinates_of(self, values: pd.Series) -> Sequence[NDArray[np.float64]]:  # noqa: ARG002
+    def coordinates_of(self, values: pd.Series) -> Sequence[NDArray[np.float64]]:
         """The numbers that values consist of where they have no one order, NaN where missing; none
         of most types.
         """
@@ -250,7 +250,7 @@ class Traits(ABC):
         """For each value the number of its spelling."""
         return np.zeros(len(values), dtype=np.int64)
 
-    def can_write(self, spelling: tuple[str, str]) -> bool:  # noqa: ARG002
+    def can_write(self, spelling: tuple[str, str]) -> bool:
         """Whether a spelling is read as what it says, and not as missing."""
         return False
 
