@@ -48,13 +48,11 @@ def is_numbers_in_one(kind: Any) -> bool:
     """
     from pyarrow import types  # it is there, if there is a type of it
 
-    if types.is_struct(kind):
-        inner = [kind.field(place).type for place in range(kind.num_fields)]
-    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+    inner = [field.type for field in kind] if types.is_struct(kind) else []
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         inner = [kind.value_type]
-    else:
-        return False
-    return all(types.is_floating(each) or types.is_integer(each) for each in inner)
+    are_numbers = (types.is_floating(each) or types.is_integer(each) for each in inner)
+    return bool(inner) and all(are_numbers)
 
 
 def times_of(array: Any) -> NDArray[np.object_]:
