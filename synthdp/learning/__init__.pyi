@@ -10,12 +10,15 @@ from synthdp.learning.cells.density import Density as Density
 from synthdp.learning.cells.density import shares_of_cells as shares_of_cells
 from synthdp.learning.cells.density import smoothed as smoothed
 from synthdp.learning.cells.density import split_evenly as split_evenly
+from synthdp.learning.cells.ends import EndPosterior as EndPosterior
+from synthdp.learning.cells.ends import Total as Total
+from synthdp.learning.cells.ends import interval_ends as interval_ends
+from synthdp.learning.cells.ends import tail_ends as tail_ends
 from synthdp.learning.cells.significance import ASTRONOMIC as ASTRONOMIC
 from synthdp.learning.cells.significance import FALSE_ALARM as FALSE_ALARM
 from synthdp.learning.cells.significance import significance as significance
 from synthdp.learning.cells.stretches import occupied_cells as occupied_cells
 from synthdp.learning.cells.stretches import standing_out as standing_out
-from synthdp.learning.cells.stretches import tails_of as tails_of
 from synthdp.learning.cells.tails import tail_masses as tail_masses
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS as MAX_LEARNT_DECIMALS
 from synthdp.learning.decimals import MISTAKEN as MISTAKEN
@@ -34,6 +37,7 @@ from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.refilling import refilled as refilled
+from synthdp.learning.support import support_of as support_of
 from synthdp.learning.unread import MANY as MANY
 from synthdp.learning.unread import missing_caution as missing_caution
 from synthdp.learning.unread import unread_cautions as unread_cautions

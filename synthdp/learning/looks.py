@@ -2,18 +2,18 @@
 them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
-from synthdp.learning.cells.significance import ASTRONOMIC, significance
-from synthdp.learning.cells.stretches import occupied_cells, standing_out, tails_of
+from synthdp.learning.cells.significance import ASTRONOMIC
+from synthdp.learning.cells.stretches import occupied_cells, standing_out
 from synthdp.learning.cells.tails import tail_masses
 from synthdp.privacy.values.private_values import PrivateValues
 
@@ -22,17 +22,6 @@ Floats = NDArray[np.float64]
 
 ROOT_REACH = 2
 """Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
-
-TAIL_CELLS, TAIL_ALARM = 128, 0.3
-"""So many finer cells beside a held stretch may be a thin tail of it, if some of them stand out
-together by more than the largest of independent cells would in three of ten empty histograms; sums
-hang together, and pass it more seldom.
-"""
-
-FOUND = 0.25
-"""Part of the records that are missing that cells beside a held stretch must show to be held with
-it.
-"""
 
 BEYOND, BEYOND_SHARE = 3.0, 0.01
 """Standard deviations by which records beyond the cells of a look must show, and the part of all
@@ -44,33 +33,8 @@ SURROUNDING_STEP, SURROUNDING_CELLS = 32, 7
 it.
 """
 
-THINNER, FEW_CELLS = 3, 4
-"""Records that are missing lie at least a third as densely as those that are held, if these fill so
-many cells.
-"""
-
 OTHER_SIDE = 5.0
 """The same where 0 is the outermost value that is held: beyond it most columns have none."""
-
-
-class Ends(NamedTuple):
-    """Where the records of a look lie.
-
-    Parameters
-    ----------
-    begin, stop
-        The first grid point with records, and the one after the last.
-    rest, stddev
-        Records beyond them, by noisy counts, and the standard deviation of their noise.
-    guessed
-        By how many grid points they lie further out, on either side, than what stands out.
-    """
-
-    begin: int
-    stop: int
-    rest: float
-    stddev: float
-    guessed: int = 0
 
 
 @final
@@ -181,7 +145,7 @@ class Look:
             first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
         return first, last
 
-    def tails_beyond(self, closer: "Look", *, width: int | None = None) -> tuple[Floats, Floats]:
+    def tails_beyond(self, closer: "Look") -> tuple[Floats, Floats]:
         """Records below and above the cells of a closer look, which counted them: in the nearest
         cells of this one.
 
@@ -191,8 +155,6 @@ class Look:
         ----------
         closer
             A look at a stretch of these cells.
-        width
-            Grid points among which most records lie; None: the stretch.
 
         Returns
         -------
@@ -201,7 +163,7 @@ class Look:
         """
         first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
-        width = int(closer.starts[-1] - closer.starts[0]) if width is None else width
+        width = int(closer.starts[-1] - closer.starts[0])
         zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
         down, up = (
             self.starts[first] - self.starts[: first + 1][::-1],
@@ -226,86 +188,30 @@ class Look:
             tails.append(np.zeros(0) if found is None else found)
         return tails[0], tails[1]
 
-    def ends_in(self, inner: "Look", begin: int, end: int) -> Ends:
-        """Between which grid points records lie, as a look at finer cells shows.
-
-        They are those that stand out there, then so many beside them as the records that are still
-        missing take up at about the same density: neither noise nor a single cell, however wide,
-        may stretch a range.
-
-        Parameters
-        ----------
-        inner
-            A look at finer cells of the same stretch.
-        begin, end
-            The ends that are known so far; what is found lies between them.
+    def cut(self, begin: int, stop: int) -> "Look":
+        """The cells in ``begin .. stop - 1``, the outermost cut there, with what is counted in
+        them.
         """
-        total, noise = self.present
-        if not standing_out(inner.counts, inner.stddev).any():
-            return Ends(begin, end, 0.0, noise)
-        probable = significance(len(inner.counts), TAIL_ALARM)
-        held = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS, probable=probable)
-        first, last = self._outermost_in(inner, *held)
-        sure = slice(first, last + 1)
-        surely = int(inner.starts[first]), int(inner.starts[last + 1])
-        outermost, innermost = np.searchsorted(inner.starts, [begin, end]).tolist()
-        rest, rest_noise = 0.0, 0.0
-        while True:  # how many records are left for the rest: by the coarse look less what is held, and by the fine one
-            before, after = inner.counts[outermost:first][::-1], inner.counts[last + 1 : innermost]
-            n_rest = before.size + after.size
-            if not n_rest:
-                break
-            weights = (
-                1 / (noise**2 + (last + 1 - first) * inner.stddev**2),
-                1 / (n_rest * inner.stddev**2),
-            )
-            rest = (total - float(inner.counts[first : last + 1].sum())) * weights[0]
-            rest = (rest + float(before.sum() + after.sum()) * weights[1]) / sum(weights)
-            rest_noise = float(sum(weights) ** -0.5)
-            if rest < BEYOND_SHARE * total:
-                break
-            if (sure.start, sure.stop) == (first, last + 1) and sure.stop - sure.start >= FEW_CELLS:
-                reach = THINNER * rest / max(total - rest, 1.0) * (surely[1] - surely[0])
-                outermost = max(outermost, int(np.searchsorted(inner.starts, surely[0] - reach)))
-                innermost = min(
-                    innermost,
-                    int(np.searchsorted(inner.starts, surely[1] + reach, side="right")) - 1,
-                )
-                before, after = (
-                    inner.counts[outermost:first][::-1],
-                    inner.counts[last + 1 : innermost],
-                )
-            if not before.size + after.size:
-                break
-            below, above = tails_of(before, after, rest)
-            if (
-                before[:below].sum() + after[:above].sum() <= FOUND * rest
-            ):  # as soon none of them is there
-                break
-            first, last = first - below, last + above
-        start, stop = max(int(inner.starts[first]), begin), min(int(inner.starts[last + 1]), end)
-        if start >= stop:
-            return Ends(begin, end, rest, rest_noise)
-        return Ends(start, stop, rest, rest_noise, max(surely[0] - start, stop - surely[1], 0))
+        inside = self.starts[(self.starts > begin) & (self.starts < stop)]
+        starts = np.concatenate([[begin], inside, [stop]]).astype(np.int64)
+        return replace(self, starts=starts, counts=self.counts[self.cells_of(starts[:-1])])
 
-    def _outermost_in(self, inner: "Look", first: int, last: int) -> tuple[int, int]:
-        """The first and the last finer cell that hold records, with those in cells of this look
-        that stand out.
-        """
-        held = np.flatnonzero(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC))
-        if not held.size:
-            return first, last
-        edges = np.searchsorted(inner.starts, self.starts)
-        lowest, highest = (
-            slice(*edges[cell : cell + 2].tolist()) for cell in held[[0, -1]].tolist()
+    def without(self, points: Ints, heights: Floats) -> "Look":
+        """The same without so many records at some points."""
+        counts = self.counts.copy()
+        np.subtract.at(counts, self.cells_of(points), heights)
+        return replace(self, counts=counts)
+
+    def mirrored(self) -> "Look":
+        """The same with each grid point at minus its place."""
+        return Look(
+            -self.starts[::-1],
+            self.counts[::-1],
+            self.stddev,
+            self.missing,
+            self.above,
+            self.below,
         )
-        if (
-            first >= lowest.stop
-        ):  # too thin to be seen in finer cells; most of it lies where the sum is largest
-            first = lowest.stop - 1 - int(np.argmax(np.cumsum(inner.counts[lowest][::-1])))
-        if last < highest.start:
-            last = highest.start + int(np.argmax(np.cumsum(inner.counts[highest])))
-        return first, last
 
     def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:
         """Starts of finer cells with those of cells beside them, each twice as wide as the one

@@ -16,7 +16,6 @@ puts edges at quantiles, and the density decides where in a bin values are drawn
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from math import sqrt
 from typing import final
 
@@ -28,6 +27,7 @@ from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.looks import BEYOND, Look, are_single
 from synthdp.learning.refining import density_of
+from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
 
 Ints = NDArray[np.int64]
@@ -51,11 +51,8 @@ FEW_POINTS = 3
 all else.
 """
 
-DOUBT = 1.0
-"""Standard deviations of the noise in the records beyond the bounds that these may be uncertain by."""
-
-DOUBTFUL = 0.25
-"""Part of the range by which its bounds must be uncertain to be worth a word."""
+DOUBTFUL = 0.2
+"""Part of the range by which its bounds must be as likely wrong as not to be worth a word."""
 
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
@@ -91,9 +88,10 @@ class Learnt:
     stddev
         Standard deviation of the noise of what the density's points hold, at most.
     is_lone
-        Whether only one value was told from noise, where others could be.
+        Whether only one value was told from noise, where others could be or are.
     uncertainty
-        By about how many grid points the bounds are uncertain; 0 if they are declared.
+        By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
+        declared.
     """
 
     density: Density
@@ -144,12 +142,10 @@ def learn_density(
     if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
         frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
         spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
-    density, uncertainty = _cut(axis, density_of(looks, spikes), looks)
-    if not axis.is_calendar:
-        ends = density.starts[[0, -1]]
-        density = _with_tails(density, first, looks[1], width=asking.stretch[1] - asking.stretch[0])
-        uncertainty = max(uncertainty, float(np.abs(density.starts[[0, -1]] - ends).max()) / 2)
+    density, uncertainty = _between_bounds(axis, first, looks, spikes)
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
+    if is_lone:
+        is_lone = not _is_alone(density, first, looks[1])
     if is_lone:
         density = _with_a_neighbour(axis, density, first, looks[1])
     all_looks = [first, *check, *looks[1:]]
@@ -268,50 +264,44 @@ def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]
     return spikes
 
 
-def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, float]:
+def _between_bounds(
+    axis: Axis, first: Look, looks: Sequence[Look], spikes: dict[int, float]
+) -> tuple[Density, float]:
     """The density between the bounds that were found, and by how many grid points these are
-    uncertain.
-
-    Declared bounds stay. Others may lie anywhere in the cell that they were found in, and further
-    out by what the records take up that noise could hide beyond.
+    uncertain; declared ones stay.
     """
-    if axis.has_bounds or not density.mass.any():
-        return density, 0.0
+    if axis.has_bounds:
+        return density_of(looks, spikes), 0.0
+    begin, stop, doubt = support_of(first, looks, spikes, over_zero=axis.is_calendar)
+    closer = looks[1]
+    low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
+    held = {point: count for point, count in spikes.items() if low <= point < high}
+    density = density_of([look.cut(low, high) for look in looks], held)
+    if begin < low:
+        density = density.with_pieces(np.array([begin, low]), np.array([max(closer.below, 1.0)]))
+    if stop > high:
+        density = density.with_pieces(np.array([high, stop]), np.array([max(closer.above, 1.0)]))
     density = density.without_thin_ends(NEGLIGIBLE)
-    begin, end, spread, guessed = int(density.starts[0]), int(density.starts[-1]), 0.0, 0
-    for outer, inner in pairwise(looks):
-        first, stop, rest, stddev, further = looks[0].ends_in(inner, begin, end)
-        if outer is looks[0]:
-            begin, end, guessed = first, stop, further
-            spread = (max(rest, 0.0) + DOUBT * stddev) / max(outer.present[0], 1.0)
-            continue
-        lowest, highest = outer.cells_of(
-            np.array([begin, end - 1])
-        ).tolist()  # a closer look tells of the outermost
-        if first < min(int(outer.starts[lowest + 1]), end):
-            begin = first
-        if stop > max(int(outer.starts[highest]), begin):
-            end = stop
-    density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
-    ends = np.array([density.starts[0], density.starts[-1] - 1])
-    leaves = np.minimum(
-        looks[-1].widths[looks[-1].cells_of(ends)], density.widths[[0, -1]]
-    )  # single values are exact
-    beyond = max(min(spread, 1.0) * float(density.widths.sum()), float(guessed))
-    return density, beyond + float(leaves.max()) / 2
+    ends = looks[-1].cells_of(np.array([begin, stop - 1])).clip(0, len(looks[-1].counts) - 1)
+    leaves = np.minimum(looks[-1].widths[ends], density.widths[[0, -1]])
+    leaf = int(leaves.max()) - 1  # single values are exact
+    return density, max(doubt, leaf / 2)
 
 
-def _with_tails(density: Density, first: Look, look: Look, *, width: int) -> Density:
-    """The density with what lies beyond a look, which counted it, in the cells that it may reach."""
-    below, above = first.tails_beyond(look, width=width)
-    begin, stop = np.searchsorted(first.starts, look.starts[[0, -1]]).tolist()
-    if above.size:
-        density = density.reaching(None, int(look.starts[-1]))
-        density = density.with_pieces(first.starts[stop : stop + above.size + 1], above)
-    if below.size:
-        density = density.reaching(int(look.starts[0]), None)
-        density = density.with_pieces(first.starts[begin - below.size : begin + 1], below[::-1])
-    return density
+def _is_alone(density: Density, first: Look, look: Look) -> bool:
+    """Whether it is beyond doubt that few records have another value than the only one, and no
+    noisy count says that any has.
+
+    What lies beyond the largest numbers counts as the outermost one.
+    """
+    point = int(density.starts[0])
+    held = look.counts[look.cells_of(np.array([point]))[0]]
+    others = float(look.counts.sum() - held) + look.below + look.above
+    noise = BEYOND * look.stddev * sqrt(len(look.counts) + 1)
+    is_outermost = point in (first.starts[0], first.starts[-1] - 1)
+    return bool(
+        not is_outermost and others <= noise and others + noise <= CONSTANT * density.mass.sum()
+    )
 
 
 def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> Density:

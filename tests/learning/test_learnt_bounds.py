@@ -12,7 +12,16 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.learning import Density, Look, learn_columns
+from synthdp.learning import (
+    Density,
+    EndPosterior,
+    Look,
+    Total,
+    interval_ends,
+    learn_columns,
+    support_of,
+    tail_ends,
+)
 from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
 from synthdp.schema import OpenSchema, octaves
 
@@ -159,7 +168,7 @@ def test_ends_lie_within_the_cells_and_keep_what_stands_out_alone(counts, stddev
     starts = np.append(0, np.cumsum(rng.integers(1, 2000, len(counts))))
     fine = Look(starts, counts, stddev, 0.0)
     coarse = Look(starts[[0, -1]], np.array([counts.sum()]), stddev, 0.0)
-    ends = coarse.ends_in(fine, 0, int(starts[-1]))
+    ends = support_of(coarse, [coarse, fine], {}, over_zero=True)
     assert 0 <= ends.begin < ends.stop <= starts[-1]
     alone = np.flatnonzero(counts > 8 * stddev)
     if alone.size:
@@ -179,7 +188,7 @@ def test_noise_beside_a_range_does_not_stretch_it():
             Look(np.arange(501), counts, 10.0, 0.0),
             Look(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0),
         )
-        begin, stop, *_ = coarse.ends_in(fine, 0, 500)
+        begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=True)
         assert begin <= 201
         assert stop >= 239
         too_far += begin < 190 or stop > 250
@@ -215,3 +224,121 @@ def test_a_coarser_grid_keeps_all_mass_and_all_points(pieces, begin, factor):
     assert coarser.starts[0] * factor <= starts[0]
     assert coarser.starts[-1] * factor >= starts[-1]
     assert (coarser.starts[-1] - 1) * factor < starts[-1]
+
+
+def test_an_outermost_piece_ends_where_records_most_likely_do():
+    """Levels 1 to 5 of 400 records each, under noise of 100: with the ends of what stands out
+    together, or of one cell for all, every fifth such column had levels 6 and 7.
+    """
+    rng = np.random.default_rng(1)
+    starts = np.array([0, 1, 2, 4, 8, 16])
+    cells = np.arange(0, 17)
+    real = np.repeat([0.0, 400.0, 0.0], [1, 5, 10])
+    too_far = too_near = 0
+    for _ in range(400):
+        fine = Look(cells, real + rng.normal(0, 100, 16), 100.0, 0.0)
+        totals = np.add.reduceat(real, starts[:-1])
+        coarse = Look(starts, totals + rng.normal(0, 180, 5), 180.0, 0.0)
+        begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=False)
+        too_far += stop > 6 or begin < 1
+        too_near += stop < 5 or begin > 2
+    assert too_far <= 48  # 24 are expected
+    assert too_near <= 16
+
+
+@pytest.mark.parametrize("shape", ["even", "falling"])
+def test_the_doubt_of_ends_is_honest(shape):
+    """Of many tails about half end within the doubt that is told."""
+    rng = np.random.default_rng(5)
+    within = []
+    for _ in range(600):
+        n_held = int(rng.integers(0, 20))
+        tail = np.zeros(40)
+        tail[:n_held] = 60.0 if shape == "even" else np.linspace(80, 40, n_held)
+        counts = tail + rng.normal(0, 60, 40)
+        total = Total(0.0, 40.0, float(tail.sum() + rng.normal(0, 150)), 150.0**2)
+        ends = tail_ends(
+            np.arange(41.0), counts, 60.0, [total], n_records=2500, width=20, is_wide=True
+        )
+        within.append(abs(ends.median - n_held) <= ends.median_error(ends.median))
+    assert 0.35 < np.mean(within) < 0.75
+
+
+def test_cells_of_which_none_stands_out_hold_records_where_their_sum_is():
+    rng = np.random.default_rng(9)
+    total = Total(0.0, 60.0, 300.0, 30.0**2)
+    begins, stops = [], []
+    for _ in range(40):
+        counts = rng.normal(0, 10, 60)
+        counts[20:40] += 15
+        below, above = interval_ends(np.arange(61.0), counts, 10.0, [total], n_records=300)
+        begins.append(60 - below.median)
+        stops.append(above.median)
+    assert 17 < np.mean(begins) < 23
+    assert 37 < np.mean(stops) < 43
+    assert np.std([begins, stops], axis=1).max() < 6
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=60),
+    st.integers(0, 2**32),
+    st.sampled_from([1e-3, 1.0, 1e9]),
+    st.booleans(),
+)
+def test_probabilities_of_ends_are_numbers_whatever_the_counts(widths, seed, size, is_wide):
+    rng = np.random.default_rng(seed)
+    edges = np.append(0.0, np.cumsum(widths))
+    counts = rng.normal(0, 1, len(widths)) * size
+    totals = [Total(0.0, float(edges[-1]), float(rng.normal() * size), 1.0)]
+    further = [float(edges[-1]) * 2, float(edges[-1]) * 4]
+    ends = tail_ends(
+        edges,
+        counts,
+        1.0,
+        totals,
+        n_records=float(max(size, 1.0)),
+        width=1.0,
+        is_wide=is_wide,
+        further=further,
+        zero=0.0,
+    )
+    assert isinstance(ends, EndPosterior)
+    assert np.isfinite(ends.probabilities).all()
+    assert ends.probabilities.sum() == pytest.approx(1)
+    for each in interval_ends(edges, counts, 1.0, totals, n_records=float(max(size, 1.0))):
+        assert np.isfinite(each.probabilities).all()
+
+
+def test_the_mirror_changes_nothing():
+    rng = np.random.default_rng(4)
+    counts = rng.normal(0, 20, 64)
+    counts[20:30] += 100
+    fine = Look(np.arange(65) - 32, counts, 20.0, 0.0)
+    coarse = Look(np.array([-32, 32]), np.array([1000.0]), 40.0, 0.0)
+    begin, stop, doubt = support_of(coarse, [coarse, fine], {-5: 30.0}, over_zero=True)
+    mirrored = support_of(
+        coarse.mirrored(), [coarse.mirrored(), fine.mirrored()], {4: 30.0}, over_zero=True
+    )
+    assert (-mirrored.stop, -mirrored.begin) == pytest.approx((begin, stop), abs=1)
+    assert mirrored.doubt == pytest.approx(doubt, abs=1)
+
+
+@pytest.mark.parametrize(("others", "says"), [(0, False), (2, False), (300, True)])
+def test_a_constant_is_no_reason_for_a_caution_unless_others_are_there(others, says):
+    values = np.repeat([2013, 2500], [20_000 - others, others])
+    for seed in range(4):
+        learnt = closed("integer", values, epsilon=10.0, seed=seed)
+        assert bool(learnt.caution) == says or drawn(learnt, values).max() > 2400
+
+
+def test_a_constant_of_few_records_is_cautioned():
+    for seed in range(4):
+        assert "one value" in closed("integer", np.full(400, 7), epsilon=1.0, seed=seed).caution
+
+
+def test_ends_at_single_frequent_values_are_exact_however_wide_their_cells():
+    """Days of a few weeks in cells of 80 days: the first and the last are found by themselves."""
+    weeks = np.datetime64("2020-01-02") + 7 * np.repeat(np.arange(18), 110)
+    for seed in range(4):
+        assert not closed("date", weeks, epsilon=200.0, seed=seed).caution

@@ -19,8 +19,8 @@ from synthdp.learning import (
     learn_density,
     occupied_cells,
     standing_out,
+    support_of,
     tail_masses,
-    tails_of,
 )
 from synthdp.privacy import NoisyHistogram
 from synthdp.schema import OpenSchema, octaves
@@ -126,7 +126,7 @@ def test_the_end_of_a_stretch_takes_in_the_records_that_are_missing():
     rng, found = np.random.default_rng(2), []
     for _ in range(200):
         fine = Look(np.arange(0, 1001, 10), counts + rng.normal(0, 40, 100), 40.0, 0.0)
-        found.append(coarse.ends_in(fine, 0, 1000)[1])
+        found.append(support_of(coarse, [coarse, fine], {}, over_zero=True).stop)
     assert 400 <= np.median(found) <= 650
 
 
@@ -167,9 +167,12 @@ def test_a_tail_crosses_0_only_beyond_doubt():
 
 
 def test_both_tails_are_found_together():
-    before, after = np.array([50.0, 50.0, 0.0]), np.array([50.0, 0.0, 0.0, 0.0])
-    assert tails_of(before, after, 150.0) == (2, 1)
-    assert tails_of(np.zeros(0), after, 50.0) == (0, 1)
+    counts = np.array([0.0, 40.0, 50.0, 900.0, 50.0, 0.0, 0.0, 0.0])
+    starts = np.arange(9)
+    coarse = Look(starts[[0, -1]], np.array([1050.0]), 20.0, 0.0)
+    fine = Look(starts, counts, 15.0, 0.0)
+    begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=True)
+    assert (begin, stop) == (1, 5)
 
 
 def test_one_tail_beside_what_stands_out_or_several():

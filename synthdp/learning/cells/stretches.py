@@ -117,19 +117,3 @@ def _tail(counts: Floats, stddev: float, probable: float) -> int:
     evidence = np.cumsum(counts) / (stddev * np.sqrt(np.arange(1, len(counts) + 1)))
     best = int(np.argmax(evidence))
     return best + 1 if evidence[best] > probable else 0
-
-
-def tails_of(before: Floats, after: Floats, total: float) -> tuple[int, int]:
-    """The most likely numbers of cells on both sides of a held stretch that so many records lie in
-    evenly.
-
-    >>> tails_of(np.array([0.0]), np.array([30.0, 40.0, 20.0, 5.0, -8.0]), 90.0)
-    (0, 3)
-    """
-    sums = [np.concatenate([[0.0], np.cumsum(side)]) for side in (before, after)]
-    lengths = np.add.outer(np.arange(len(sums[0])), np.arange(len(sums[1])))
-    lengths[0, 0] = 1
-    likelihood = (np.add.outer(*sums) - total / 2) / lengths
-    likelihood[0, 0] = -np.inf
-    below, above = np.unravel_index(int(np.argmax(likelihood)), likelihood.shape)
-    return int(below), int(above)

@@ -1,0 +1,261 @@
+"""Support: between which grid points a column has records, by all looks, and by how much that is
+uncertain.
+
+What stands out is held for sure; beyond it records reach as far as they do with a probability of
+one half, given the counts of all looks (`cells.ends`). So no noisy cell, however wide, draws a
+range out, and none that stands out only together with its neighbours. Post-processing only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import floor
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.learning.cells.ends import (
+    WIDE,
+    EndPosterior,
+    Total,
+    interval_ends,
+    tail_ends,
+)
+from synthdp.learning.cells.stretches import standing_out
+from synthdp.learning.looks import Look
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROUNDS = 2
+"""Each end is found given the other, which is found given that."""
+
+
+class Support(NamedTuple):
+    """Grid points between which records lie.
+
+    Parameters
+    ----------
+    begin, stop
+        The first grid point with records, and the one after the last.
+    doubt
+        By how many grid points one of them is wrong, or less, with a probability of one half.
+    """
+
+    begin: int
+    stop: int
+    doubt: float
+
+
+def support_of(
+    first: Look, looks: Sequence[Look], spikes: dict[int, float], *, over_zero: bool
+) -> Support:
+    """Where the records of a column with open bounds lie.
+
+    Parameters
+    ----------
+    first
+        Public cells over all that values can be.
+    looks
+        From coarse to fine cells; the first are some of the public cells.
+    spikes
+        Noisy counts of single points that hold many records.
+    over_zero
+        Whether records lie on both sides of 0 as soon as on one.
+    """
+    support = _Upwards.of(looks[0], looks[1], spikes, first, over_zero=over_zero).support()
+    for outer, inner in pairwise(looks[1:]):
+        support = _looked_closer(support, outer, inner, spikes)
+    return support
+
+
+def _looked_closer(support: Support, outer: Look, inner: Look, spikes: dict[int, float]) -> Support:
+    """The same, nearer to the records as far as finer cells of its outermost cells show them."""
+    begin, stop, doubt = support
+    for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
+        if not 0 <= cell < len(outer.counts):  # beyond all cells
+            continue
+        low, high = (int(each) for each in outer.starts[cell : cell + 2])
+        low, high = max(low, begin), min(high, stop)
+        finer = inner.cut(low, high)
+        if len(finer.counts) > 1 and standing_out(finer.counts, finer.stddev).any():
+            closer = _Upwards.of(outer.cut(low, high), finer, spikes, None).support()
+            begin, stop = (
+                closer.begin if low == begin else begin,
+                closer.stop if high == stop else stop,
+            )
+    return Support(begin, stop, doubt)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Upwards:
+    """Two looks at a stretch, seen so that an end lies above: the other is seen in the mirror.
+
+    Parameters
+    ----------
+    outer, inner
+        Coarse and fine cells; of the fine ones without the single points.
+    points, heights
+        Single points that hold many records, and their noisy counts.
+    first
+        All public cells, if records may lie beyond the stretch.
+    over_zero
+        Whether these lie on both sides of 0 as soon as on one.
+    """
+
+    outer: Look
+    inner: Look
+    points: Ints
+    heights: Floats
+    first: Look | None
+    over_zero: bool
+
+    @classmethod
+    def of(
+        cls,
+        outer: Look,
+        inner: Look,
+        spikes: dict[int, float],
+        first: Look | None,
+        *,
+        over_zero: bool = True,
+    ) -> "_Upwards":
+        """Looks without the single points in them."""
+        low, high = inner.starts[[0, -1]].tolist()
+        points = np.array(sorted(p for p in spikes if low <= p < high), dtype=np.int64)
+        heights = np.array([spikes[point] for point in points.tolist()])
+        return cls(outer, inner.without(points, heights), points, heights, first, over_zero)
+
+    def mirrored(self) -> "_Upwards":
+        """The same with each grid point at minus its place."""
+        first = None if self.first is None else self.first.mirrored()
+        return _Upwards(
+            self.outer.mirrored(),
+            self.inner.mirrored(),
+            -self.points[::-1] - 1,
+            self.heights[::-1],
+            first,
+            self.over_zero,
+        )
+
+    def support(self) -> Support:
+        """Where the records lie."""
+        held = np.flatnonzero(standing_out(self.inner.counts, self.inner.stddev))
+        if not held.size and not self.points.size:
+            return self._anywhere()
+        begins = [*self.inner.starts[held[:1]].tolist(), *self.points[:1].tolist()]
+        stops = [*self.inner.starts[held[-1:] + 1].tolist(), *(self.points[-1:] + 1).tolist()]
+        begin, stop = min(begins), max(stops)
+        mirror = self.mirrored()
+        lowest = int(self.inner.starts[0])
+        for _ in range(ROUNDS):
+            above = self._end_above(begin, stop, lowest)
+            highest = stop + floor(above.median)
+            below = mirror._end_above(-stop, -begin, -highest)
+            lowest = begin - floor(below.median)
+        doubts = [ends.median_error(ends.median) for ends in (above, below)]
+        return Support(lowest, highest, max(doubts))
+
+    def _end_above(self, begin: int, stop: int, lowest: int) -> EndPosterior:
+        """How far records reach beyond a stretch that holds some for sure, and others down to
+        ``lowest``.
+        """
+        inner, outer = self.inner, self.outer
+        cell = int(inner.cells_of(np.array([stop]))[0])
+        edges = np.append(stop, inner.starts[cell + 1 :]) - stop
+        is_held = (inner.starts[:-1] >= lowest) & (inner.starts[1:] <= stop)
+        totals = []
+        for start, end, count in zip(
+            outer.starts[:-1].tolist(), outer.starts[1:].tolist(), outer.counts, strict=True
+        ):
+            if end <= stop:
+                continue
+            held = is_held & (inner.starts[:-1] >= start)
+            points = (self.points >= max(start, lowest)) & (self.points < stop)
+            rest = float(count - inner.counts[held].sum() - self.heights[points].sum())
+            variance = outer.stddev**2 + int(held.sum()) * inner.stddev**2
+            totals.append(Total(max(start - stop, 0), end - stop, rest, variance))
+        further, beyond, zero = self._beyond(stop)
+        whole = (inner.starts[:-1] >= begin) & (inner.starts[1:] <= stop)
+        return tail_ends(
+            edges.astype(np.float64),
+            inner.counts[cell:],
+            inner.stddev,
+            totals + beyond,
+            n_records=max(outer.present[0], 1.0),
+            width=float(max(stop - begin, 1)),
+            is_wide=int(whole.sum()) >= WIDE,
+            further=further,
+            zero=zero,
+        )
+
+    def _beyond(self, place: int) -> tuple[list[float], list[Total], float | None]:
+        """Distances of public edges beyond all fine cells, what is counted there, and the distance
+        of 0.
+        """
+        first, last = self.first, int(self.inner.starts[-1])
+        if first is None or first.starts[-1] <= last:
+            return [], [], None
+        edges = [each - place for each in first.starts.tolist() if each > last]
+        cells = zip(
+            first.starts[:-1].tolist(), first.starts[1:].tolist(), first.counts, strict=True
+        )
+        totals = [
+            Total(start - place, stop - place, float(count), first.stddev**2)
+            for start, stop, count in cells
+            if start >= last
+        ]
+        totals.append(Total(last - place, edges[-1], self.inner.above, self.inner.stddev**2))
+        crosses = place <= 0 and not self.over_zero
+        return [float(each) for each in edges], totals, -float(place) if crosses else None
+
+    def _anywhere(self) -> Support:
+        """Where the records lie if no fine cell stands out: evenly between two edges, and beyond
+        all cells if many are there.
+        """
+        inner, outer = self.inner, self.outer
+        edges = inner.starts - inner.starts[0]
+        cells = zip(
+            (outer.starts[:-1] - inner.starts[0]).tolist(),
+            (outer.starts[1:] - inner.starts[0]).tolist(),
+            outer.counts,
+            strict=True,
+        )
+        totals = [Total(low, high, float(count), outer.stddev**2) for low, high, count in cells]
+        below, above = interval_ends(
+            edges.astype(np.float64),
+            inner.counts,
+            inner.stddev,
+            totals,
+            n_records=max(outer.present[0], 1.0),
+        )
+        begin = int(inner.starts[-1] - below.median)
+        stop = int(inner.starts[0] + above.median)
+        doubt = max(ends.median_error(ends.median) for ends in (below, above))
+        if begin >= stop:
+            begin, stop = min(begin, stop - 1), max(stop, begin + 1)
+        width = float(stop - begin)
+        further, lower = self._end_beyond(width), self.mirrored()._end_beyond(width)
+        return Support(
+            begin if lower is None else -lower, stop if further is None else further, doubt
+        )
+
+    def _end_beyond(self, width: float) -> int | None:
+        """Where the records end if some of them lie beyond all fine cells."""
+        last = int(self.inner.starts[-1])
+        further, beyond, zero = self._beyond(last)
+        if not further:
+            return None
+        ends = tail_ends(
+            np.zeros(1),
+            np.zeros(0),
+            self.inner.stddev,
+            beyond,
+            n_records=max(self.outer.present[0], 1.0),
+            width=width,
+            further=further,
+            zero=zero,
+        )
+        return last + floor(ends.median) if ends.median > 0 else None
