@@ -1,4 +1,5 @@
 # What synthdp.mechanisms offers: the only list (synthdp/core/faces.py).
+from synthdp.mechanisms.aim import AIM as AIM
 from synthdp.mechanisms.auto.auto import Auto as Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan as BatchPlan
 from synthdp.mechanisms.auto.candidates import Candidates as Candidates
@@ -43,6 +44,7 @@ from synthdp.mechanisms.shared.measurement_plan import planned_shares as planned
 from synthdp.mechanisms.shared.measurement_plan import wider_cliques as wider_cliques
 from synthdp.mechanisms.shared.mechanism import Mechanism as Mechanism
 from synthdp.mechanisms.shared.noisy_errors import error_stddev as error_stddev
+from synthdp.mechanisms.shared.noisy_errors import independent_counts as independent_counts
 from synthdp.mechanisms.shared.noisy_errors import release_errors as release_errors
 from synthdp.mechanisms.shared.rare_levels import merged_rare_levels as merged_rare_levels
 from synthdp.mechanisms.shared.refinement import Refinement as Refinement

@@ -39,7 +39,7 @@ def shown(page: Path) -> str:
 def expected(page: Path) -> str:
     """What it should say there: where the class is, and a row for each parameter."""
     cls, (module, _, name) = class_of(page), PAGES[page].partition(":")
-    lines = [f"`{name}` in `{module}`{_facts(cls)}.", ""]
+    lines = [f"`{name}` in `{_place(module, name)}`{_facts(cls)}.", ""]
     known = {each.name: each for each in fields(cls)}
     if not known:
         return "\n".join([*lines, "It has none."])
@@ -54,6 +54,12 @@ def expected(page: Path) -> str:
         defaults = ", ".join(_default(known[each]) for each in names)
         lines.append(f"| {', '.join(f'`{each}`' for each in names)} | {defaults} | {meaning} |")
     return "\n".join(lines)
+
+
+def _place(module: str, name: str) -> str:
+    """What a reader imports the class from: the room, if its face lists it."""
+    room = ".".join(module.split(".")[:2])
+    return room if name in dir(import_module(room)) else module
 
 
 def documented(cls: type) -> Iterator[tuple[str, str]]:
