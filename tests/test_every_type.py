@@ -21,10 +21,12 @@ from helpers.every_type import (
     schema_of_all,
     table_of,
 )
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import CautionWarning, SchemaError
 from synthdp.data import GivenTable, opened, rows_of
+from synthdp.release import arrow_batches
 from synthdp.schema import TYPES, OpenSchema, Schema
 
 N_ROWS = 400
@@ -264,3 +266,35 @@ def test_the_shell_drafts_checks_runs_samples_and_reports(table, schema, tmp_pat
     reported = invoke("report", data, out, "--schema", public, "-o", page)
     assert reported.code == 0, reported.err
     assert invoke("show", saved).code == 0
+
+
+@pytest.mark.skipif("Parquet" not in SOURCES, reason="pyarrow is not installed")
+@every_type
+def test_pieces_are_of_one_type_also_where_the_first_ones_hold_nothing(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(home(arrow_batches), "BLOCK_ROWS", 10)
+    column = column_of(example(name))
+    counts = np.r_[np.full(column.n_levels, 20.0 / column.n_levels), 980.0]
+    index = pd.Index(column.labels, name=name)
+    synthesis = synthdp.from_measurements(
+        Schema((column,), tuple(MISSING_VALUES)), [(pd.Series(counts, index=index), 0.01)]
+    )
+    table = synthesis.sample_batches(2_000, seed=2, batch_rows=100).read_all()
+    values = opened(table).frame[name]
+    assert values.iloc[:10].isna().all()
+    assert 10 < values.notna().sum() < 100
+    assert column.knows(values).all()
+    synthesis.save(tmp_path / "few.synthdp")
+    done = invoke(
+        "sample",
+        tmp_path / "few.synthdp",
+        "--rows",
+        "2000",
+        "--seed",
+        "2",
+        "-o",
+        tmp_path / "few.parquet",
+    )
+    assert done.code == 0, done.err
+    written = pd.read_parquet(tmp_path / "few.parquet")[name]
+    assert column.knows(written).all()
+    assert 10 < written.notna().sum() < 100

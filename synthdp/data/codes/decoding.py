@@ -102,7 +102,8 @@ def _decoded(
             made = column.decode_categories(own, rng)
         else:
             made = column.decode_text(own, rng) if text else column.decode(own, rng)
-        values[column.name] = pd.Series(made, dtype=object if text else None)
+        dtype = object if text else column.arrow_dtype if categories else None
+        values[column.name] = pd.Series(made, dtype=dtype)
     return pd.DataFrame(values, copy=False)
 
 

@@ -330,6 +330,18 @@ class GeopointColumn(Column):
         ]
         return np.array(texts, dtype=object)
 
+    @property
+    def arrow_dtype(self) -> Any:
+        """Texts, lists or structures by the format."""
+        import pyarrow as pa  # whoever asks has it
+
+        numbers = {
+            "default": pa.string(),
+            "array": pa.list_(pa.float64()),
+            "object": pa.struct([("lon", pa.float64()), ("lat", pa.float64())]),
+        }
+        return pd.ArrowDtype(numbers[self.format])
+
     def _value(self, point: tuple[float, float]) -> object:
         if self.format == "default":
             return self._text(point)

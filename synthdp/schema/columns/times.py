@@ -374,6 +374,13 @@ class TimeColumn(BinnedColumn):
         positions[missing] = len(times) - 1
         return pd.Series(times[positions], dtype=object)
 
+    @property
+    def arrow_dtype(self) -> Any:
+        """Times in microseconds, as Arrow makes them of Python's."""
+        import pyarrow as pa  # whoever asks has it
+
+        return pd.ArrowDtype(pa.time64("us"))
+
     def _bound_text(self, bound: time) -> str:
         """A bound by the format if that loses nothing, else as ISO 8601."""
         (text,) = self._texts(np.array([second_of(bound)]))

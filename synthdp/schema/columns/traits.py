@@ -198,6 +198,13 @@ class Traits(ABC):
         """A level for one of the labels, which of merged levels is none of them."""
         return value
 
+    @property
+    def arrow_dtype(self) -> Any:
+        """The dtype of Arrow that holds decoded values, where pandas has objects for them, of which
+        a piece of a table may have none; None where the dtype of `decode` says it.
+        """
+        return None
+
     def decode_categories(
         self: _Coded, codes: NDArray[np.integer[Any]], rng: np.random.Generator
     ) -> Any:
