@@ -85,7 +85,7 @@ def _unread_levels(
 
 def _told(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, FloatArray]]:
     """By how much unread values lie otherwise than all: at least, and by levels; nothing if noise
-    may have made it.
+    or chance may have made it.
     """
     n_unread = float(cells.unread.sum())
     if n_unread <= CLEAR * stddev * np.sqrt(cells.unread.size):
@@ -94,11 +94,15 @@ def _told(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, 
     n_read = np.maximum(cells.read.sum(axis=-1), stddev).reshape(-1, 1)
     deviations = (cells.shares - common).reshape(-1, len(common))
     found = (parts * deviations).sum(axis=0)
-    # of how many are unread beside the rest, and of how the read ones lie there
-    of_unread = np.square(deviations / n_unread).sum()
-    of_read = len(common) * np.square(parts / n_read)[deviations.any(axis=1)].sum()
-    noise = stddev * np.sqrt(of_unread + of_read)
-    least = float(np.sqrt(np.square(found).sum()) - CLEAR * noise)
+    # of how many are unread beside the rest, and of how the read ones lie there: by noise, and by
+    # chance, as which records there are is a sample
+    unread = np.maximum(cells.unread, 0.0).reshape(-1, 1)
+    of_unread = np.square(deviations / n_unread) * (stddev**2 + unread)
+    shares = cells.shares.reshape(-1, len(common))
+    spread = 1.0 - np.square(shares).sum(axis=1, keepdims=True)
+    of_read = np.square(parts / n_read) * (len(common) * stddev**2 + n_read * spread)
+    doubt = np.sqrt(of_unread.sum() + of_read[deviations.any(axis=1)].sum())
+    least = float(np.sqrt(np.square(found).sum()) - CLEAR * doubt)
     return [(least, found)] if least > 0 else []
 
 

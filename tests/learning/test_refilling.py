@@ -75,6 +75,27 @@ def test_nothing_changes_where_gaps_hang_on_nothing_but_noise():
     assert n_changed < 300 * 2 * 0.02
 
 
+def test_nothing_changes_by_which_records_a_sample_happens_to_have():
+    """With little noise it is chance alone that says how unread values lie in many small cells."""
+    rng = np.random.default_rng(2)
+    shares = np.array([0.3, 0.5, 0.2])
+    fields = [FIELDS[0], FIELDS[1] | {"constraints": {"enum": [*"0123456789"], "required": True}}]
+    schema = Schema.from_dict({"fields": fields})
+    n_changed = 0
+    for _ in range(100):
+        of_b = rng.multinomial(600, rng.dirichlet(np.ones(10)))
+        counts = np.stack([*(rng.multinomial(n, shares) for n in of_b), np.zeros(3)], axis=1)
+        measured = [noisy(("a",), counts.sum(axis=1), 0.1), noisy(("a", "b"), counts, 0.1)]
+        filling = Filling(schema, schema.with_unread_places().domain)
+        answers = [filling.answered(each) for each in measured]
+        found = refilled(filling, measured, answers)
+        n_changed += any(
+            not np.array_equal(one.values, other.values)
+            for one, other in zip(answers, found, strict=True)
+        )
+    assert n_changed <= 2
+
+
 def test_merged_levels_get_what_their_levels_sum_to():
     levels = {"constraints": {"enum": ["x", "y", "z"], "required": True}}
     schema = Schema.from_dict({"fields": [FIELDS[0] | levels, FIELDS[1]]})
