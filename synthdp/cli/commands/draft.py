@@ -13,7 +13,7 @@ from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import check_writable
 from synthdp.data.files.drafting import draft_of
-from synthdp.data.files.file_set import is_partitioned
+from synthdp.data.files.file_names import is_partitioned
 from synthdp.data.frames.containers import opened
 from synthdp.data.rows import files_of, opened_source
 from synthdp.data.tables import open_table

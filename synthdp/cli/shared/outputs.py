@@ -20,7 +20,7 @@ from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_at
 from synthdp.core.reporting import Report, logged
 from synthdp.core.requests import check_rows as check_rows_of
 from synthdp.core.requests import most_rows
-from synthdp.data.files.file_set import files_at, is_part
+from synthdp.data.files.file_names import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
