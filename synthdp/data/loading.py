@@ -9,9 +9,9 @@ import pandas as pd
 
 from synthdp.data.asking.chunked_table import ChunkedTable
 from synthdp.data.codes.coded_table import CodedTable
+from synthdp.data.openers import opener
 from synthdp.data.records.codec import encode
 from synthdp.data.records.held_table import HeldTable, HeldTableReader
-from synthdp.data.tables import open_table
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
@@ -40,7 +40,7 @@ def read_coded(
     SchemaError
         If the header does not hold the schema's names.
     """
-    with open_table(path, schema.dialect) as table:
+    with opener("file")(path, schema.dialect) as table:
         schema.check_header(table.names)
         return CodedTable.concatenate(
             schema.domain, [encode(chunk, schema) for chunk in chunks_of(table, progress)]

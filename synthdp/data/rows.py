@@ -10,7 +10,6 @@ import pandas as pd
 from synthdp.data.asking.chunked_table import ChunkedTable
 from synthdp.data.loading import held_rows
 from synthdp.data.openers import opener
-from synthdp.data.tables import open_table
 from synthdp.schema.columns.column import Column
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.open_schema import OpenSchema
@@ -61,7 +60,9 @@ class GivenTable:
 
     def opened(self, dialect: Dialect) -> AbstractContextManager[Given]:
         """The table, open to the end of the block; raises as `open_table`."""
-        return open_table(self._data, dialect) if self._given is None else nullcontext(self._given)
+        return (
+            opener("file")(self._data, dialect) if self._given is None else nullcontext(self._given)
+        )
 
     def form(self, dtypes: Mapping[str, Any], columns: Iterable[Column]) -> "TableForm":
         """What is drawn looks like this table, as far as its dtypes are public; see `form_of`."""
@@ -95,7 +96,7 @@ def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
     `containers.opened`.
     """
     if isinstance(data, str | PathLike):
-        with open_table(data, dialect) as table:
+        with opener("file")(data, dialect) as table:
             yield table
     else:
         found = partitioned(data)

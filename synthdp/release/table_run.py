@@ -13,8 +13,8 @@ from synthdp.release.release import Release
 from synthdp.release.result import Released
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesis import Synthesis
+from synthdp.schema.declared import Kinds, settled_schema
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import Kinds, settled_schema
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:

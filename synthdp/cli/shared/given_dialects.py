@@ -4,7 +4,7 @@ from typing import Any
 
 from synthdp.cli.arguments.options import DialectOptions
 from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.files.file_set import parts_of
+from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import Format, file_kind
 from synthdp.schema.dialect import PRESETS, Dialect, properties_of
 

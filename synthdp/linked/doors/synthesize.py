@@ -18,8 +18,8 @@ from synthdp.release.on_demand import OnDemand
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.table_run import Finished, release_table
+from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:

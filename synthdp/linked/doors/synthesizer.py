@@ -16,8 +16,8 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.result import Released, Result
 from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import Kinds
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:

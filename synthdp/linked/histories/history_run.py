@@ -12,8 +12,8 @@ from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
+from synthdp.schema.declared import Kinds, settled_schema
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.public_files import Kinds, settled_schema
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:

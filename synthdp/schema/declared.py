@@ -1,0 +1,70 @@
+"""What is declared of a table that is given: a schema, or kinds of its columns, which its dtypes may
+say.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from synthdp.core.errors import ParameterError
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import as_schema
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.dtypes import as_mapping, dtypes_in, kinds_of
+
+FROM_DTYPES = "dtypes"
+"""In place of kinds: the dtypes of the table say them."""
+
+Kinds: TypeAlias = Mapping[str, Any] | str | PathLike[str]
+
+
+def settled_schema(
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    kinds: Kinds | None,
+    dtypes: Mapping[str, Any] | None,
+    *,
+    unit: str | None,
+    dialect: str | Mapping[str, Any] | None = None,
+) -> tuple[OpenSchema, dict[str, Any]]:
+    """The schema of a table, and those of its dtypes that whoever gave it declares to be public.
+
+    Parameters
+    ----------
+    schema, kinds, unit, dialect
+        As in `synthesize`.
+    dtypes
+        The dtypes of the table; they are looked at if ``kinds`` says so, and not otherwise. None
+        for a file.
+
+    Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
+    """
+    if (schema is None) == (kinds is None):
+        problem = (
+            "neither schema nor kinds is given"
+            if schema is None
+            else "schema and kinds are both given"
+        )
+        way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
+        raise ParameterError(f"{problem}; {way_out}")
+    if schema is not None:
+        return as_schema(schema, dialect=dialect), {}
+    kinds = as_mapping(kinds)
+    if isinstance(kinds, str) and kinds == FROM_DTYPES:
+        if dtypes is None:
+            raise ParameterError(
+                f"kinds is {FROM_DTYPES!r}, but data is a file; name the kind of each column"
+            )
+        public = {name: dtype for name, dtype in dtypes.items() if name != unit}
+        return as_schema(OpenSchema.from_kinds(kinds_of(public)), dialect=dialect), public
+    if (
+        isinstance(kinds, str)
+        and get_close_matches(kinds.lower(), [FROM_DTYPES])
+        and not Path(kinds).exists()
+    ):
+        raise ParameterError(
+            f"kinds is {kinds!r}, and there is no such file; did you mean {FROM_DTYPES!r}?"
+        )
+    declared = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
+    return declared, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
