@@ -185,6 +185,7 @@ def test_a_column_type_goes_through_the_whole_flow_by_its_line_in_the_registry(
     kinds = {"day": "weekday", "night": "boolean"}
     Path("schema.json").write_text(json.dumps({"fields": fields}), encoding="utf-8")
     Path("kinds.json").write_text(json.dumps(kinds), encoding="utf-8")
+    assert "days of the week" in invoke("show", "schema.json").out.decode()
     spent = {"epsilon": 3, "delta": 1e-6}
     for public in ({"schema": {"fields": fields}}, {"kinds": kinds}):
         with pytest.warns(synthdp.CautionWarning, match="'day': about 20 %"):

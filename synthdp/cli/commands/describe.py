@@ -183,7 +183,7 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
 def _row(column: Column) -> tuple[str, ...]:
     field = column.field()
     missing = "no" if column.required else "yes"
-    return column.name, str(field["type"]), str(column.size), missing, _understood(field)
+    return column.name, str(field["type"]), str(column.size), missing, _understood(column, field)
 
 
 def _open_row(column: OpenColumn) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _declared(column: OpenColumn) -> list[str]:
     if "levels" in column.open_parts:
         return []
     if "bounds" not in column.open_parts:
-        return [_understood(_without_guess(column))]
+        return [_understood(column.template, _without_guess(column))]
     own = column.declared.get("synthdp") or {}
     words = [f"by {own['resolution']}"] if "resolution" in own else []
     words += [f"written as {column.declared['format']}"] if "format" in column.declared else []
@@ -226,8 +226,8 @@ def _to_be_learnt(column: OpenColumn) -> list[str]:
     return words + (["decimals to be learnt"] if "decimals" in column.open_parts else [])
 
 
-def _understood(field: Mapping[str, Any]) -> str:
-    """The values of a field in a few words."""
+def _understood(column: Column, field: Mapping[str, Any]) -> str:
+    """The values of a field of a column in a few words."""
     constraints, own = field.get("constraints", {}), field.get("synthdp", {})
     if "enum" in constraints:
         shown = ", ".join(map(str, constraints["enum"]))
@@ -237,7 +237,9 @@ def _understood(field: Mapping[str, Any]) -> str:
         return f"{shown}; else {own['other']}" if "other" in own else shown
     if field["type"] == "boolean":
         return f"{' '.join(field.get('trueValues', TRUE_WORDS))} / {' '.join(field.get('falseValues', FALSE_WORDS))}"
-    words = [f"{constraints['minimum']} to {constraints['maximum']}"]
+    words = [column.reading.what]  # of a type that has neither levels nor bounds
+    if "minimum" in constraints:
+        words = [f"{constraints['minimum']} to {constraints['maximum']}"]
     words += [f"by {own['resolution']}"] if "resolution" in own else []
     words += [f"written as {field['format']}"] if "format" in field else []
     words += [f"{own['decimals']} decimals"] if "decimals" in own else []
