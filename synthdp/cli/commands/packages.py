@@ -47,7 +47,8 @@ from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
 from synthdp.linked.package.package import Package
-from synthdp.linked.package_run import opened_tables, read_sources
+from synthdp.linked.package_run import read_sources
+from synthdp.linked.package_tables import opened_tables
 from synthdp.release.run_settings import Spelling, check_combined
 
 

@@ -25,7 +25,7 @@ from synthdp.linked.linking.linked_rows import (
 )
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
-from synthdp.linked.package_run import Opened, opened_tables, package_of
+from synthdp.linked.package_tables import Opened, opened_tables, package_of
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.linked.linked_evaluation import LinkedEvaluation, Marginals
 from synthdp.report.linked.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance

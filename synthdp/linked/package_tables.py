@@ -1,0 +1,71 @@
+"""The tables of a package, opened for reading: in files or in memory."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.data.rows import Here, engine_frame, header_of, opened_here, whole_frame
+from synthdp.linked.linking.linked_rows import check_header
+from synthdp.linked.package.package import Package
+from synthdp.schema.words.headers import listed
+
+Tables = Mapping[str, Any]
+Opened = Mapping[str, Here]
+
+
+def package_of(package: Any, tables: Tables | None) -> tuple[Package, Path | None]:
+    """A package, as an object, a mapping or a file, and the folder of its file if it is in one."""
+    if isinstance(package, Package):
+        return package, None
+    if isinstance(package, str | PathLike):
+        return Package.load(package), Path(package).parent
+
+    def lookup(name: str) -> pd.DataFrame:
+        if tables is None or name not in tables:
+            raise ParameterError(
+                f"tables: there is no {name!r}, a public table to which others refer; give it"
+            )
+        return whole_frame(tables[name], name=f"tables[{name!r}]")
+
+    return Package.from_dict(package, lookup), None
+
+
+def opened_tables(
+    package: Package, tables: Tables | None, folder: Path | None, stack: ExitStack
+) -> Opened:
+    """The protected tables, open for reading, their headers checked.
+
+    Raises
+    ------
+    ParameterError, DataFileError, SchemaError
+        If one is missing, cannot be opened, or has other columns than the package says; no row is
+        read.
+    """
+    names = [table.name for table in package.tables]
+    if tables is not None and (
+        unknown := [name for name in tables if name not in {*names, *package.lookups}]
+    ):
+        raise ParameterError(
+            f"tables: {unknown[0]!r} is no table of the package; there are {listed(names)}"
+        )
+    found: dict[str, Here] = {}
+    for table in package.tables:
+        given = None if tables is None else tables.get(table.name)
+        if given is None and (folder is None or tables is not None or not table.path):
+            raise ParameterError(
+                f"tables: there is no {table.name!r}, which the package has; give it"
+            )
+        if engine_frame(given) is not None:
+            raise ParameterError(
+                f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files"
+            )
+        place = given if given is not None else Path(folder or "", table.path)
+        opened = opened_here(place, table.dialect, name=f"tables[{table.name!r}]")
+        found[table.name] = stack.enter_context(opened)
+        check_header(table, list(header_of(found[table.name])))
+    return found
