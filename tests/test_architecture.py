@@ -34,7 +34,7 @@ CLOSURE_LIMITS = {
     "run": 20_000,
     "sample": 12_500,
     "depth": 14,
-    "whole-depth": 24,
+    "whole-depth": 23,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""
