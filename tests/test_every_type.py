@@ -5,6 +5,7 @@ is in tests/schema/columns/test_every_type.py.
 
 import json
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from helpers.homes import home
 
 import synthdp
 from synthdp.core import CautionWarning, SchemaError
-from synthdp.data import GivenTable, opened, rows_of
+from synthdp.data import GivenTable, open_table, opened, rows_of
 from synthdp.release import arrow_batches
 from synthdp.schema import TYPES, OpenSchema, Schema
 
@@ -262,6 +263,13 @@ def test_the_shell_drafts_checks_runs_samples_and_reports(table, schema, tmp_pat
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert invoke("sample", saved, "--rows", "20", "-o", str(tmp_path / "more.csv")).code == 0
+    if find_spec("xlsxwriter") and find_spec("python_calamine"):
+        sheet = tmp_path / "more.xlsx"
+        assert invoke("sample", saved, "--rows", "20", "-o", str(sheet)).code == 0
+        with open_table(sheet) as opened_sheet:
+            (cells,) = opened_sheet.chunks()
+        for column in schema.columns:
+            assert column.knows(cells[column.name]).all(), column.name
     page = str(tmp_path / "page.html")
     reported = invoke("report", data, out, "--schema", public, "-o", page)
     assert reported.code == 0, reported.err

@@ -1,7 +1,8 @@
 """Excel files (.xlsx): a sheet of typed cells, read by python-calamine and written by XlsxWriter."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from io import BytesIO
 from itertools import chain, islice
 from os import PathLike
@@ -150,16 +151,24 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
     )  # rows wait in a temporary file
     book.set_properties({"created": _CREATED})
     target = book.add_worksheet(sheet or "Sheet1")
-    day, moment = (
+    day, moment, clock = (
         book.add_format({"num_format": pattern})
-        for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss")
+        for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "hh:mm:ss")
     )
+
+    def write_json(row: int, column: int, value: object) -> None:
+        """Points: a cell holds one text or number."""
+        target.write_string(row, column, json.dumps(value))
+
     write: dict[type, Callable[..., object]] = {
         # a text stays one, whatever it looks like: no formula, no link
         str: lambda row, column, text: target.write_string(row, column, text[:MAX_CHARACTERS]),
         bool: target.write_boolean,
         date: lambda row, column, value: target.write_datetime(row, column, value, day),
         datetime: lambda row, column, value: target.write_datetime(row, column, value, moment),
+        time: lambda row, column, value: target.write_datetime(row, column, value, clock),
+        tuple: write_json,
+        dict: write_json,
     }
     columns = [_cells(frame[name]) for name in frame.columns]
     for number, row in enumerate(chain([map(str, frame.columns)], zip(*columns, strict=True))):
