@@ -153,6 +153,8 @@ WAYS = {
         truth, either("x", ""), "boolean", {"trueValues": ["x"], "falseValues": [""], "missingValues": ["NA"]}, RIGHT
     ),
     "-1 for true": (truth, either("-1", "0"), "boolean", {}, TRUTHS),
+    "infinite": (odd, gaps("inf"), "number", {}, NUMBERS),
+    "minus infinite": (odd, gaps("-inf"), "integer", {}, NUMBERS),
     "2 for false": (truth, either("1", "2"), "boolean", {}, TRUTHS),
     "ISO dates": (moment, dated("%Y-%m-%d"), "date", {}, RIGHT),
     "ISO dates at midnight": (moment, dated("%Y-%m-%d 00:00:00"), "date", {}, RIGHT),
@@ -181,6 +183,7 @@ WAYS = {
     "31.01.2020 23:59": (moment, dated("%d.%m.%Y %H:%M"), "datetime", {}, FORMAT),
     "31.01.2020 23:59, declared": (moment, dated("%d.%m.%Y %H:%M"), "datetime", {"format": "%d.%m.%Y %H:%M"}, RIGHT),
     "AM, declared": (moment, dated("%m/%d/%Y %I:%M %p"), "datetime", {"format": "%m/%d/%Y %I:%M %p"}, RIGHT),
+    "weeks": (moment, dated("%G-W%V"), "date", {}, FORMAT),
     "year and month": (moment, dated("%Y-%m"), "date", {}, FORMAT),
     "year and month, declared": (moment, dated("%Y-%m"), "date", {"format": "%Y-%m"}, RIGHT),
     "epoch seconds": (seconds, str, "datetime", {}, FORMAT),
