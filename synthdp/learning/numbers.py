@@ -272,6 +272,10 @@ def _between_bounds(
     """
     if axis.has_bounds:
         return density_of(looks, spikes), 0.0
+    if (
+        not first.stands_out
+    ):  # where noise alone would say, the public cell that was taken stays whole
+        return density_of(looks, spikes).without_thin_ends(NEGLIGIBLE), 0.0
     begin, stop, doubt = support_of(first, looks, spikes, over_zero=axis.is_calendar)
     closer = looks[1]
     low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
