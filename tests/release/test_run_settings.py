@@ -1,8 +1,11 @@
 """The settings of a run: checked once, and what does not combine is said in one table."""
 
-from dataclasses import FrozenInstanceError, replace
+import ast
+from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
+from helpers.house import House
+from helpers.paths import ROOT
 
 from synthdp.core import ParameterError
 from synthdp.release import DOES_NOT_COMBINE, RunSettings, Spelling, check_combined
@@ -14,6 +17,21 @@ VALUES = {
     "domain_share": 0.5,
     "max_rows_per_unit": 2,
 }
+
+DOORS = {"synthesize", "Synthesizer", "RunSettings"}
+"""They are told each setting by itself."""
+
+
+def test_no_signature_below_a_door_repeats_the_settings():
+    names = {each.name for each in fields(RunSettings)}
+    repeating = set()
+    for module in House.at(ROOT).modules.values():
+        for node in module.tree.body:
+            for part in ast.walk(node):
+                if isinstance(part, ast.FunctionDef):
+                    told = {each.arg for each in (*part.args.args, *part.args.kwonlyargs)}
+                    repeating |= {node.name} if len(told & names) >= 7 else set()
+    assert repeating == DOORS
 
 
 def test_settings_are_frozen_and_made_of_others():
