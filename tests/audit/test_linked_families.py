@@ -52,16 +52,9 @@ def neighbours(canary, n=60):
     return one, other
 
 
-def run(found, witnesses, tables, **settings):
-    release = LinkedRelease(
-        package=found,
-        settings=RunSettings(
-            epsilon=EPSILON,
-            delta=DELTA,
-            engine=QUICK_ENGINE,
-            **{"mechanism": "gaussian"} | settings,
-        ),
-    )
+def run(found, witnesses, tables, *, mechanism="gaussian", randomness=None):
+    settings = RunSettings(epsilon=EPSILON, delta=DELTA, engine=QUICK_ENGINE, mechanism=mechanism)
+    release = LinkedRelease(package=found, settings=settings, randomness=randomness)
     release.of(lambda: sources_of(found, tables), witnesses=witnesses)
     return release
 
