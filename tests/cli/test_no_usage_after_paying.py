@@ -30,7 +30,7 @@ RUNS = {
         *("--max-rows-per-unit", "2", "--order", "day"),
     ),
 }
-WRITES = {"package": "packages._write", "history": "histories.write_history"}
+WRITES = {"package": "packages.write_package", "history": "histories.write_history"}
 KEPT = {"nothing": (), "journal": ("--journal", "kept.journal")}
 
 
