@@ -55,14 +55,16 @@ class Unfinished(Mechanism):
 def partial():
     kept = []
     schema = Schema.from_dict(SCHEMA)
-    release = Release(
-        schema=schema,
-        settings=RunSettings(
-            epsilon=2, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
-        ),
+    mechanism = mechanism_named("independent")
+    object.__setattr__(mechanism, "release", Unfinished().release)
+    settings = RunSettings(
+        epsilon=2,
+        delta=1e-6,
+        mechanism=mechanism,
+        engine="graphical-model",
+        adjacency="add-remove",
     )
-    release._mechanism = mechanism_named("independent")
-    object.__setattr__(release._mechanism, "release", Unfinished().release)
+    release = Release(schema=schema, settings=settings)
     with pytest.raises(KeyboardInterrupt):
         release.of(CodedSource(encode(FRAME, schema)), rescue=kept.append)
     assert kept[0].fitted is None
