@@ -273,7 +273,7 @@ SCHEMAS = {
     "0 columns": ({"fields": []}, "list at least one column"),
     "nameless": ({"fields": [{"type": "integer"}]}, "give each field a name"),
     "no type": ({"fields": [{"name": "x"}]}, "'x'"),
-    "unknown type": ({"fields": [field("geopoint")]}, "'geopoint' is not supported"),
+    "unknown type": ({"fields": [field("geojson")]}, "'geojson' is not supported"),
     "column twice": ({"fields": [FIELDS[0], FIELDS[0]]}, "'town' appears twice"),
     "no levels": ({"fields": [field("string")]}, "constraints.enum is missing"),
     "empty levels": ({"fields": [field("string", {"enum": []})]}, "'x'"),

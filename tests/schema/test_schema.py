@@ -25,7 +25,7 @@ def schema_of(*fields, **properties):
 
 
 CONTRADICTIONS = {
-    "unknown type": (field("geopoint"), "'geopoint'.*string, boolean"),
+    "unknown type": (field("geojson"), "'geojson'.*string, boolean"),
     "null type": (field(None), "type is not filled in"),
     "empty enum": (field(constraints={"enum": []}), "enum is empty"),
     "no enum": (field(constraints={}), "enum is missing"),
