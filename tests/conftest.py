@@ -10,8 +10,6 @@ from helpers.homes import home
 from helpers.repeatable import CHANCE
 from hypothesis import HealthCheck, settings
 
-from synthdp.release import KeptRun
-
 for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     # Workers share the cores: a library that starts a thread a core in each of them makes all wait
     # for each other.
@@ -44,6 +42,8 @@ def pytest_runtest_call(item):
 @pytest.fixture
 def one_run(monkeypatch):
     """Runs have one name and one time, so that their certificates differ only where runs do."""
+    from synthdp.release import KeptRun  # it imports numpy, which is to find one thread
+
     monkeypatch.setattr(home(KeptRun), "new_run", lambda: "0" * 32)
     for module in ("kept_run", "journaled_run"):
         monkeypatch.setattr(
