@@ -72,6 +72,9 @@ class Answers(ABC):
     ) -> pd.Series | pd.DataFrame:
         """Expected counts of all combinations of levels of some columns.
 
+        They are the model's, and rows that are drawn follow them up to rounding and to what the
+        measurements contradict each other in: by how much is what `Synthesis.fit` says in ``rows``.
+
         Parameters
         ----------
         columns

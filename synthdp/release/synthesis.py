@@ -5,7 +5,7 @@ wanted.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement, clear_total
@@ -19,12 +19,15 @@ from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fitted_model
-from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, UNUSED_LEVELS
+from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.release.rows_check import FitSummary
 
 
 @final
@@ -89,6 +92,18 @@ class Synthesis(Answers, Result):
         if self._fitted is not None:
             return self._fitted
         return fitted_model(engine_named("auto"), self._schema, self._measurements)
+
+    @cached_property
+    def fit(self) -> "FitSummary":
+        """How the fit ended, its loss, and how far a table of the release's own size is from the
+        model: it is drawn with seed 0, when this is first asked for.
+
+        ``rows`` has total variation distances from the model's marginals of the measured columns,
+        and what chance alone would make of so many rows: by so much `marginal` and rows differ.
+        """
+        fit_of = FIT.load()
+        summary: FitSummary = fit_of(self)
+        return summary
 
     @cached_property
     def unused(self) -> Unused:

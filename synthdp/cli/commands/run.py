@@ -34,6 +34,7 @@ from synthdp.data.tables import open_table
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
+from synthdp.release.rows_check import with_rows
 from synthdp.release.run_settings import RunSettings, Spelling, check_combined
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.kinds import schema_of_kinds
@@ -96,9 +97,10 @@ def run_command(options: RunOptions) -> None:
             synthesis = release.of(rows(), report=status, rescue=paid.callback)
             paid.keep(synthesis)
             _save(synthesis, schema, options, paid)
-            write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
-    announce(synthesis.certificate, options, replay=release.run.replay)
-    caution(synthesis.certificate["cautions"], is_said=options.is_all_said)
+            distance = write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
+    certificate = with_rows(synthesis.certificate, distance)
+    announce(certificate, options, replay=release.run.replay)
+    caution(certificate["cautions"], is_said=options.is_all_said)
     announce_journal(release.run.replay, release.run.journal_line, options)
 
 

@@ -21,6 +21,7 @@ from synthdp.data.files.formats import Format, file_kind
 from synthdp.data.tables import open_table
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
+from synthdp.release.rows_check import rows_cautions, with_rows
 from synthdp.release.saving.kinds import kind_of
 from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.schema.dialect import Dialect
@@ -51,10 +52,13 @@ def sample_table(options: SampleOptions) -> None:
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        write_sample(synthesis, options, status, where=where, given=given, offset=options.offset)
-    announce(synthesis.certificate, options)
+        distance = write_sample(
+            synthesis, options, status, where=where, given=given, offset=options.offset
+        )
+    announce(with_rows(synthesis.certificate, distance), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
-    caution([*stopped, *fit_cautions(synthesis.fitted)], is_said=options.is_all_said)
+    found = [*stopped, *fit_cautions(synthesis.fitted), *rows_cautions(distance)]
+    caution(found, is_said=options.is_all_said)
 
 
 def _check_offset(options: SampleOptions) -> None:

@@ -23,7 +23,10 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.file_names import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
+from synthdp.inference.rows.distance import RowsDistance
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
+from synthdp.release.drawing.draw import drawn_table, unseen
+from synthdp.release.rows_check import distance_of, tally_of, with_rows
 from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
@@ -46,21 +49,24 @@ def write_both(
     """Table and certificate, both or none: both are on the disk before the first gets its name."""
     _with_certificate(
         lambda table: write_rows(frame, table, file_kind(options.output), dialect),
-        certificate,
+        lambda: certificate,
         options,
     )
 
 
 def _with_certificate(
-    write: Callable[[BinaryIO], None], certificate: dict[str, object], options: OutputOptions
+    write: Callable[[BinaryIO], None],
+    stated: Callable[[], dict[str, object]],
+    options: OutputOptions,
 ) -> None:
+    """A table, and what its certificate states once it is written."""
     with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
         write(table)
         _flush(table)
         with write_atomically(
             options.output + CERTIFICATE_ENDING, force=options.force
         ) as statement:
-            statement.write(json_text(certificate).encode())
+            statement.write(json_text(stated()).encode())
             _flush(statement)
             end()
             check_writable(options.output, force=options.force)
@@ -137,8 +143,10 @@ def write_sample(
     given: pd.DataFrame | None = None,
     offset: int | None = None,
     unless_known: int | None = None,
-) -> None:
-    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout.
+) -> RowsDistance | None:
+    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout;
+    returns how far its rows are from the model, which the certificate says as well, but of slices
+    and of records that were given.
 
     ``unless_known`` is how many rows are drawn where noise hides how many there are, which is a
     caution of the release: a run has been paid for, and ends well. Without it they are asked for.
@@ -149,15 +157,43 @@ def write_sample(
         options = replace(options, rows=rows_or_refuse(unless_known, "rows"))
     try:
         if _is_long(synthesis, options, where=where, given=given, offset=offset):
-            _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
-            return
-        frame = synthesis.sample(
-            options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
-        )
+            return _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
+        if where is None and given is None:
+            frame, distance = _whole_table(synthesis, options)
+        else:
+            distance = None
+            frame = synthesis.sample(
+                options.rows,
+                seed=options.seed,
+                text=is_text(options.output),
+                where=where,
+                given=given,
+            )
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)
-    write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
+    certificate = with_rows(synthesis.certificate, distance)
+    write_whole(frame, certificate, options, synthesis.schema.dialect)
+    return distance
+
+
+def _whole_table(
+    synthesis: Synthesis, options: OutputOptions
+) -> tuple[pd.DataFrame, RowsDistance | None]:
+    """A table that is drawn at once, and how far its rows are from the model."""
+    if options.rows is not None:
+        check_rows_of(synthesis.schema.domain, options.rows)
+    tally = tally_of(synthesis)
+    frame = drawn_table(
+        synthesis.model,
+        synthesis.schema,
+        options.rows,
+        seed=options.seed,
+        text=is_text(options.output),
+        unused=synthesis.unused,
+        seen=tally.add,
+    )
+    return frame, distance_of(synthesis, tally)
 
 
 def rows_or_refuse(rows: int | None, what: str) -> int:
@@ -197,8 +233,8 @@ def _is_long(
 
 def _write_blocks(
     synthesis: Synthesis, options: OutputOptions, report: Report, *, where: Any, offset: int
-) -> None:
-    """A long table, or a part of it, in little memory."""
+) -> RowsDistance | None:
+    """A long table, or a part of it, in little memory; returns what `write_sample` does."""
     schema = synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
     check_rows_of(
@@ -206,6 +242,7 @@ def _write_blocks(
     )  # a slip of the finger is told at once, as of a table that is drawn whole
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text, kind = is_text(options.output), file_kind(options.output)
+    tally = tally_of(synthesis)
     blocks = drawn_blocks(
         synthesis.model,
         schema,
@@ -215,6 +252,7 @@ def _write_blocks(
         text=text,
         where=where,
         unused=synthesis.unused,
+        seen=tally.add if where is None else unseen,
     )
 
     def told() -> Iterator[pd.DataFrame]:
@@ -227,12 +265,16 @@ def _write_blocks(
     def write(stream: BinaryIO) -> None:
         write_pieces(told(), synthesis.sample(0, text=text), stream, kind, schema.dialect)
 
+    def stated() -> dict[str, object]:
+        return with_rows(synthesis.certificate, distance_of(synthesis, tally))
+
     if options.output == STANDARD_STREAM:
         with write_atomically(STANDARD_STREAM, force=options.force) as stream:
             write(stream)
-        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+        sys.stderr.write(json.dumps(stated()) + "\n")
     else:
-        _with_certificate(write, synthesis.certificate, options)
+        _with_certificate(write, stated, options)
+    return distance_of(synthesis, tally)
 
 
 def input_files(options: SourceOptions) -> tuple[str, ...]:

@@ -4,14 +4,14 @@ so many rows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import final
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
 
 from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, Codes, cell_counts
-from synthdp.inference.model import Model
 
 _CHANCE_FACTOR, _CHANCE_MARGIN = 1.5, 0.01
 """Rows are far from a table whose distance is above so many times chance, and so much more: rows of
@@ -50,57 +50,67 @@ class RowsDistance:
     far_tables: tuple[Clique, ...]
 
 
-def rows_distance(model: Model, codes: Codes, cliques: Sequence[Clique]) -> RowsDistance:
-    """The distances of drawn rows from a model's marginals of some cliques.
+@final
+class RowsTally:
+    """Counts of drawn rows in some tables, of as many draws as there are; threads may share it.
 
     Parameters
     ----------
-    model
-        What the rows were drawn from.
-    codes
-        For each attribute of the model's domain its codes, shape ``(n_rows,)``.
+    domain
+        The attributes of the rows.
     cliques
-        What to compare, each once; empty ones are left out.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If the model cannot answer one of the marginals.
+        What is counted, each once; empty ones are left out.
     """
-    domain = model.domain
-    cliques = [clique for clique in cliques if clique]
-    n_rows = len(codes[0]) if codes else 0
-    if not n_rows or not cliques:
+
+    def __init__(self, domain: Domain, cliques: Sequence[Clique]) -> None:
+        self.cliques = tuple(clique for clique in cliques if clique)
+        self._domain = domain
+        self._counts = [np.zeros(domain.project(clique).shape) for clique in self.cliques]
+        self._n_rows = 0
+        self._lock = Lock()
+
+    def add(self, codes: Codes) -> None:
+        """Count some rows: for each attribute of the domain its codes, shape ``(n_rows,)``."""
+        counted = [cell_counts(self._domain, clique, codes) for clique in self.cliques]
+        with self._lock:
+            self._n_rows += len(codes[0]) if codes else 0
+            for i, counts in enumerate(counted):
+                self._counts[i] += counts
+
+    def distance(self, expected: Sequence[Array]) -> RowsDistance:
+        """How far all rows are from the expected counts of each clique, in any scale."""
+        tables = [i for i, values in enumerate(expected) if values.sum() > 0]
+        cliques = [self.cliques[i] for i in tables]
+        if not self._n_rows or not tables:
+            return RowsDistance(
+                n_rows=self._n_rows,
+                n_tables=0,
+                mean=0.0,
+                worst=0.0,
+                mean_by_chance=0.0,
+                worst_by_chance=0.0,
+                worst_table=(),
+                far_tables=(),
+            )
+        distances = np.zeros(len(tables))
+        by_chance = np.zeros(len(tables))
+        for place, i in enumerate(tables):
+            shares = expected[i] / expected[i].sum()
+            distances[place] = 0.5 * np.abs(self._counts[i] / self._n_rows - shares).sum()
+            by_chance[place] = chance_distance(shares, self._n_rows)
+        worst = int(np.argmax(distances))
+        excess = distances - (_CHANCE_FACTOR * by_chance + _CHANCE_MARGIN)
+        far = [i for i in np.argsort(-excess, kind="stable").tolist() if excess[i] > 0]
         return RowsDistance(
-            n_rows=n_rows,
-            n_tables=0,
-            mean=0.0,
-            worst=0.0,
-            mean_by_chance=0.0,
-            worst_by_chance=0.0,
-            worst_table=(),
-            far_tables=(),
+            n_rows=self._n_rows,
+            n_tables=len(tables),
+            mean=float(distances.mean()),
+            worst=float(distances[worst]),
+            mean_by_chance=float(by_chance.mean()),
+            worst_by_chance=float(by_chance[worst]),
+            worst_table=cliques[worst],
+            far_tables=tuple(cliques[i] for i in far),
         )
-    distances = np.zeros(len(cliques))
-    by_chance = np.zeros(len(cliques))
-    for i, (clique, expected) in enumerate(zip(cliques, model.marginals(cliques), strict=True)):
-        shares = expected.values / expected.values.sum()
-        counts = cell_counts(domain, clique, codes)
-        distances[i] = 0.5 * np.abs(counts / n_rows - shares).sum()
-        by_chance[i] = chance_distance(shares, n_rows)
-    worst = int(np.argmax(distances))
-    excess = distances - (_CHANCE_FACTOR * by_chance + _CHANCE_MARGIN)
-    far = [i for i in np.argsort(-excess, kind="stable").tolist() if excess[i] > 0]
-    return RowsDistance(
-        n_rows=n_rows,
-        n_tables=len(cliques),
-        mean=float(distances.mean()),
-        worst=float(distances[worst]),
-        mean_by_chance=float(by_chance.mean()),
-        worst_by_chance=float(by_chance[worst]),
-        worst_table=cliques[worst],
-        far_tables=tuple(cliques[i] for i in far),
-    )
 
 
 def chance_distance(shares: Array, n_rows: int) -> float:
@@ -120,9 +130,17 @@ def chance_distance(shares: Array, n_rows: int) -> float:
     >>> round(chance_distance(np.array([0.5, 0.5]), 2), 3)
     0.25
     """
-    p = np.clip(np.ravel(shares), 0.0, 1.0)
+    # Whatever draws a table loads this file, and scipy takes a tenth of a second.
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    p = np.ravel(shares)
     p = p[(p > 0.0) & (p < 1.0)]
-    m = np.floor(n_rows * p) + 1.0
+    is_rare = n_rows * p < 1.0
+    rare, frequent = p[is_rare], p[~is_rare]
+    # With m = 1 no factorial is left, and most cells of sparse tables are such.
+    deviations = 2.0 * n_rows * float(np.dot(rare, np.exp(n_rows * np.log1p(-rare))))
+    m = np.floor(n_rows * frequent) + 1.0
     log_choose = gammaln(n_rows + 1.0) - gammaln(m + 1.0) - gammaln(n_rows - m + 1.0)
-    logs = np.log(2.0 * m) + log_choose + xlogy(m, p) + xlog1py(n_rows - m + 1.0, -p)
-    return float(0.5 * np.exp(logs).sum() / n_rows)
+    logs = np.log(2.0 * m) + log_choose + xlogy(m, frequent)
+    logs += xlog1py(n_rows - m + 1.0, -frequent)
+    return 0.5 * (deviations + float(np.exp(logs).sum())) / n_rows

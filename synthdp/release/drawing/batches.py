@@ -14,7 +14,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.requests import check_seed
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.inference.model import Model
-from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.draw import Seen, drawn_table, unseen
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.schema.made_up.generated_column import MAX_START
 from synthdp.schema.schema import Schema
@@ -70,14 +70,16 @@ def drawn_blocks(
     text: bool,
     where: Mapping[str, object] | None,
     unused: Unused = MappingProxyType({}),
+    seen: Seen = unseen,
 ) -> Iterator[pd.DataFrame]:
     """Rows ``offset .. offset + n_rows`` of the endless table of a seed, block by block; at least
     one frame.
 
     Each block is `drawn_table` with a seed that follows from ``seed`` and the number of the block,
     so that any part of the table is drawn without the rest. Ids go on from block to block. In place
-    of texts of declared levels there are categories, but with ``text``. Parameters are those of
-    `drawn_table`; they are checked by `check_batches`.
+    of texts of declared levels there are categories, but with ``text``. ``seen`` is called by several
+    threads, with the rows of each block that are asked for. Parameters are those of `drawn_table`;
+    they are checked by `check_batches`.
     """
     first, last = (
         offset // BLOCK_ROWS,
@@ -88,6 +90,7 @@ def drawn_blocks(
     def drawn(block: int) -> pd.DataFrame:
         start = block * BLOCK_ROWS
         seeds = np.random.SeedSequence(entropy, spawn_key=(block,))
+        rows = slice(max(offset - start, 0), max(offset + n_rows - start, 0))
         table = drawn_table(
             model,
             schema,
@@ -98,8 +101,8 @@ def drawn_blocks(
             unused=unused,
             categories=not text,
             after=start,
+            seen=lambda codes: seen(tuple(column[rows] for column in codes)),
         )
-        rows = slice(max(offset - start, 0), max(offset + n_rows - start, 0))
         return (
             table
             if len(table) <= rows.stop and not rows.start

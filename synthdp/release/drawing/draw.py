@@ -1,6 +1,6 @@
 """From a model and a schema to a table of values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +15,11 @@ from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redr
 from synthdp.schema.schema import Schema, narrowed_schema
 
 Shares = Mapping[str, NDArray[np.float64]]
+Seen = Callable[[Codes], None]
+
+
+def unseen(_codes: Codes) -> None:
+    """Tell nobody of codes that were drawn."""
 
 
 def drawn_table(
@@ -28,18 +33,21 @@ def drawn_table(
     unused: Unused = MappingProxyType({}),
     categories: bool = False,
     after: int = 0,
+    seen: Seen = unseen,
 ) -> pd.DataFrame:
     """A table that a model draws, with generated columns.
 
     ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
-    that are texts come as categories; ids begin as in a table that goes on ``after`` some rows. The
-    other parameters, and errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
+    that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
+    ``seen`` is called with the codes of all rows before they are decoded. The other parameters, and
+    errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
     sampling, decoding, generating = seeds_of(seed)
     rng = np.random.default_rng(decoding)
     codes = drawn_codes(model, n_rows, wanted, sampling, unused)
+    seen(codes)
     table = decode(codes, schema, rng, text=text, categories=categories)
     generated = schema.generated.continued(after)
     return generated.completed(table, seed=generating, stated={}, text=text)

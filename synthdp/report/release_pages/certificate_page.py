@@ -16,6 +16,7 @@ from synthdp.report.texts.certificates import (
     event_row,
     in_units,
     measurement_row,
+    rows_facts,
     run_facts,
 )
 from synthdp.report.texts.numbers import at_most, chance, times
@@ -251,6 +252,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "post_processing" in content:
         found.append(("Afterwards", content["post_processing"]))
     found += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
+    found += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     found.append(
         ("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items()))

@@ -64,6 +64,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         facts += drawn_facts(content.get("domain", {}))
         facts += run_facts(content.get("run") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
+    facts += rows_facts(content.get("rows") or {})
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
     cautions = cautions if is_whole else grouped(cautions)
@@ -257,6 +258,17 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def rows_facts(rows: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How far the rows of a table are from the model; nothing where that was not worked out."""
+    if not rows:
+        return []
+    names = columns_in_words(rows["worst_table"])
+    mean = f"{rows['mean']:.2g} on average over {rows['n_tables']} measured tables"
+    worst = f"{rows['worst']:.2g} at worst ({names})"
+    chance = f"chance: {rows['mean_by_chance']:.2g} and {rows['worst_by_chance']:.2g}"
+    return [("rows", f"{rows['n_rows']:,}; distance from the model {mean}, {worst}; {chance}")]
 
 
 def _generated_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -10,29 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Domain
-from synthdp.inference import chance_distance, rows_distance
+from synthdp.inference import RowsTally, chance_distance
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("c",)]
 
 
-class Even:
-    """A model in which all cells are equally likely, but for what `shares` says of a clique."""
+def even(**shares):
+    """Expected counts by clique: all cells alike, but for what is said of a clique."""
+    sizes = {clique: DOMAIN.project(clique).shape for clique in CLIQUES}
+    return {
+        clique: 1000.0 * np.asarray(shares.get("".join(clique), np.full(size, 1 / np.prod(size))))
+        for clique, size in sizes.items()
+    }
 
-    domain = DOMAIN
 
-    def __init__(self, **shares):
-        self.shares = shares
-
-    def marginals(self, cliques):
-        return [self.marginal(clique) for clique in cliques]
-
-    def marginal(self, clique):
-        from synthdp.core import Factor
-
-        shape = DOMAIN.project(clique).shape
-        values = self.shares.get("".join(clique), np.full(shape, 1.0 / np.prod(shape)))
-        return Factor(DOMAIN.project(clique), 1000.0 * np.asarray(values))
+def rows_distance(expected, codes, cliques):
+    tally = RowsTally(DOMAIN, cliques)
+    tally.add(codes)
+    return tally.distance([expected[clique] for clique in tally.cliques])
 
 
 def codes_of(rows):
@@ -58,7 +54,7 @@ def test_independent_draws_are_about_as_far_away_as_chance_says():
 
 def test_rows_that_are_as_the_model_says_are_at_no_distance():
     rows = [(a, b, c) for a in range(2) for b in range(3) for c in range(2)]
-    found = rows_distance(Even(), codes_of(rows), CLIQUES)
+    found = rows_distance(even(), codes_of(rows), CLIQUES)
     assert (found.n_rows, found.n_tables) == (12, 3)
     assert found.mean == pytest.approx(0)
     assert found.far_tables == ()
@@ -69,7 +65,7 @@ def test_the_worst_table_is_named_and_what_chance_does_not_explain():
     shares = np.zeros((2, 3))
     shares[0, 0] = 1.0
     rows = [(a, b, c) for a in range(2) for b in range(3) for c in range(2)] * 200
-    found = rows_distance(Even(ab=shares), codes_of(rows), CLIQUES)
+    found = rows_distance(even(ab=shares), codes_of(rows), CLIQUES)
     assert found.worst_table == ("a", "b")
     assert found.worst == pytest.approx(5 / 6)
     assert found.mean == pytest.approx(5 / 18)
@@ -79,7 +75,25 @@ def test_the_worst_table_is_named_and_what_chance_does_not_explain():
 
 def test_without_rows_or_tables_there_is_no_distance():
     for codes, cliques in ((codes_of([(0, 0, 0)]), []), (codes_of([(0, 0, 0)]), [()])):
-        found = rows_distance(Even(), codes, cliques)
+        found = rows_distance(even(), codes, cliques)
         assert (found.n_tables, found.worst, found.worst_table) == (0, 0.0, ())
-    none = rows_distance(Even(), tuple(np.zeros(0, dtype=np.uint8) for _ in range(3)), CLIQUES)
+    none = rows_distance(even(), tuple(np.zeros(0, dtype=np.uint8) for _ in range(3)), CLIQUES)
     assert (none.n_rows, none.n_tables) == (0, 0)
+
+
+def test_rows_that_come_in_parts_are_as_far_as_together():
+    rng = np.random.default_rng(1)
+    codes = tuple(rng.integers(0, size, 999).astype(np.uint8) for size in DOMAIN.shape)
+    tally = RowsTally(DOMAIN, CLIQUES)
+    for part in np.array_split(np.arange(999), 7):
+        tally.add(tuple(column[part] for column in codes))
+    expected = even()
+    found = tally.distance([expected[clique] for clique in CLIQUES])
+    assert found == rows_distance(expected, codes, CLIQUES)
+    assert found.n_rows == 999
+
+
+def test_a_table_of_which_nothing_is_expected_is_left_out():
+    found = rows_distance(even(ab=np.zeros((2, 3))), codes_of([(0, 0, 0)]), CLIQUES)
+    assert found.n_tables == 2
+    assert found.worst_table == ("b", "c")

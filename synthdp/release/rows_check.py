@@ -1,0 +1,138 @@
+"""How far drawn rows are from what their model says of the tables that were measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.sealing import sealed
+from synthdp.inference.model import Ending
+from synthdp.inference.rows.distance import RowsDistance, RowsTally
+from synthdp.release.answers import Answers
+from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.unused_levels import without_unused
+
+MAX_CELLS = 2**18
+"""Larger tables are not compared: rows fill them no better than chance would."""
+
+MAX_ALL_CELLS = 2**20
+"""Cells of all tables that are compared, which bounds what it costs beside drawing a few rows."""
+
+FIT_SEED = 0
+"""Seed of the table that `fit_of` draws: so all are told the same of one release."""
+
+MAX_FIT_ROWS = 1_000_000
+"""That table is no longer."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FitSummary:
+    """How a fit ended, and how far rows are from it.
+
+    Parameters
+    ----------
+    ended, n_iterations, loss, caution
+        As `synthdp.inference.model.FitStatus` has them.
+    rows
+        Distances of a table of the release's own size (at most 1,000,000 rows), drawn with seed 0,
+        from the model's marginals; None if noise hides the size, or no table could be compared.
+    """
+
+    ended: Ending
+    n_iterations: int
+    loss: float
+    caution: str
+    rows: RowsDistance | None
+
+
+def tally_of(release: Answers) -> RowsTally:
+    """Counts, none yet, of the tables that were measured: the maximal ones, in the order in which
+    they were measured, as long as they are small enough.
+    """
+    domain = release.model.domain
+    chosen: list[Clique] = []
+    n_cells = 0
+    for clique in maximal_cliques(each.clique for each in release.measurements):
+        size = domain.size(clique)
+        if size <= MAX_CELLS and n_cells + size <= MAX_ALL_CELLS:
+            chosen.append(clique)
+            n_cells += size
+    return RowsTally(domain, chosen)
+
+
+def distance_of(release: Answers, tally: RowsTally) -> RowsDistance | None:
+    """How far the rows that were counted are from what `marginal` says; None if there is nothing to
+    compare.
+    """
+    try:
+        factors = release.model.marginals(tally.cliques)
+    except ModelTooLargeError:  # the table is drawn, and paid for: it is written without that word
+        return None
+    expected = [
+        without_unused(factor.values, clique, release.unused)
+        for clique, factor in zip(tally.cliques, factors, strict=True)
+    ]
+    found = tally.distance(expected)
+    return found if found.n_tables else None
+
+
+def fit_of(release: Answers) -> FitSummary:
+    """How the fit of a release ended, and how far rows are from it."""
+    status = release.model.status
+    return FitSummary(
+        ended=status.ended,
+        n_iterations=status.n_iterations,
+        loss=status.loss,
+        caution=status.caution,
+        rows=_own_distance(release) if release.knows_size else None,
+    )
+
+
+def _own_distance(release: Answers) -> RowsDistance | None:
+    """The distance of a table of the release's own size."""
+    tally = tally_of(release)
+    drawn_table(
+        release.model,
+        release.schema,
+        min(round(release.model.total), MAX_FIT_ROWS),
+        seed=FIT_SEED,
+        text=False,
+        unused=release.unused,
+        seen=tally.add,
+    )
+    return distance_of(release, tally)
+
+
+def rows_cautions(distance: RowsDistance | None) -> list[str]:
+    """What users should know of rows that miss what was measured by more than chance explains."""
+    if distance is None or not distance.far_tables:
+        return []
+    n_far = len(distance.far_tables)
+    tables = "1 of the tables" if n_far == 1 else f"{n_far} of the {distance.n_tables} tables"
+    names = ", ".join(map(repr, distance.worst_table))
+    worst = f"{100 * distance.worst:.1f} % of them would have to change"
+    chance = f"{100 * distance.worst_by_chance:.1f} % by chance"
+    return [
+        f"rows: they are further from the model than chance explains in {tables} that were compared; "
+        f"worst is {names}, where {worst} ({chance}); count these columns by the model (marginal)"
+    ]
+
+
+def with_rows(certificate: Mapping[str, Any], distance: RowsDistance | None) -> dict[str, Any]:
+    """The certificate of a release as that of one table that was drawn from it."""
+    if distance is None:
+        return dict(certificate)
+    said = {
+        "n_rows": distance.n_rows,
+        "n_tables": distance.n_tables,
+        "mean": distance.mean,
+        "worst": distance.worst,
+        "mean_by_chance": distance.mean_by_chance,
+        "worst_by_chance": distance.worst_by_chance,
+        "worst_table": list(distance.worst_table),
+        "n_far_tables": len(distance.far_tables),
+    }
+    cautions = [*certificate.get("cautions", []), *rows_cautions(distance)]
+    return sealed({**certificate, "rows": said, "cautions": cautions})
