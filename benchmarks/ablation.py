@@ -51,7 +51,7 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, obj
     "bounded by a junction tree": ({}, "graphical-model", []),
     "engine local-consistency": ({}, "local-consistency", []),
 }
-"""Parameters of the recipe, its engine, and constants that are replaced."""
+"""Parameters of the mechanism, its engine, and constants that are replaced."""
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def run(
 ) -> Iterator[float]:
     """Mean errors of triples and pairs of one drawn table, and the seconds that it took."""
     parameters, engine, constants = VARIANTS[variant]
-    recipe, start = Auto(**parameters), time.process_time()
+    mechanism, start = Auto(**parameters), time.process_time()
     with ExitStack() as replaced:
         for module, name, value in constants:
             replaced.enter_context(mock.patch.object(module, name, value))
@@ -116,7 +116,7 @@ def run(
             settings=RunSettings(
                 epsilon=epsilon,
                 delta=DELTA,
-                mechanism=recipe,
+                mechanism=mechanism,
                 engine=engine,
                 workload="3-way",
                 adjacency=Adjacency.ADD_REMOVE,

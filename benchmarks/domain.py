@@ -63,7 +63,9 @@ def main() -> None:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(options.seeds):
         for name, schema in schemas.items():
-            table, costs = _run(real, schema, seed, kinds=name == "kinds", recipe=options.recipe)
+            table, costs = _run(
+                real, schema, seed, kinds=name == "kinds", mechanism=options.mechanism
+            )
             for key, value in (judge.errors(table) | costs).items():
                 found[name][key].append(value)
     print(
@@ -77,7 +79,7 @@ def main() -> None:
             f"{key} {np.mean(base[key]) / np.mean(found[name][key]):.3f}" for key in base
         )
         print(f"\nkinds / {name}: {ratios}")
-    _sample(options.seeds, options.rows, options.recipe)
+    _sample(options.seeds, options.rows, options.mechanism)
 
 
 def _options() -> argparse.Namespace:
@@ -85,7 +87,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/adult")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, help="only so many of the records, the first ones")
-    parser.add_argument("--recipe", default="auto", choices=tuple(MECHANISMS))
+    parser.add_argument("--mechanism", default="auto", choices=tuple(MECHANISMS))
     parser.add_argument(
         "--levels", action="store_true", help="a million rows with a column of 100,000 texts"
     )
@@ -190,7 +192,12 @@ def _read(path: Path, n_rows: int | None = None) -> pd.DataFrame:
 
 
 def _run(
-    records: pd.DataFrame, schema: dict[str, Any], seed: int, *, kinds: bool, recipe: str = "auto"
+    records: pd.DataFrame,
+    schema: dict[str, Any],
+    seed: int,
+    *,
+    kinds: bool,
+    mechanism: str = "auto",
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """One run of the command line: what it wrote, and what it cost."""
     with tempfile.TemporaryDirectory() as folder:
@@ -201,7 +208,7 @@ def _run(
         public.write_text(json.dumps(schema))
         files = (data, "--kinds" if kinds else "--schema", public, "-o", output)
         budget = ("--epsilon", EPSILON, "--delta", DELTA)
-        costs = synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed)
+        costs = synthdp_run(*files, *budget, "--mechanism", mechanism, "--seed", seed)
         return _read(output), costs
 
 
@@ -216,7 +223,7 @@ def _print(found: dict[str, dict[str, list[float]]]) -> None:
         print(f"{key:<22}", *(f"{cell:>18}" for cell in cells))
 
 
-def _sample(seeds: int, n_rows: int | None, recipe: str) -> None:
+def _sample(seeds: int, n_rows: int | None, mechanism: str) -> None:
     """Kolmogorov-Smirnov distances of the sample's numeric columns, after and before."""
     public = json.loads((ROOT / "data/census.schema.json").read_text())
     kinds = {
@@ -226,7 +233,7 @@ def _sample(seeds: int, n_rows: int | None, recipe: str) -> None:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(seeds):
         for name, schema in (("kinds", kinds), ("public", public)):
-            table, costs = _run(real, schema, seed, kinds=name == "kinds", recipe=recipe)
+            table, costs = _run(real, schema, seed, kinds=name == "kinds", mechanism=mechanism)
             for column in ("household_size", "age", "hours", "income", "moved"):
                 read = _days if column == "moved" else _numbers
                 pair = [read(frame[column]) for frame in (real, table)]

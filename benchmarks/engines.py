@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 from synthdp.core import Clique, Domain, LinearMeasurement, SynthdpError, all_k_way, estimate_total
 from synthdp.data import CodedSource, CodedTable, read_coded
 from synthdp.inference import (
-    GraphicalModelEstimator,
+    GraphicalModelEngine,
     JunctionTree,
     MarginalLoss,
     MirrorDescent,
-    PublicDataEstimator,
+    PublicDataEngine,
 )
 from synthdp.privacy import zcdp_rho
 from synthdp.release import registry
@@ -192,11 +192,11 @@ def _dependence(counts: NDArray[np.int64]) -> float:
 
 def _ours(name: str, table: CodedTable) -> Fit:
     if name == "exact":
-        engine = GraphicalModelEstimator(
+        engine = GraphicalModelEngine(
             driver=MirrorDescent(tolerance=1e-7, window=50, max_iterations=100_000)
         )
     elif name == "public-data":
-        engine = PublicDataEstimator(
+        engine = PublicDataEngine(
             columns=tuple(column[: len(column) // 2] for column in table.columns)
         )
     else:

@@ -63,7 +63,7 @@ class Asked:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Engine and client seconds of a release, by rows.")
     parser.add_argument("--rows", type=float, nargs="+", default=[1e5, 1e6, 1e7])
-    parser.add_argument("--recipe", default="mst")
+    parser.add_argument("--mechanism", default="mst")
     parser.add_argument("--learn", action="store_true", help="columns that are learnt")
     options = parser.parse_args()
     _released(1000, options, Asked())  # imports what is imported when it runs
@@ -96,7 +96,7 @@ def _released(n_rows: int, options: argparse.Namespace, asked: Asked) -> float:
                 **schema,
                 epsilon=1.0,
                 delta=1e-12,
-                mechanism=options.recipe,
+                mechanism=options.mechanism,
             )
         finally:
             engine_frame.asked = asked._asked

@@ -1,4 +1,4 @@
-"""Numbers in synthetic tables: rank correlations, and what can be learnt from them, by recipe and
+"""Numbers in synthetic tables: rank correlations, and what can be learnt from them, by mechanism and
 epsilon.
 
 Run ``python benchmarks/fidelity.py`` from the repository root after installing the package with its
@@ -16,7 +16,7 @@ trained on the synthetic rows and tested on the other 30 % of the real ones. The
 what real rows give: the correlations of the other 30 %, and trees trained on the 70 %. The noise
 has no seed.
 
-``--workloads default target`` also gives each recipe the workload of the column that is predicted
+``--workloads default target`` also gives each mechanism the workload of the column that is predicted
 (``synthdp run --target``). Results are kept in ``benchmarks/results/fidelity.csv``: what is there
 is not run again without ``--fresh``. A run is ended after ``--limit`` CPU seconds.
 """
@@ -42,7 +42,7 @@ from synthdp.release import MECHANISMS, Release
 
 EPSILONS, DELTA, TRAINING_SHARE = (1.0, 10.0), 1e-9, 0.7
 WORKLOADS = ("default", "target")
-KEY = ("data set", "recipe", "workload", "epsilon", "seed")
+KEY = ("data set", "mechanism", "workload", "epsilon", "seed")
 FIGURES = ("Spearman", "AUC")
 NUMBERS = (*FIGURES, "cpu s", "peak MB")
 REAL = tuple(f"real {name}" for name in FIGURES)
@@ -61,14 +61,16 @@ def main() -> None:
     ]
     rows = read_rows(options.results, KEY)
     for data_set in options.data_sets:
-        for recipe in options.recipes:
-            missing = [run for run in runs if options.fresh or (data_set, recipe, *run) not in rows]
-            for row in _apart(options, data_set, recipe, missing) if missing else ():
+        for mechanism in options.mechanisms:
+            missing = [
+                run for run in runs if options.fresh or (data_set, mechanism, *run) not in rows
+            ]
+            for row in _apart(options, data_set, mechanism, missing) if missing else ():
                 rows[tuple(row[name] for name in KEY)] = row
                 write_rows(options.results, rows.values(), (*KEY, *NUMBERS, *REAL, "note"))
     for data_set in options.data_sets:
         _print_table(
-            data_set, options.recipes, {key: row for key, row in rows.items() if key[2:] in runs}
+            data_set, options.mechanisms, {key: row for key, row in rows.items() if key[2:] in runs}
         )
 
 
@@ -87,7 +89,7 @@ def _options() -> argparse.Namespace:
         "--data-sets", nargs="+", default=without_files, choices=tuple(NUMERIC_TABLES)
     )
     parser.add_argument(
-        "--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
+        "--mechanisms", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
     )
     parser.add_argument("--workloads", nargs="+", default=WORKLOADS[:1], choices=WORKLOADS)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
@@ -96,7 +98,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--fresh", action="store_true", help="run again what is in the results")
     parser.add_argument("--results", type=Path, default=FOLDER / "fidelity.csv", help="CSV file")
     parser.add_argument(
-        "--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON"
+        "--worker",
+        nargs=2,
+        metavar=("DATA SET", "MECHANISM"),
+        help="--runs in this process, as JSON",
     )
     parser.add_argument(
         "--runs", nargs="+", metavar="WORKLOAD/EPSILON/SEED", help="with --worker: what to run"
@@ -110,25 +115,25 @@ def _options() -> argparse.Namespace:
 
 
 def _apart(
-    options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, ...]]
+    options: argparse.Namespace, data_set: str, mechanism: str, runs: Iterable[tuple[str, ...]]
 ) -> Iterator[Row]:
     """Results of the runs as they come, from a process of their own."""
     command = [sys.executable, __file__, "--data", str(options.data), "--limit", str(options.limit)]
-    command += ["--worker", data_set, recipe, "--runs", *map("/".join, runs)]
-    print(f"running {recipe} on {data_set} ...", file=sys.stderr)
+    command += ["--worker", data_set, mechanism, "--runs", *map("/".join, runs)]
+    print(f"running {mechanism} on {data_set} ...", file=sys.stderr)
     for found in results_of(command):
         yield {name: str(value) for name, value in found.items()}
 
 
-def _work(options: argparse.Namespace, data_set: str, recipe: str) -> None:
-    """All runs of one recipe on one data set, each in a fork; a line of JSON for each."""
+def _work(options: argparse.Namespace, data_set: str, mechanism: str) -> None:
+    """All runs of one mechanism on one data set, each in a fork; a line of JSON for each."""
     table = NUMERIC_TABLES[data_set](options.data)
     split = cache(partial(Split, table))
     for run in options.runs:
         workload, epsilon, seed = run.split("/")
         target = table.target if workload == "target" else None
-        one = partial(_one, split(int(seed)), recipe, target, float(epsilon), int(seed))
-        key = dict(zip(KEY, (data_set, recipe, workload, epsilon, seed), strict=True))
+        one = partial(_one, split(int(seed)), mechanism, target, float(epsilon), int(seed))
+        key = dict(zip(KEY, (data_set, mechanism, workload, epsilon, seed), strict=True))
         print(json.dumps(key | in_a_fork(one, cpu_seconds=options.limit)), flush=True)
 
 
@@ -190,7 +195,7 @@ class Split:
         return matrix[np.triu_indices(len(matrix), 1)]
 
 
-def _one(split: Split, recipe: str, target: str | None, epsilon: float, seed: int) -> Result:
+def _one(split: Split, mechanism: str, target: str | None, epsilon: float, seed: int) -> Result:
     """Costs and figures of one run."""
     schema = split.table.schema
     release = partial(
@@ -198,7 +203,7 @@ def _one(split: Split, recipe: str, target: str | None, epsilon: float, seed: in
     )
     try:
         start = time.process_time()
-        synthesis = release(mechanism=recipe, target=target).of(
+        synthesis = release(mechanism=mechanism, target=target).of(
             CodedSource(encode(split.training, schema))
         )
         costs = {"cpu s": time.process_time() - start, "peak MB": peak_mb()}
@@ -208,12 +213,12 @@ def _one(split: Split, recipe: str, target: str | None, epsilon: float, seed: in
     return split.figures(synthetic) | costs | split.real | {"note": ""}
 
 
-def _print_table(data_set: str, recipes: Iterable[str], rows: Rows) -> None:
-    """Print a row for the real records, and for each recipe, workload and epsilon."""
-    mine = {key: row for key, row in rows.items() if key[0] == data_set and key[1] in recipes}
+def _print_table(data_set: str, mechanisms: Iterable[str], rows: Rows) -> None:
+    """Print a row for the real records, and for each mechanism, workload and epsilon."""
+    mine = {key: row for key, row in rows.items() if key[0] == data_set and key[1] in mechanisms}
     print(f"\n{data_set}, delta {DELTA}: mean (standard deviation) of the runs that ended")
     print(
-        f"{'recipe':<12} {'workload':<8} {'epsilon':>7} {'runs':>4}",
+        f"{'mechanism':<12} {'workload':<8} {'epsilon':>7} {'runs':>4}",
         *(f"{name:>18}" for name in NUMBERS),
         " notes",
     )

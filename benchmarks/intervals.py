@@ -4,17 +4,17 @@ Run ``python benchmarks/intervals.py`` from the repository root after installing
 run draws a table (its number is the seed), releases it with fresh noise, and makes intervals;
 docs/inference.md has what came of it. Designs:
 
-- ``three``: 2,000 records of three binary columns, the marginal of all three measured (recipe
+- ``three``: 2,000 records of three binary columns, the marginal of all three measured (mechanism
   gaussian, delta n^-2); the coefficients (2, -1), intercept 0, of a logistic regression of y on x1
   and x2 that made the records. Naive is the same regression on one synthetic table as if its rows
   were records.
-- ``ten``: the same among ten binary columns of 20,000 records, by recipe auto with the default
+- ``ten``: the same among ten binary columns of 20,000 records, by mechanism auto with the default
   workload.
-- ``unmeasured``: as three, but of each column alone (recipe independent).
+- ``unmeasured``: as three, but of each column alone (mechanism independent).
 - ``adult``: counts of all columns and of 20 pairs of discretised Adult, released by auto. The table
   is always the same, and the noise is not. ``adult-measured``: the same, but no model of pairs is
   fitted, which intervals of what was measured do not need. ``adult-pairs``: all pairs, measured by
-  recipe gaussian. Counts are looked at at .95 only.
+  mechanism gaussian. Counts are looked at at .95 only.
 
 A line a quantity says how many runs (or counts) there were, how many had an interval, how many of
 these held the truth at the levels .05 to .95, and the mean width at .95. Binomial limits at 400
@@ -42,7 +42,7 @@ from scipy.special import expit, ndtr, ndtri, stdtr
 
 from synthdp.core import CautionWarning, load_json
 from synthdp.data import CodedSource, encode
-from synthdp.inference import Estimator, GraphicalModelEstimator, Model
+from synthdp.inference import Engine, GraphicalModelEngine, Model
 from synthdp.release import (
     Release,
     RunSettings,
@@ -61,7 +61,7 @@ COEFFICIENTS = {"intercept": 0.0, "x1": 2.0, "x2": -1.0}
 N_PAIRS = 20
 
 
-class ColumnsOnly(Estimator):
+class ColumnsOnly(Engine):
     """Fits single columns: intervals of measured marginals need no model, and runs without one are
     quick.
     """
@@ -71,7 +71,7 @@ class ColumnsOnly(Estimator):
     def estimate(self, domain: Any, measurements: Any, **others: Any) -> Model:
         columns = {name: m for m in measurements for name in m.clique}
         seen = [summed_to(measurement, (name,)) for name, measurement in columns.items()]
-        return GraphicalModelEstimator().estimate(
+        return GraphicalModelEngine().estimate(
             domain, seen, constraints=others.get("constraints", ())
         )
 
@@ -174,15 +174,15 @@ def _records(n_rows: int, n_columns: int, run: int) -> pd.DataFrame:
     return pd.DataFrame(columns | {"y": (generator.random(n_rows) < expit(odds)).astype(np.int64)})
 
 
-def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
-    workload = {"marginals": [{"columns": list(frame)}]} if recipe == "gaussian" else None
+def _regression(frame: pd.DataFrame, mechanism: str, run: Run) -> Found:
+    workload = {"marginals": [{"columns": list(frame)}]} if mechanism == "gaussian" else None
     schema = Schema.from_dict(dict.fromkeys(frame, 2))
     made = Release(
         schema=schema,
         settings=RunSettings(
             epsilon=run.epsilon,
             delta=len(frame) ** -2.0,
-            mechanism=recipe,
+            mechanism=mechanism,
             workload=workload,
             adjacency="add-remove",
         ),

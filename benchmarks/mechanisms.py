@@ -1,11 +1,11 @@
-"""Every recipe on five tables, over epsilon: errors, seconds by phase, memory.
+"""Every mechanism on five tables, over epsilon: errors, seconds by phase, memory.
 
 Run ``python benchmarks/mechanisms.py`` from the repository root after installing the package.
 Discretised Adult, NLTCS and Titanic are not part of the project: they are looked for in
 ``../shared/data``, or where ``--data`` says (folders with a table and a ``domain.json``), and left
 out if they are not there and not asked for. ``visits`` and ``survey`` are made up
 (``common/made_up.py``). The workload is all 3-way marginals, delta 1e-9, engine and accounting are
-those that the recipe is meant for.
+those that the mechanism is meant for.
 
 "3-way" and "2-way" are mean total variation distances over all triples and pairs of columns: of the
 model, and of a table with as many rows as the real one drawn from it. The noise has no seed: it is
@@ -13,7 +13,7 @@ new in every run, and the seed is that of the drawing of rows. "cpu s" is that o
 with one thread and without start-up, and "sample s" that of the drawing; "peak MB" is the most
 memory held up to the end of the release, "start MB" what imports and exact counts held before.
 
-A process for each recipe and data set reads or makes the table, imports what the recipe needs by
+A process for each mechanism and data set reads or makes the table, imports what the mechanism needs by
 running it on a corner of the table, and forks once a run (so this needs Linux). A run is ended
 after ``--limit`` CPU seconds, errors included. Results are kept in
 ``benchmarks/results/mechanisms.csv``: what is there, ended at the limit or not, is not run again
@@ -55,7 +55,7 @@ FILES = {
 }
 DATA_SETS, TABLE_SEED = (*FILES, *MADE_UP), 0
 EPSILONS, DELTA, BASELINE, WORKLOAD = (0.1, 0.3, 1.0, 3.0, 10.0), 1e-9, "aim", "3-way"
-KEY = ("data set", "recipe", "epsilon", "seed")
+KEY = ("data set", "mechanism", "epsilon", "seed")
 ERRORS = ("model 3-way", "table 3-way", "model 2-way", "table 2-way")
 NUMBERS = (*ERRORS, "cpu s", "sample s", "peak MB", "start MB")
 
@@ -73,23 +73,25 @@ def main() -> None:
         return
     rows = read_rows(options.results, KEY)
     for data_set in options.data_sets:
-        for recipe in options.recipes:
+        for mechanism in options.mechanisms:
             runs = [(epsilon, seed) for epsilon in epsilons for seed in seeds]
-            missing = [run for run in runs if options.fresh or (data_set, recipe, *run) not in rows]
-            for row in _apart(options, data_set, recipe, missing) if missing else ():
+            missing = [
+                run for run in runs if options.fresh or (data_set, mechanism, *run) not in rows
+            ]
+            for row in _apart(options, data_set, mechanism, missing) if missing else ():
                 rows[tuple(row[name] for name in KEY)] = row
                 write_rows(options.results, rows.values(), (*KEY, *NUMBERS, "phases", "note"))
     wanted = {key: row for key, row in rows.items() if key[3] in seeds and key[2] in epsilons}
-    found = _print_table(options.recipes, settings, wanted)
-    _print_phases(options.recipes, settings, wanted)
-    _print_summary(options.recipes, settings, found)
+    found = _print_table(options.mechanisms, settings, wanted)
+    _print_phases(options.mechanisms, settings, wanted)
+    _print_summary(options.mechanisms, settings, found)
     errors = {data_set: _errors_over_epsilon(data_set, wanted) for data_set in options.data_sets}
     what = "mean total variation distance, all triples (model)"
-    draw_errors(errors, options.recipes, options.results.with_suffix(".png"), what=what)
+    draw_errors(errors, options.mechanisms, options.results.with_suffix(".png"), what=what)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Every recipe on five tables, over epsilon.")
+    parser = argparse.ArgumentParser(description="Every mechanism on five tables, over epsilon.")
     default, results = (
         Path(__file__).resolve().parents[2] / "shared/data",
         FOLDER / "mechanisms.csv",
@@ -101,7 +103,7 @@ def _options() -> argparse.Namespace:
         "--data-sets", nargs="+", choices=DATA_SETS, help="default: all that are there"
     )
     parser.add_argument(
-        "--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
+        "--mechanisms", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS)
     )
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=5, help="number of runs of each")
@@ -114,7 +116,10 @@ def _options() -> argparse.Namespace:
         "--results", type=Path, default=results, help="CSV file; the plot is written beside it"
     )
     parser.add_argument(
-        "--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON"
+        "--worker",
+        nargs=2,
+        metavar=("DATA SET", "MECHANISM"),
+        help="--runs in this process, as JSON",
     )
     parser.add_argument(
         "--runs", nargs="+", metavar="EPSILON/SEED", help="with --worker: what to run"
@@ -141,12 +146,12 @@ def loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Sche
 
 
 def _print_whole_runs(options: argparse.Namespace, settings: Iterable[tuple[str, str]]) -> None:
-    """Print what the command line costs, a row for each recipe and setting."""
+    """Print what the command line costs, a row for each mechanism and setting."""
     print(
         f"the whole command, all 3-way marginals, delta {DELTA}: mean (standard deviation) of {options.seeds} runs"
     )
-    print(f"{'recipe':<12} {'data set':<8} {'epsilon':>7}", *(f"{name:>18}" for name in COSTS))
-    for recipe in options.recipes:
+    print(f"{'mechanism':<12} {'data set':<8} {'epsilon':>7}", *(f"{name:>18}" for name in COSTS))
+    for mechanism in options.mechanisms:
         for data_set, epsilon in settings:
             costs = []
             with tempfile.TemporaryDirectory() as folder:
@@ -159,10 +164,12 @@ def _print_whole_runs(options: argparse.Namespace, settings: Iterable[tuple[str,
                 for seed in range(options.seeds):
                     budget = ("--epsilon", epsilon, "--delta", DELTA, "--workload", WORKLOAD)
                     costs.append(
-                        synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed).values()
+                        synthdp_run(
+                            *files, *budget, "--mechanism", mechanism, "--seed", seed
+                        ).values()
                     )
             cells = means(tuple(each) for each in costs)
-            print(f"{recipe:<12} {data_set:<8} {epsilon:>7}", *(f"{cell:>18}" for cell in cells))
+            print(f"{mechanism:<12} {data_set:<8} {epsilon:>7}", *(f"{cell:>18}" for cell in cells))
 
 
 def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[object, ...]:
@@ -180,12 +187,12 @@ def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[ob
 
 
 def _apart(
-    options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, str]]
+    options: argparse.Namespace, data_set: str, mechanism: str, runs: Iterable[tuple[str, str]]
 ) -> Iterator[Row]:
     """Results of the runs as they come, from a process of their own."""
     command = [sys.executable, __file__, "--data", str(options.data), "--limit", str(options.limit)]
-    command += ["--worker", data_set, recipe, "--runs", *map("/".join, runs)]
-    print(f"running {recipe} on {data_set} ...", file=sys.stderr)
+    command += ["--worker", data_set, mechanism, "--runs", *map("/".join, runs)]
+    print(f"running {mechanism} on {data_set} ...", file=sys.stderr)
     for found in results_of(command):
         row = {name: str(value) for name, value in found.items()}
         print(
@@ -195,40 +202,40 @@ def _apart(
         yield row
 
 
-def _work(options: argparse.Namespace, data_set: str, recipe: str) -> None:
-    """All runs of one recipe on one data set, each in a fork; a line of JSON for each."""
+def _work(options: argparse.Namespace, data_set: str, mechanism: str) -> None:
+    """All runs of one mechanism on one data set, each in a fork; a line of JSON for each."""
     table, schema = loaded(options, data_set)
     cliques = [clique for k in (3, 2) for clique in all_k_way(table.domain.attributes, k)]
     truth = list(CodedSource(table).counts_of(cliques))
-    _warm_up(table, schema, recipe)
+    _warm_up(table, schema, mechanism)
     for run in options.runs:
         epsilon, seed = run.split("/")
-        key = dict(zip(KEY, (data_set, recipe, epsilon, seed), strict=True))
-        one = partial(_one, table, schema, recipe, float(epsilon), int(seed), truth)
+        key = dict(zip(KEY, (data_set, mechanism, epsilon, seed), strict=True))
+        one = partial(_one, table, schema, mechanism, float(epsilon), int(seed), truth)
         print(json.dumps(key | in_a_fork(one, cpu_seconds=options.limit)), flush=True)
 
 
-def _warm_up(table: CodedTable, schema: Schema, recipe: str) -> None:
-    """Import what the recipe imports when it runs."""
+def _warm_up(table: CodedTable, schema: Schema, mechanism: str) -> None:
+    """Import what the mechanism imports when it runs."""
     names = schema.names[:4]
     few = Schema(tuple(column for column in schema.columns if column.name in names))
     corner = CodedTable(
         table.domain.project(names), tuple(column[:100] for column in table.columns[:4])
     )
-    released = _released(corner, few, recipe, 1.0)
+    released = _released(corner, few, mechanism, 1.0)
     released.model.marginals(all_k_way(names, 2))
     released.model.sample(10, seed=0)
 
 
 def _released(
-    table: CodedTable, schema: Schema, recipe: str, epsilon: float, report: Report = silent
+    table: CodedTable, schema: Schema, mechanism: str, epsilon: float, report: Report = silent
 ) -> Synthesis:
     release = Release(
         schema=schema,
         settings=RunSettings(
             epsilon=epsilon,
             delta=DELTA,
-            mechanism=recipe,
+            mechanism=mechanism,
             workload=WORKLOAD,
             adjacency=Adjacency.ADD_REMOVE,
         ),
@@ -239,7 +246,7 @@ def _released(
 def _one(
     table: CodedTable,
     schema: Schema,
-    recipe: str,
+    mechanism: str,
     epsilon: float,
     seed: int,
     truth: Sequence[NDArray[np.int64]],
@@ -248,7 +255,7 @@ def _one(
     row: Result = {"start MB": peak_mb()}
     try:
         start, phases = time.process_time(), Phases("preparing")
-        model = _released(table, schema, recipe, epsilon, phases).model
+        model = _released(table, schema, mechanism, epsilon, phases).model
         phases("end")
         row |= {
             "cpu s": time.process_time() - start,
@@ -278,69 +285,73 @@ def mean_error(truth: Iterable[NDArray[np.int64]], found: Iterable[NDArray[np.nu
 
 
 def _print_table(
-    recipes: Iterable[str], settings: Sequence[tuple[str, str]], rows: Rows
+    mechanisms: Iterable[str], settings: Sequence[tuple[str, str]], rows: Rows
 ) -> dict[tuple[str, str, str], dict[str, float]]:
-    """Print a row for each recipe and setting; returns the means of those where a run ended."""
+    """Print a row for each mechanism and setting; returns the means of those where a run ended."""
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     print(f"all 3-way marginals, delta {DELTA}: mean (standard deviation) of the runs that ended")
     print(
-        f"{'recipe':<12} {'data set':<8} {'epsilon':>7} {'runs':>4}",
+        f"{'mechanism':<12} {'data set':<8} {'epsilon':>7} {'runs':>4}",
         *(f"{name:>18}" for name in NUMBERS),
         " notes",
     )
-    for recipe in recipes:
+    for mechanism in mechanisms:
         for data_set, epsilon in settings:
-            mine = [row for key, row in rows.items() if key[:3] == (data_set, recipe, epsilon)]
+            mine = [row for key, row in rows.items() if key[:3] == (data_set, mechanism, epsilon)]
             ended = [[float(row[name]) for name in NUMBERS] for row in mine if row.get("cpu s")]
             cells = ["-"] * len(NUMBERS)
             if ended:
                 cells = means(ended)
-                found[recipe, data_set, epsilon] = dict(
+                found[mechanism, data_set, epsilon] = dict(
                     zip(NUMBERS, np.mean(ended, axis=0).tolist(), strict=True)
                 )
             notes = "; ".join(dict.fromkeys(row["note"] for row in mine if row.get("note")))
-            first = f"{recipe:<12} {data_set:<8} {epsilon:>7} {len(ended):>4}"
+            first = f"{mechanism:<12} {data_set:<8} {epsilon:>7} {len(ended):>4}"
             print(first, *(f"{cell:>18}" for cell in cells), f" {notes}".rstrip())
     return found
 
 
-def _print_phases(recipes: Iterable[str], settings: Sequence[tuple[str, str]], rows: Rows) -> None:
+def _print_phases(
+    mechanisms: Iterable[str], settings: Sequence[tuple[str, str]], rows: Rows
+) -> None:
     print("\nCPU seconds of the release by phase: mean of the runs that ended")
-    for recipe in recipes:
+    for mechanism in mechanisms:
         for data_set, epsilon in settings:
-            mine = [row for key, row in rows.items() if key[:3] == (data_set, recipe, epsilon)]
+            mine = [row for key, row in rows.items() if key[:3] == (data_set, mechanism, epsilon)]
             spent = [json.loads(row["phases"]) for row in mine if row.get("phases")]
             phases = dict.fromkeys(phase for each in spent for phase in each)
             averages = (
                 f"{phase} {np.mean([each.get(phase, 0.0) for each in spent]):.3f}"
                 for phase in phases
             )
-            print(f"  {recipe:<12} {data_set:<8} {epsilon:>7} ", ", ".join(averages))
+            print(f"  {mechanism:<12} {data_set:<8} {epsilon:>7} ", ", ".join(averages))
 
 
 def _print_summary(
-    recipes: Iterable[str],
+    mechanisms: Iterable[str],
     settings: Sequence[tuple[str, str]],
     found: dict[tuple[str, str, str], dict[str, float]],
 ) -> None:
-    """Print how each recipe compares with the baseline where both have runs that ended."""
+    """Print how each mechanism compares with the baseline where both have runs that ended."""
     print(
         f"\nagainst {BASELINE}: ratios of means, over data sets and epsilons where runs of both ended"
     )
     print(
-        f"{'recipe':<12} {'settings':>8}",
+        f"{'mechanism':<12} {'settings':>8}",
         *(f"{name:>13}" for name in ("3-way (geo.)", "3-way (mean)", "cpu (geo.)")),
     )
-    for recipe in recipes:
+    for mechanism in mechanisms:
         both = [
             setting
             for setting in settings
-            if (recipe, *setting) in found and (BASELINE, *setting) in found
+            if (mechanism, *setting) in found and (BASELINE, *setting) in found
         ]
         if not both:
-            print(f"{recipe:<12} {0:>8}")
+            print(f"{mechanism:<12} {0:>8}")
             continue
-        mine, theirs = ([found[name, *setting] for setting in both] for name in (recipe, BASELINE))
+        mine, theirs = (
+            [found[name, *setting] for setting in both] for name in (mechanism, BASELINE)
+        )
         errors, seconds = (
             np.array([one[name] / other[name] for one, other in zip(mine, theirs, strict=True)])
             for name in ("model 3-way", "cpu s")
@@ -348,16 +359,18 @@ def _print_summary(
         figures = np.exp(np.log(errors).mean()), errors.mean(), np.exp(np.log(seconds).mean())
         worst = f"worst 3-way {errors.max():.3g} ({', '.join(both[errors.argmax()])})"
         print(
-            f"{recipe:<12} {len(both):>8}", *(f"{figure:>13.3f}" for figure in figures), f" {worst}"
+            f"{mechanism:<12} {len(both):>8}",
+            *(f"{figure:>13.3f}" for figure in figures),
+            f" {worst}",
         )
 
 
 def _errors_over_epsilon(data_set: str, rows: Rows) -> dict[str, dict[float, list[float]]]:
-    """For each recipe and epsilon the 3-way errors of the models of the runs that ended."""
+    """For each mechanism and epsilon the 3-way errors of the models of the runs that ended."""
     errors: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (one, recipe, epsilon, _), row in rows.items():
+    for (one, mechanism, epsilon, _), row in rows.items():
         if one == data_set and row.get("cpu s"):
-            errors[recipe][float(epsilon)].append(float(row["model 3-way"]))
+            errors[mechanism][float(epsilon)].append(float(row["model 3-way"]))
     return errors
 
 

@@ -72,7 +72,7 @@ def _runs(
     """One run without checks, the same sampled with them if its bounds are declared, and one with
     them.
     """
-    settings = {"epsilon": options.epsilon, "delta": DELTA, "mechanism": options.recipe}
+    settings = {"epsilon": options.epsilon, "delta": DELTA, "mechanism": options.mechanism}
     none, model = (synthdp.synthesize(frame, schema, **settings) for schema in (plain, ruled))
     if options.derive:
         return {"none": none, "model": model}
@@ -206,7 +206,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tables", nargs="+", choices=tuple(TABLES), default=tuple(TABLES))
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--recipe", default="auto")
+    parser.add_argument("--mechanism", default="auto")
     parser.add_argument("--derive", action="store_true", help="leave bounds and bins to be learnt")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""A recipe on a wide made-up table: seconds, peak memory, and how many planted dependencies it
+"""A mechanism on a wide made-up table: seconds, peak memory, and how many planted dependencies it
 found.
 
 Run ``python benchmarks/scale.py`` from the repository root after installing the package. Each
@@ -30,8 +30,8 @@ from synthdp.data import CodedSource, CodedTable
 from synthdp.privacy import Adjacency
 from synthdp.release import Release, RunSettings, Synthesis
 
-ALONE = {"recipe": "clique-tree", "rows": 1_000_000, "columns": 100, "seeds": 1}
-MIDDLE = {"recipe": "auto", "rows": 100_000, "columns": 32, "seeds": 3}
+ALONE = {"mechanism": "clique-tree", "rows": 1_000_000, "columns": 100, "seeds": 1}
+MIDDLE = {"mechanism": "auto", "rows": 100_000, "columns": 32, "seeds": 3}
 """With ``--growth``: what stays as it is while something else grows."""
 
 GROWING = {
@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=type(alone), help=said)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--engine", help="default: the one that the recipe is meant for")
+    parser.add_argument("--engine", help="default: the one that the mechanism is meant for")
     parser.add_argument(
         "--growth", action="store_true", help="costs against rows, columns and epsilon instead"
     )
@@ -99,7 +99,7 @@ def _released(options: argparse.Namespace, table: CodedTable, epsilon: float) ->
         settings=RunSettings(
             epsilon=epsilon,
             delta=options.delta,
-            mechanism=options.recipe,
+            mechanism=options.mechanism,
             engine=options.engine,
             adjacency=Adjacency.ADD_REMOVE,
         ),
@@ -111,12 +111,12 @@ def _print_growth(options: argparse.Namespace) -> None:
     """Print and draw the costs of each setting, and how they grow."""
     middle = {name: getattr(options, name) for name in GROWING}
     print(
-        f"{options.recipe}: {middle['rows']} rows, {middle['columns']} columns, epsilon {middle['epsilon']:g}"
+        f"{options.mechanism}: {middle['rows']} rows, {middle['columns']} columns, epsilon {middle['epsilon']:g}"
     )
     print(
         f"unless said; median of {options.seeds} runs, and CPU seconds of the longest that ended by itself"
     )
-    _released(options, wide(6, 1000, 0)[0], 1.0)  # imports what the recipe imports when it runs
+    _released(options, wide(6, 1000, 0)[0], 1.0)  # imports what the mechanism imports when it runs
     runs_of = cache(partial(_runs, options))
     growth: dict[str, dict[str, dict[float, float]]] = {cost: {} for cost in COSTS}
     for name, values in GROWING.items():

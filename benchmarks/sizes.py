@@ -8,7 +8,7 @@ in ``benchmarks/results/sizes.csv``; what is printed at the end and drawn is all
 
 "counting": all pairs of 15 columns with Adult's numbers of levels (`counting.made_up`), in codes of
 a byte, at the start in memory; pandas, polars and DuckDB count each pair by a group-by of its own.
-"release": a recipe, from codes in memory to its fitted model, on made-up columns of 2 to 20 levels
+"release": a mechanism, from codes in memory to its fitted model, on made-up columns of 2 to 20 levels
 (`common.made_up.wide`), 100,000 rows. Seconds are of the processor, with one thread where a library
 can be told; MB is what was held at the same time beyond the table. "exponent" is the slope of a
 straight line through the logarithms.
@@ -34,7 +34,7 @@ from synthdp.release import Release, RunSettings
 
 ROWS = (1e5, 1e6, 1e7, 1e8)
 COLUMNS = (10, 20, 50, 100, 200, 500)
-RECIPES = ("clique-tree", "auto")
+MECHANISM_NAMES = ("clique-tree", "auto")
 N_ROWS = 100_000
 COSTS = ("cpu s", "MB")
 KEY = ("piece", "what", "size")
@@ -56,13 +56,13 @@ def main() -> None:
                 in_a_fork(partial(_counting, name, n_rows), cpu_seconds=options.limit),
             )
     if columns:
-        _released("auto", 6, 1000)  # imports what recipes import when they run
+        _released("auto", 6, 1000)  # imports what mechanisms import when they run
     for n_columns in map(int, columns):
-        for recipe in _chosen(RECIPES, options):
+        for mechanism in _chosen(MECHANISM_NAMES, options):
             found = in_a_fork(
-                partial(_released, recipe, n_columns, N_ROWS), cpu_seconds=options.limit
+                partial(_released, mechanism, n_columns, N_ROWS), cpu_seconds=options.limit
             )
-            _keep(file, "release", recipe, n_columns, found)
+            _keep(file, "release", mechanism, n_columns, found)
     _tell(file, options.plot)
 
 
@@ -75,8 +75,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only",
         nargs="+",
-        choices=sorted({*COUNTERS, *RECIPES}),
-        help="these counters and recipes",
+        choices=sorted({*COUNTERS, *MECHANISM_NAMES}),
+        help="these counters and mechanisms",
     )
     parser.add_argument(
         "--limit", type=int, default=1200, help="CPU seconds of each; default: 1200"
@@ -99,12 +99,12 @@ def _counting(name: str, n_rows: int) -> Result:
     return _cost(lambda: COUNTERS[name](table, pairs))
 
 
-def _released(recipe: str, n_columns: int, n_rows: int) -> Result:
+def _released(mechanism: str, n_columns: int, n_rows: int) -> Result:
     table, _ = wide(n_columns, n_rows, 0)
     release = Release(
         schema=schema_of(table.domain),
         settings=RunSettings(
-            epsilon=1.0, delta=1e-9, mechanism=recipe, adjacency=Adjacency.ADD_REMOVE
+            epsilon=1.0, delta=1e-9, mechanism=mechanism, adjacency=Adjacency.ADD_REMOVE
         ),
     )
     return _cost(lambda: release.of(CodedSource(table)))

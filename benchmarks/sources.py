@@ -54,7 +54,7 @@ def main() -> None:
 
 def _print_costs(name: str, frame: EngineFrame, server: Callable[[], float]) -> None:
     start, here, there = time.perf_counter(), time.process_time(), server()
-    closed = SCHEMA.closed({})
+    closed = SCHEMA.resolved({})
     source = EngineTable.of(frame, SCHEMA).counted(closed)
     coded = time.perf_counter()
     cliques = [clique for k in (1, 2) for clique in combinations(closed.names, k)]

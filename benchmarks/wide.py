@@ -1,4 +1,4 @@
-"""Recipes on wide made-up tables: what they find of planted dependencies, what they err by, and
+"""Mechanisms on wide made-up tables: what they find of planted dependencies, what they err by, and
 what they cost.
 
 Run ``python benchmarks/wide.py`` from the repository root after installing the package. The table
@@ -41,18 +41,18 @@ def main() -> None:
         for n_rows in options.rows:
             table, planted = groups(n_columns, n_rows, options.seed)
             print(f"\n{n_rows} x {n_columns}, {len(planted)} planted; seed {options.seed}")
-            print(f"{'recipe':<12}{'epsilon':>8}  {_heading(planted)}", flush=True)
+            print(f"{'mechanism':<12}{'epsilon':>8}  {_heading(planted)}", flush=True)
             for epsilon in options.epsilons:
-                for recipe in options.recipes:
-                    run = partial(_run, options, table, planted, recipe, epsilon)
+                for mechanism in options.mechanisms:
+                    run = partial(_run, options, table, planted, mechanism, epsilon)
                     found = in_a_fork(run, cpu_seconds=options.limit)
-                    print(f"{recipe:<12}{epsilon:>8g}  {_line(found)}", flush=True)
+                    print(f"{mechanism:<12}{epsilon:>8g}  {_line(found)}", flush=True)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Recipes on wide made-up tables.")
+    parser = argparse.ArgumentParser(description="Mechanisms on wide made-up tables.")
     parser.add_argument(
-        "--recipes", nargs="+", default=("auto", "clique-tree"), choices=tuple(MECHANISMS)
+        "--mechanisms", nargs="+", default=("auto", "clique-tree"), choices=tuple(MECHANISMS)
     )
     parser.add_argument("--columns", nargs="+", type=int, default=(100,))
     parser.add_argument("--rows", nargs="+", type=int, default=(100_000,))
@@ -88,14 +88,17 @@ def _run(
     options: argparse.Namespace,
     table: CodedTable,
     planted: Sequence[Planted],
-    recipe: str,
+    mechanism: str,
     epsilon: float,
 ) -> Result:
     """One release, and the figures of its line."""
     release = Release(
         schema=schema_of(table.domain),
         settings=RunSettings(
-            epsilon=epsilon, delta=options.delta, mechanism=recipe, adjacency=Adjacency.ADD_REMOVE
+            epsilon=epsilon,
+            delta=options.delta,
+            mechanism=mechanism,
+            adjacency=Adjacency.ADD_REMOVE,
         ),
     )
     start = time.process_time()

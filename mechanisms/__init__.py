@@ -1,4 +1,4 @@
-"""The published recipes: which marginals to select, measure and fit; one idea, one file."""
+"""The published mechanisms: which marginals to select, measure and fit; one idea, one file."""
 
 from synthdp.core.faces import face
 

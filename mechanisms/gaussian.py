@@ -9,7 +9,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.measurement_plan import planned_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism
@@ -50,7 +50,7 @@ class Gaussian(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 from synthdp.core.constraint import Constraint
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
@@ -67,7 +67,7 @@ class GEM(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

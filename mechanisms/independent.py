@@ -8,7 +8,7 @@ from typing import ClassVar, final
 from synthdp.core.constraint import Constraint
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism
@@ -34,7 +34,7 @@ class Independent(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -15,8 +15,8 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
+from synthdp.inference.engine import Engine
 from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
 from synthdp.mechanisms.shared.rare_levels import merged_rare_levels
@@ -69,7 +69,7 @@ class MST(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -11,7 +11,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import MAX_MEASURED_CELLS, Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
@@ -70,7 +70,7 @@ class MWEM(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -9,7 +9,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
@@ -65,7 +65,7 @@ class MWEMPGM(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -19,7 +19,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
@@ -93,7 +93,7 @@ class PrivBayes(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,  # noqa: ARG002 - the paper's networks serve no workload in particular
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -14,7 +14,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
@@ -105,7 +105,7 @@ class PrivMRF(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,  # noqa: ARG002 - the paper's graph serves no workload in particular
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -10,7 +10,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
@@ -71,7 +71,7 @@ class RAP(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

@@ -1,6 +1,6 @@
 """synthdp: a sensitive table in, a synthetic table out, under differential privacy.
 
-The recipe is select - measure - generate: a mechanism selects low-dimensional marginals, the
+The approach is select - measure - generate: a mechanism selects low-dimensional marginals, the
 privacy kernel measures them with exact Gaussian noise, and an engine rebuilds a table that
 explains the noisy counts. `synthesize` does all of it; the command line is ``synthdp``.
 """
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from synthdp.linked.histories.history_synthesis import HistorySynthesis
     from synthdp.linked.linked_synthesis import LinkedSynthesis
     from synthdp.linked.package.package import Package
+    from synthdp.release.certificate.dp_events import dp_events
     from synthdp.release.external import from_measurements
-    from synthdp.release.keeping.budget import Budget
+    from synthdp.release.persistence.budget import Budget
     from synthdp.release.result import Result
-    from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.report.doors.evaluate import evaluate
     from synthdp.report.evaluation import Evaluation
@@ -85,7 +85,7 @@ __all__ = [
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
 _HOMES = {
-    "Budget": "synthdp.release.keeping.budget",
+    "Budget": "synthdp.release.persistence.budget",
     "Clique": "synthdp.core.cliques",
     "Domain": "synthdp.core.domain",
     "Evaluation": "synthdp.report.evaluation",
@@ -101,7 +101,7 @@ _HOMES = {
     "Synthesis": "synthdp.release.synthesis",
     "Synthesizer": "synthdp.linked.doors.synthesizer",
     "Workload": "synthdp.core.workload",
-    "dp_events": "synthdp.release.stating.dp_events",
+    "dp_events": "synthdp.release.certificate.dp_events",
     "evaluate": "synthdp.report.doors.evaluate",
     "from_journal": "synthdp.linked.doors.loading",
     "from_measurements": "synthdp.release.external",

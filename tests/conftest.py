@@ -47,5 +47,5 @@ def one_run(monkeypatch):
     monkeypatch.setattr(home(KeptRun), "new_run", lambda: "0" * 32)
     for module in ("kept_run", "journaled_run"):
         monkeypatch.setattr(
-            f"synthdp.release.keeping.{module}.now", lambda: "2026-01-01T00:00:00+00:00"
+            f"synthdp.release.persistence.{module}.now", lambda: "2026-01-01T00:00:00+00:00"
         )

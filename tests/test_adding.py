@@ -1,4 +1,4 @@
-"""A recipe, an engine and a source are added from outside the package, as docs/adding.md says step
+"""A mechanism, an engine and a source are added from outside the package, as docs/adding.md says step
 by step.
 """
 
@@ -33,7 +33,7 @@ REGISTERS = """
 import sys
 sys.path.insert(0, {folder!r})
 from synthdp.release import ENGINES, MECHANISMS
-MECHANISMS["star"], ENGINES["raking"] = "added:Star", "added:RakingEstimator"
+MECHANISMS["star"], ENGINES["raking"] = "added:Star", "added:RakingEngine"
 from synthdp.schema import TYPES
 TYPES["weekday"] = "added:WeekdayColumn"
 """
@@ -87,7 +87,7 @@ def test_the_steps_say_what_they_should(page):
     ]
 
 
-def test_the_recipe_measures_what_it_says(page):
+def test_the_mechanism_measures_what_it_says(page):
     cliques = [measurement.clique for measurement in page["synthesis"].measurements]
     names = page["schema"].names
     assert cliques == [(name,) for name in names] + [
@@ -118,10 +118,10 @@ def test_the_engine_meets_what_was_measured_and_adds_nothing(page):
         LinearMeasurement(("b", "c"), joint.sum(axis=0), 1.0),
     ]
     np.testing.assert_allclose(
-        page["RakingEstimator"]().estimate(domain, cliques).marginal(("a", "b", "c")).values, joint
+        page["RakingEngine"]().estimate(domain, cliques).marginal(("a", "b", "c")).values, joint
     )
     with pytest.raises(ModelTooLargeError, match="raking: the domain has 12 cells"):
-        page["RakingEstimator"](max_cells=11).estimate(domain, cliques)
+        page["RakingEngine"](max_cells=11).estimate(domain, cliques)
 
 
 @pytest.mark.parametrize("n_rows", [0, 500])
@@ -157,7 +157,7 @@ def test_a_release_takes_counts_of_its_schema_only(page):
 def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(added)
     monkeypatch.setitem(MECHANISMS, "star", "added:Star")
-    monkeypatch.setitem(ENGINES, "raking", "added:RakingEstimator")
+    monkeypatch.setitem(ENGINES, "raking", "added:RakingEngine")
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
     shown = " ".join(invoke("run", "--help").out.decode().split()).replace(

@@ -178,7 +178,7 @@ def test_what_is_trusted_can_be_read_in_an_afternoon(room):
 
 
 def test_the_interface_of_engines_imports_no_solver_and_no_arithmetic():
-    assert set(HOUSE.own("synthdp.inference.estimator")) <= {
+    assert set(HOUSE.own("synthdp.inference.engine")) <= {
         "synthdp.core.cliques",
         "synthdp.core.constraint",
         "synthdp.core.domain",

@@ -78,21 +78,21 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         "1",
         "--seeds",
         "1",
-        "--recipes",
+        "--mechanisms",
         "independent",
         "mst",
     ]
     heading, *rows = printed("mechanisms.py", *options).splitlines()[1:]
-    assert heading.split()[:3] == ["recipe", "data", "set"]
-    for recipe, row in zip(("independent", "mst"), rows, strict=True):
+    assert heading.split()[:3] == ["mechanism", "data", "set"]
+    for mechanism, row in zip(("independent", "mst"), rows, strict=True):
         wall, cpu, megabytes = (float(number) for number in re.findall(r"(\S+) \(", row))
-        assert row.startswith(recipe)
+        assert row.startswith(mechanism)
         assert wall > 0 < cpu
         assert megabytes > 30
 
 
 @pytest.mark.slow
-def test_wide_benchmark_tells_what_recipes_find_and_err_by():
+def test_wide_benchmark_tells_what_mechanisms_find_and_err_by():
     options = (
         "--columns",
         "20",
@@ -100,7 +100,7 @@ def test_wide_benchmark_tells_what_recipes_find_and_err_by():
         "20000",
         "--epsilons",
         "10",
-        "--recipes",
+        "--mechanisms",
         "mst",
         "independent",
     )
@@ -118,7 +118,7 @@ def test_wide_benchmark_tells_what_recipes_find_and_err_by():
 @pytest.mark.slow
 def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path, printed, refusal):
     results = tmp_path / "mechanisms.csv"
-    command = ["mechanisms.py", "--epsilons", "1", "--seeds", "1", "--recipes", "independent"]
+    command = ["mechanisms.py", "--epsilons", "1", "--seeds", "1", "--mechanisms", "independent"]
     command += ["--data", str(tmp_path), "--results", str(results)]
     printed(*command)  # all that are there
     rows = list(csv.DictReader(results.read_text().splitlines()))
@@ -137,7 +137,7 @@ def test_fidelity_benchmark_runs_what_is_missing_only(tmp_path, printed, refusal
         "fidelity.py",
         "--data-sets",
         "diabetes",
-        "--recipes",
+        "--mechanisms",
         "independent",
         "--epsilons",
         "1000",
@@ -193,7 +193,7 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     options = [
         "--growth",
-        "--recipe",
+        "--mechanism",
         "independent",
         "--rows",
         "1000",
@@ -225,7 +225,7 @@ def test_metric_oracles_ask_for_the_environment_that_they_need(refusal):
 @needs_data
 @pytest.mark.slow
 def test_domain_benchmark_compares_kinds_with_both_public_schemas(printed):
-    output = printed("domain.py", "--seeds", "1", "--rows", "2000", "--recipe", "independent")
+    output = printed("domain.py", "--seeds", "1", "--rows", "2000", "--mechanism", "independent")
     assert "kinds / public:" in output
     assert "kinds / public-32:" in output
     assert "KS moved" in output
@@ -236,13 +236,13 @@ def test_domain_benchmark_compares_kinds_with_both_public_schemas(printed):
 def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
     results = tmp_path / "mechanisms.csv"
     command = ["mechanisms.py", "--data-sets", "titanic", "--epsilons", "1", "--seeds", "1"]
-    command += ["--results", str(results), "--recipes", "independent"]
+    command += ["--results", str(results), "--mechanisms", "independent"]
     printed(*command)
     first = results.read_text().splitlines()
     output = printed(*command, "mst")
     rows = list(csv.DictReader(results.read_text().splitlines()))
     assert results.read_text().splitlines()[: len(first)] == first
-    assert [(row["recipe"], row["note"]) for row in rows] == [("independent", ""), ("mst", "")]
+    assert [(row["mechanism"], row["note"]) for row in rows] == [("independent", ""), ("mst", "")]
     assert all(0 < float(row["model 3-way"]) < 1 for row in rows)
     assert (
         sum(line.startswith(("independent ", "mst ")) for line in output.splitlines()) == 4
@@ -265,7 +265,7 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, prin
         "--limit",
         "1",
     ]
-    printed(*command, "--recipes", "aim", "--results", str(results))
+    printed(*command, "--mechanisms", "aim", "--results", str(results))
     assert [row["note"] for row in csv.DictReader(results.read_text().splitlines())] == ["> 1 s"]
 
 
@@ -303,7 +303,7 @@ def test_intervals_benchmark_runs_what_is_missing_only(tmp_path, printed):
         ),
         ("scale.py --columns 6 --rows 1000", "planted"),
         ("exports.py --only small-staff --epsilons 10", "column-runs"),
-        ("rules.py --tables loans --seeds 1 --recipe independent", "gap"),
+        ("rules.py --tables loans --seeds 1 --mechanism independent", "gap"),
         ("inference/tree_growth.py --problems Adult", "cover ms"),
         pytest.param(
             "plan.py --data-sets titanic --epsilons 1 --seeds 1", "expected", marks=needs_data

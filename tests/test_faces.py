@@ -23,13 +23,13 @@ _REASONS = {
         cli.commands.packages cli.commands.run cli.main cli.shared.outputs cli.shared.rescue
         data.files.csv_file data.records.held_table linked.package_run mechanisms.mst
         privacy.accounting privacy.ledger privacy.private_table release.drawing.draw
-        release.keeping.journaled_run release.loading release.stating.run_facts
+        release.persistence.journaled_run release.loading release.certificate.run_facts
         report.table_evaluation
     """,
     "a test of what is private to the module: an optimiser's objective, bounds of a constant": """
         inference.drawing inference.engines.layered_consistency inference.engines.mixture_fit
         inference.graphical.belief_propagation linked.linked_certificate
-        mechanisms.auto.resolutions privacy.noise.exact release.keeping.chained_file
+        mechanisms.auto.resolutions privacy.noise.exact release.persistence.chained_file
         schema.made_up.people
     """,
     "two modules of the room have a constant of that name": """

@@ -1,4 +1,4 @@
-"""Memory: tables that are larger than what a process may have, with the limit set by the operating
+"""AnswerCache: tables that are larger than what a process may have, with the limit set by the operating
 system.
 
 A process imports what it needs and does the same on a small table; from then on it may have so many
@@ -138,7 +138,7 @@ def part(seed):
 
 def counts(n_parts):
     table = held_rows(partitioned(dd.from_map(part, list(range(n_parts)), meta=part(0)[:0])), schema)
-    return [marginal.tolist() for marginal in table.counted(schema.closed({})).counts_of([(), ("said",)])]
+    return [marginal.tolist() for marginal in table.counted(schema.resolved({})).counts_of([(), ("said",)])]
 
 counts(3)
 cap(5)
@@ -229,7 +229,7 @@ connection.execute("SET enable_progress_bar = false; SET threads = 1; SET memory
 connection.execute(f"SET temp_directory = '{sys.argv[1]}.tmp'")
 
 def counts(rows):
-    source = EngineTable.of(EngineFrame.of(connection.sql(rows)), schema).counted(schema.closed({}))
+    source = EngineTable.of(EngineFrame.of(connection.sql(rows)), schema).counted(schema.resolved({}))
     return [int(counts.sum()) for counts in source.counts_of([("x", "y"), ()])]
 
 counts("FROM people LIMIT 1000")

@@ -1,4 +1,4 @@
-"""Pages of recipes and engines say what the code says, guides can be followed, and no link leads
+"""Pages of mechanisms and engines say what the code says, guides can be followed, and no link leads
 nowhere.
 """
 
@@ -74,14 +74,14 @@ def test_a_page_has_the_parameters_of_its_class(page):
     assert page.read_text(encoding="utf-8").startswith(f"# `{page.stem}`: ")
 
 
-def test_every_recipe_and_engine_has_a_page_and_nothing_else_has():
-    assert {page for folder in ("recipes", "engines") for page in (DOCS / folder).iterdir()} == set(
-        PAGES
-    )
+def test_every_mechanism_and_engine_has_a_page_and_nothing_else_has():
+    assert {
+        page for folder in ("mechanisms", "engines") for page in (DOCS / folder).iterdir()
+    } == set(PAGES)
 
 
-@pytest.mark.parametrize(("overview", "names"), [("recipes", MECHANISMS), ("engines", ENGINES)])
-def test_every_recipe_and_engine_has_its_row_in_the_table_of_all(overview, names):
+@pytest.mark.parametrize(("overview", "names"), [("mechanisms", MECHANISMS), ("engines", ENGINES)])
+def test_every_mechanism_and_engine_has_its_row_in_the_table_of_all(overview, names):
     text = (DOCS / f"{overview}.md").read_text(encoding="utf-8")
     rows = re.findall(rf"^\| \[`([\w-]+)`\]\({overview}/([\w-]+)\.md\) \|", text, re.MULTILINE)
     assert sorted(rows) == [(name, name) for name in sorted(names)]
@@ -89,7 +89,7 @@ def test_every_recipe_and_engine_has_its_row_in_the_table_of_all(overview, names
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 @pytest.mark.usefixtures("hurried")
-def test_an_example_of_a_recipe_or_engine_runs(page, capsys):
+def test_an_example_of_a_mechanism_or_engine_runs(page, capsys):
     text = page.read_text(encoding="utf-8")
     (code,) = re.findall(
         r"^```python\n(.*?)^```", text.partition(HEADING)[0], flags=re.DOTALL | re.MULTILINE
@@ -98,7 +98,7 @@ def test_an_example_of_a_recipe_or_engine_runs(page, capsys):
     exec(compile(code, page.name, "exec"), names)
     assert capsys.readouterr().out
     stated = names["synthesis"].certificate
-    if page.parent.name == "recipes":
+    if page.parent.name == "mechanisms":
         assert (stated["mechanism"]["name"], stated["complete"]) == (page.stem, True)
     else:
         assert stated["engine"]["name"] == class_of(page).name == page.stem
@@ -179,11 +179,11 @@ CHECKS = {
 
 
 @pytest.mark.usefixtures("newcomer")
-def test_a_recipe_of_ones_own_finds_more_than_columns_in_forty_lines(capsys):
-    text = (DOCS / "own-recipe.md").read_text(encoding="utf-8")
+def test_a_mechanism_of_ones_own_finds_more_than_columns_in_forty_lines(capsys):
+    text = (DOCS / "own-mechanism.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     assert len([line for line in code.splitlines() if line]) < 40
-    exec(compile(code, "own-recipe.md", "exec"), {"__name__": "newcomer"})
+    exec(compile(code, "own-mechanism.md", "exec"), {"__name__": "newcomer"})
     errors = {
         line.split()[0]: float(line.split()[1]) for line in capsys.readouterr().out.splitlines()
     }

@@ -17,8 +17,8 @@ from synthdp.privacy import Accounting
 from synthdp.release import ENGINES, KEYS, MECHANISMS, mechanism_named, read_about
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RECIPES, WORKLOADS, ENGINES_PAGE = (
-    ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md")
+MECHANISM_NAMES, WORKLOADS, ENGINES_PAGE = (
+    ROOT / "docs" / name for name in ("mechanisms.md", "workload.md", "engines.md")
 )
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
 INFERENCE = ROOT / "docs/inference.md"
@@ -285,26 +285,26 @@ def test_workload_examples_suit_the_sample(block):
 
 
 @needs_pages
-def test_every_recipe_is_listed_with_its_engine_and_accounting():
-    text = RECIPES.read_text(encoding="utf-8")
+def test_every_mechanism_is_listed_with_its_engine_and_accounting():
+    text = MECHANISM_NAMES.read_text(encoding="utf-8")
     rows = {}
     for line in text.splitlines():
         cells = [re.findall(r"`([a-z-]+)`", cell) for cell in line.split("|")[1:-1]]
         if cells and cells[0]:
             rows[cells[0][0]] = (cells[2][0], cells[3])
-            assert f"[`{cells[0][0]}`](recipes/{cells[0][0]}.md)" in line
+            assert f"[`{cells[0][0]}`](mechanisms/{cells[0][0]}.md)" in line
     expected = {}
     for name in MECHANISMS:
-        recipe = mechanism_named(name)
-        known = [recipe.default_accounting.value]
+        mechanism = mechanism_named(name)
+        known = [mechanism.default_accounting.value]
         known += (
             [each.value for each in Accounting if each.value not in known]
-            if recipe.is_gaussian
+            if mechanism.is_gaussian
             else []
         )
-        expected[name] = (recipe.default_engine, known)
-        page = (RECIPES.parent / f"recipes/{name}.md").read_text(encoding="utf-8")
-        assert recipe.is_gaussian == ("all noise is gaussian" in " ".join(page.lower().split()))
+        expected[name] = (mechanism.default_engine, known)
+        page = (MECHANISM_NAMES.parent / f"mechanisms/{name}.md").read_text(encoding="utf-8")
+        assert mechanism.is_gaussian == ("all noise is gaussian" in " ".join(page.lower().split()))
     assert rows == expected
 
 
@@ -317,7 +317,7 @@ def test_every_engine_is_listed_and_no_other():
 
 
 @needs_pages
-def test_recipes_that_readme_compares_exist():
+def test_mechanisms_that_readme_compares_exist():
     figures = PAGES[0].read_text(encoding="utf-8").split("## How good, how fast")[1]
     compared = re.findall(r"^\| `([a-z-]+)`", figures, flags=re.MULTILINE)
     assert compared

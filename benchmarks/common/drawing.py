@@ -10,10 +10,10 @@ Errors = Mapping[float, Sequence[float]]
 
 
 def draw_errors(
-    errors: Mapping[str, Mapping[str, Errors]], recipes: Sequence[str], file: Path, *, what: str
+    errors: Mapping[str, Mapping[str, Errors]], mechanisms: Sequence[str], file: Path, *, what: str
 ) -> None:
     """Draw means over epsilon, with the range of the runs: a panel for each data set, a line for
-    each recipe.
+    each mechanism.
     """
     if (pyplot := _pyplot()) is None:
         return
@@ -23,12 +23,12 @@ def draw_errors(
     )
     lines = {}
     for panel, (data_set, found) in zip(panels[0], errors.items(), strict=True):
-        for i, recipe in enumerate(recipes):
-            if x := sorted(found.get(recipe, {})):
+        for i, mechanism in enumerate(mechanisms):
+            if x := sorted(found.get(mechanism, {})):
                 average, lowest, highest = (
-                    [end(found[recipe][epsilon]) for epsilon in x] for end in (np.mean, min, max)
+                    [end(found[mechanism][epsilon]) for epsilon in x] for end in (np.mean, min, max)
                 )
-                (lines[recipe],) = panel.plot(
+                (lines[mechanism],) = panel.plot(
                     x, average, "o-" if i < 10 else "s--", color=f"C{i % 10}", markersize=3
                 )
                 panel.fill_between(x, lowest, highest, alpha=0.15, color=f"C{i % 10}", linewidth=0)

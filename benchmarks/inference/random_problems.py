@@ -42,11 +42,11 @@ from synthdp.core import (
 )
 from synthdp.inference import (
     Array,
-    DirectEstimator,
-    Estimator,
-    GraphicalModelEstimator,
-    LocalConsistencyEstimator,
-    PublicDataEstimator,
+    DirectEngine,
+    Engine,
+    GraphicalModelEngine,
+    LocalConsistencyEngine,
+    PublicDataEngine,
 )
 
 RATIOS = (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)
@@ -108,7 +108,7 @@ def main() -> None:
         problem = random_problem(seed, ratio, options.cells)
         least, least_public = _least(problem, problem.possible), _least(problem, problem.public)
         for name in options.engines:
-            oracle = least_public if name == PublicDataEstimator.name else least
+            oracle = least_public if name == PublicDataEngine.name else least
             _tell(found[name, ratio], problem, partial(_fit, name, problem), oracle)
         is_plain = not problem.constraints and all(
             isinstance(m.stddev, float) for m in problem.measurements
@@ -357,16 +357,16 @@ def _print(found: dict[tuple[str, float], Found]) -> int:
     return int(wrong > 0)
 
 
-def _public_data(problem: Problem) -> Estimator:
+def _public_data(problem: Problem) -> Engine:
     cells = np.indices(problem.domain.shape).reshape(len(problem.domain), -1)
-    return PublicDataEstimator(columns=tuple(cells[:, problem.public]), max_missed_share=1.0)
+    return PublicDataEngine(columns=tuple(cells[:, problem.public]), max_missed_share=1.0)
 
 
-ENGINES: dict[str, Callable[[Problem], Estimator]] = {
-    GraphicalModelEstimator.name: lambda _: GraphicalModelEstimator(),
-    DirectEstimator.name: lambda _: DirectEstimator(),
-    LocalConsistencyEstimator.name: lambda _: LocalConsistencyEstimator(shrinkage=False),
-    PublicDataEstimator.name: _public_data,
+ENGINES: dict[str, Callable[[Problem], Engine]] = {
+    GraphicalModelEngine.name: lambda _: GraphicalModelEngine(),
+    DirectEngine.name: lambda _: DirectEngine(),
+    LocalConsistencyEngine.name: lambda _: LocalConsistencyEngine(shrinkage=False),
+    PublicDataEngine.name: _public_data,
 }
 
 

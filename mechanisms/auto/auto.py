@@ -12,7 +12,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
@@ -27,7 +27,7 @@ from synthdp.privacy.private_table import PrivateTable
 @final
 @dataclass(frozen=True, kw_only=True)
 class Auto(Mechanism):
-    """The default recipe: what depends on what, and what is it worth to measure it how well?
+    """The default mechanism: what depends on what, and what is it worth to measure it how well?
 
     1. MEASURE all columns.
     2. SELECT: score how far all pairs are from independence, with Gaussian noise; plan a batch of
@@ -98,7 +98,7 @@ class Auto(Mechanism):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:

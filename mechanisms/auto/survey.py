@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import estimate_total
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import one_way_shares
 from synthdp.mechanisms.auto.batch_plan import BatchPlan
@@ -76,7 +76,7 @@ class Survey:
         table: PrivateTable,
         candidates: Candidates,
         *,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint],
         max_cells: int,
         findings: Findings,
@@ -238,7 +238,7 @@ def first_score_rho(
 ) -> Fraction:
     """What scoring all pairs may cost: ``rho``, or in wide tables more, as long as that shows more.
 
-    The table's columns are measured by then. Scores cost at most a tenth of the recipe's
+    The table's columns are measured by then. Scores cost at most a tenth of the mechanism's
     ``budget``, or ``rho`` if that is more, and half of what is left.
     """
     if not candidates.pairs:

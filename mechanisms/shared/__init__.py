@@ -1,3 +1,3 @@
-"""Which marginals to measure and how well: the interface of recipes, workload, allocation,
+"""Which marginals to measure and how well: the interface of mechanisms, workload, allocation,
 planning.
 """

@@ -1,4 +1,4 @@
-"""The interface of all recipes: what a mechanism may see and what it returns."""
+"""The interface of all mechanisms: what a mechanism may see and what it returns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
 
 
 class Mechanism(ABC):
-    """A recipe: selects marginals, measures them, and has an engine generate a model.
+    """A mechanism: selects marginals, measures them, and has an engine generate a model.
 
-    A recipe is a frozen dataclass of its public parameters. It sees the records only through
+    A mechanism is a frozen dataclass of its public parameters. It sees the records only through
     the questions that a `PrivateTable` answers, and does no budget arithmetic beyond dividing
     what the ledger has left.
     """
@@ -28,12 +28,12 @@ class Mechanism(ABC):
     is_gaussian: ClassVar[bool] = False
     """Whether all its noise is Gaussian, so that the accounting may be Gaussian DP."""
     default_engine: ClassVar[str] = "auto"
-    """Name of the engine that the recipe is meant for; any other may be given."""
+    """Name of the engine that the mechanism is meant for; any other may be given."""
     default_accounting: ClassVar[Accounting] = Accounting.ZCDP
-    """The accounting that the recipe is meant for; Gaussian DP only if `is_gaussian`."""
+    """The accounting that the mechanism is meant for; Gaussian DP only if `is_gaussian`."""
 
-    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most recipes handle any domain)
-        """Raise `ParameterError` if the recipe cannot handle a domain or workload; called before
+    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most mechanisms handle any domain)
+        """Raise `ParameterError` if the mechanism cannot handle a domain or workload; called before
         anything is paid for.
 
         A domain that is still to be learnt is given as large as it may become.
@@ -45,7 +45,7 @@ class Mechanism(ABC):
         table: PrivateTable,
         *,
         workload: Workload,
-        engine: Estimator,
+        engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
     ) -> Model:
@@ -66,27 +66,29 @@ class Mechanism(ABC):
         """
 
 
-def check_counts(recipe: Mechanism, *names: str) -> None:
-    """Raise `ParameterError` unless these parameters of a recipe are at least 1."""
+def check_counts(mechanism: Mechanism, *names: str) -> None:
+    """Raise `ParameterError` unless these parameters of a mechanism are at least 1."""
     for name in names:
-        value = getattr(recipe, name)
+        value = getattr(mechanism, name)
         if value < 1:
             raise ParameterError(
-                f"{recipe.name}: {name} is {value}; give a whole number of at least 1"
+                f"{mechanism.name}: {name} is {value}; give a whole number of at least 1"
             )
 
 
-def check_parts(recipe: Mechanism, *shares: float) -> None:
+def check_parts(mechanism: Mechanism, *shares: float) -> None:
     """Raise `ParameterError` unless shares of one budget are above 0 and leave something."""
     if not (min(shares) > 0 and sum(shares) < 1):
         raise ParameterError(
-            f"{recipe.name}: shares are {shares}; give numbers above 0 whose sum is below 1"
+            f"{mechanism.name}: shares are {shares}; give numbers above 0 whose sum is below 1"
         )
 
 
-def check_shares(recipe: Mechanism, *names: str) -> None:
-    """Raise `ParameterError` unless these parameters of a recipe are between 0 and 1."""
+def check_shares(mechanism: Mechanism, *names: str) -> None:
+    """Raise `ParameterError` unless these parameters of a mechanism are between 0 and 1."""
     for name in names:
-        value = getattr(recipe, name)
+        value = getattr(mechanism, name)
         if not 0 < value < 1:
-            raise ParameterError(f"{recipe.name}: {name} is {value}; give a number between 0 and 1")
+            raise ParameterError(
+                f"{mechanism.name}: {name} is {value}; give a number between 0 and 1"
+            )

@@ -6,17 +6,17 @@ from functools import partial
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 
 
 def rough_fit(
-    engine: Estimator,
+    engine: Engine,
     domain: Domain,
     constraints: Sequence[Constraint],
     report: Report | None = None,
 ) -> Callable[..., Model]:
-    """What fits measurements by the engine's looser stopping rule (`Estimator.rough`).
+    """What fits measurements by the engine's looser stopping rule (`Engine.rough`).
 
     A fit to the last digit follows the noise: it takes several times as long and errs no less.
 
@@ -30,9 +30,9 @@ def rough_fit(
 
 
 def full_fit(
-    engine: Estimator, domain: Domain, constraints: Sequence[Constraint], report: Report
+    engine: Engine, domain: Domain, constraints: Sequence[Constraint], report: Report
 ) -> Callable[..., Model]:
-    """What fits measurements by the engine's own stopping rule, as the last round of a recipe does.
+    """What fits measurements by the engine's own stopping rule, as the last round of a mechanism does.
 
     Returns
     -------

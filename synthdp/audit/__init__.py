@@ -1,4 +1,4 @@
-"""Attacks on the whole flow: a check of every claim of a recipe on neighbouring tables, and the
+"""Attacks on the whole flow: a check of every claim of a mechanism on neighbouring tables, and the
 worst-case game.
 """
 

@@ -1,4 +1,4 @@
-"""The audit of a recipe by the worst-case game: what its runs prove, beside what is claimed."""
+"""The audit of a mechanism by the worst-case game: what its runs prove, beside what is claimed."""
 
 from dataclasses import asdict, dataclass
 from math import inf, sqrt
@@ -186,7 +186,7 @@ class Audit:
     def result(self) -> AuditResult:
         """What the runs so far prove; raises `ParameterError` if they are fewer than `MIN_RUNS`."""
         if self.n_runs < MIN_RUNS:
-            way_out = f"{MIN_RUNS} are the least: give more seconds, or a quicker recipe"
+            way_out = f"{MIN_RUNS} are the least: give more seconds, or a quicker mechanism"
             raise ParameterError(f"only {self.n_runs} runs on each table are done; {way_out}")
         one, other = np.concatenate(self._batches, axis=1)
         guesses = best_guesses(

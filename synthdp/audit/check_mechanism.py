@@ -1,4 +1,4 @@
-"""The deterministic audit: every claim of a recipe, on neighbouring tables with frozen noise."""
+"""The deterministic audit: every claim of a mechanism, on neighbouring tables with frozen noise."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from synthdp.audit.kernel_draws import draw_excess
 from synthdp.audit.replay import Recorder, Replayer, excess
 from synthdp.core.cliques import all_k_way
 from synthdp.core.sealing import SEAL
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.learning.budgets import is_gaussian
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
@@ -40,11 +40,11 @@ def check_mechanism(
     mechanism: str | Mechanism,
     *,
     neighbours: Sequence[Neighbours] = (),
-    engine: str | Estimator = QUICK_ENGINE,
+    engine: str | Engine = QUICK_ENGINE,
     epsilons: Sequence[float] = EPSILONS,
     seed: int = 0,
 ) -> list[str]:
-    """Run a recipe on neighbouring tables with frozen noise, and say what contradicts its
+    """Run a mechanism on neighbouring tables with frozen noise, and say what contradicts its
     guarantee.
 
     A run is recorded; then the same run on a neighbouring table is told the same answers. All that
@@ -59,14 +59,14 @@ def check_mechanism(
     Parameters
     ----------
     mechanism
-        A recipe, or the name of one.
+        A mechanism, or the name of one.
     neighbours
         Pairs of tables; by default worst cases of declared and derived domains, with records that
         come or are replaced and with persons, and a table of dependent columns.
     engine
         Fits the measurements.
     epsilons
-        The budgets, at delta 1e-2, by each accounting that the recipe allows.
+        The budgets, at delta 1e-2, by each accounting that the mechanism allows.
     seed
         Which noise.
 
@@ -78,24 +78,24 @@ def check_mechanism(
     Raises
     ------
     ParameterError
-        If the recipe is unknown, or does not take the tables.
+        If the mechanism is unknown, or does not take the tables.
 
     >>> check_mechanism("independent", epsilons=[1.0])
     []
     """
-    recipe = as_mechanism(mechanism)
+    mechanism = as_mechanism(mechanism)
     found = list(draw_excess())
     for pair in neighbours or default_neighbours():
         for accounting in Accounting:
             if accounting is Accounting.GDP and not (
-                recipe.is_gaussian and is_gaussian(pair.open_schema)
+                mechanism.is_gaussian and is_gaussian(pair.open_schema)
             ):
                 continue
             for epsilon in epsilons:
                 runs = _Runs(
-                    recipe, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed
+                    mechanism, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed
                 )
-                about = f"{recipe.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
+                about = f"{mechanism.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
                 found += [f"{about}: {text}" for text in runs.excess()]
     return found
 
@@ -107,7 +107,7 @@ class _Runs:
 
     mechanism: Mechanism
     pair: Neighbours
-    engine: str | Estimator
+    engine: str | Engine
     budget: dict[str, Any]
     seed: int
     told: tuple[list[tuple[str, int, int]], ...] = field(default_factory=lambda: ([], []))
@@ -116,11 +116,11 @@ class _Runs:
         """What is wrong, question by question, then with the ledger and the outcome."""
         recorder = Recorder(self.pair.truths[0], FrozenRandomness(self.seed))
         release = self._release(recorder)
-        one = release.of(self.pair.truths[0].rows, witness=recorder, report=self._report(0))
+        one = release.of(self.pair.truths[0].rows, observer=recorder, report=self._report(0))
         replayer = Replayer(self.pair.truths[1], FrozenRandomness(self.seed), recorder.asked)
         try:
             other = self._release(replayer).of(
-                self.pair.truths[1].rows, witness=replayer, report=self._report(1)
+                self.pair.truths[1].rows, observer=replayer, report=self._report(1)
             )
         except Exception as error:  # whatever it is, it did not happen on the first table
             yield f"the neighbour, told the same, fails with {type(error).__name__}"

@@ -16,11 +16,11 @@ from typing import Any, final
 import numpy as np
 
 from synthdp.audit.asking.neighbours import Neighbours, Truth
+from synthdp.audit.asking.observer import Log
 from synthdp.audit.asking.questions import Question
-from synthdp.audit.asking.witness import Log
 from synthdp.audit.bounds import FloatArray
 from synthdp.audit.check_mechanism import QUICK_ENGINE
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.release import Release
@@ -67,7 +67,7 @@ class Likelihood(Log):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """A recipe, a budget, and two tables: the attacker knows all of it but which table was
+    """A mechanism, a budget, and two tables: the attacker knows all of it but which table was
     released.
 
     Parameters
@@ -84,7 +84,7 @@ class Game:
     delta: float
     pair: Neighbours
     accounting: str | Accounting | None = None
-    engine: str | Estimator = QUICK_ENGINE
+    engine: str | Engine = QUICK_ENGINE
 
     def release(self) -> Release:
         """A new run; raises `ParameterError` if a setting is out of range."""
@@ -105,7 +105,7 @@ class Game:
         `STATISTICS`.
         """
         likelihood = Likelihood(*self.pair.truths)
-        found = self.release().of(self.pair.truths[table].rows, witness=likelihood)
+        found = self.release().of(self.pair.truths[table].rows, observer=likelihood)
         return [
             likelihood.log_ratio,
             found.model.total,

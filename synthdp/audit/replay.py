@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any, final
 
 from synthdp.audit.asking.neighbours import Truth
+from synthdp.audit.asking.observer import Log
 from synthdp.audit.asking.questions import Question
-from synthdp.audit.asking.witness import Log
 from synthdp.audit.claims import cost_excess
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.privacy.events import Event

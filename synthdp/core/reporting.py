@@ -13,7 +13,7 @@ Report: TypeAlias = Callable[[str, int, int], None]
 """Called with (what is going on, steps done, steps at most); never depends on records."""
 
 FITTING = "fitting"
-"""The stage that comes within others, for adaptive recipes fit between their measurements."""
+"""The stage that comes within others, for adaptive mechanisms fit between their measurements."""
 
 Item = TypeVar("Item")
 

@@ -35,7 +35,7 @@ MAX_MEASURED_CELLS = 1 << 24
 """Most cells of a marginal that is measured whole: 128 MB of counts."""
 
 MAX_MARGINALS = 500_000
-"""Most marginals of a workload: recipes score each of them, for hours where there are more."""
+"""Most marginals of a workload: mechanisms score each of them, for hours where there are more."""
 
 MAX_WIDTH = 31
 """Most columns of a marginal: arrays of numpy before version 2 have 32 axes, and linked tables need
@@ -201,7 +201,7 @@ class Workload:
         return Workload.of(domain, self.weights, self.weights.values())
 
     def check_cells(self, domain: Domain, most: int) -> None:
-        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of
+        """Raise `ParameterError` if a marginal has more cells than a mechanism that measures all of
         them can count.
         """
         for clique in self.weights:

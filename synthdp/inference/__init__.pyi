@@ -10,32 +10,32 @@ from synthdp.inference.drawing import draw_counts as draw_counts
 from synthdp.inference.drawing import draw_each as draw_each
 from synthdp.inference.drawing import draw_values as draw_values
 from synthdp.inference.drawing import round_counts as round_counts
-from synthdp.inference.engines.auto import AutoEstimator as AutoEstimator
-from synthdp.inference.engines.direct import DirectEstimator as DirectEstimator
+from synthdp.inference.engine import MAX_RATIO as MAX_RATIO
+from synthdp.inference.engine import Engine as Engine
+from synthdp.inference.engine import checked_problem as checked_problem
+from synthdp.inference.engines.auto import AutoEngine as AutoEngine
+from synthdp.inference.engines.direct import DirectEngine as DirectEngine
 from synthdp.inference.engines.generative_network import (
-    GenerativeNetworkEstimator as GenerativeNetworkEstimator,
+    GenerativeNetworkEngine as GenerativeNetworkEngine,
 )
 from synthdp.inference.engines.graphical_model import (
-    GraphicalModelEstimator as GraphicalModelEstimator,
+    GraphicalModelEngine as GraphicalModelEngine,
 )
-from synthdp.inference.engines.gum import RecordUpdateEstimator as RecordUpdateEstimator
+from synthdp.inference.engines.gum import RecordUpdateEngine as RecordUpdateEngine
 from synthdp.inference.engines.layered_consistency import (
-    LayeredConsistencyEstimator as LayeredConsistencyEstimator,
+    LayeredConsistencyEngine as LayeredConsistencyEngine,
 )
 from synthdp.inference.engines.layered_consistency import parts_of as parts_of
 from synthdp.inference.engines.local_consistency import (
-    LocalConsistencyEstimator as LocalConsistencyEstimator,
+    LocalConsistencyEngine as LocalConsistencyEngine,
 )
-from synthdp.inference.engines.mixture_fit import ComponentEstimator as ComponentEstimator
-from synthdp.inference.engines.mixture_of_products import MixtureEstimator as MixtureEstimator
-from synthdp.inference.engines.public_data import PublicDataEstimator as PublicDataEstimator
+from synthdp.inference.engines.mixture_fit import ComponentEngine as ComponentEngine
+from synthdp.inference.engines.mixture_of_products import MixtureEngine as MixtureEngine
+from synthdp.inference.engines.public_data import PublicDataEngine as PublicDataEngine
 from synthdp.inference.engines.refinement import estimate_refined as estimate_refined
 from synthdp.inference.engines.relaxed_tabular import (
-    RelaxedTabularEstimator as RelaxedTabularEstimator,
+    RelaxedTabularEngine as RelaxedTabularEngine,
 )
-from synthdp.inference.estimator import MAX_RATIO as MAX_RATIO
-from synthdp.inference.estimator import Estimator as Estimator
-from synthdp.inference.estimator import checked_problem as checked_problem
 from synthdp.inference.graphical.arithmetic import LinearArithmetic as LinearArithmetic
 from synthdp.inference.graphical.arithmetic import LogArithmetic as LogArithmetic
 from synthdp.inference.graphical.arithmetic import UnderflowDetected as UnderflowDetected

@@ -71,9 +71,9 @@ class Model(ABC):
         self._total = total
         self._status = status
         self.findings: dict[str, object] = {}
-        """What else a recipe found, from released values; plain JSON values for the certificate."""
+        """What else a mechanism found, from released values; plain JSON values for the certificate."""
         self.cautions: list[str] = []
-        """What a recipe left out, from released values and public facts: sentences for the
+        """What a mechanism left out, from released values and public facts: sentences for the
         certificate and stderr.
         """
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model, Progress
 
 
 def estimate_plain(
-    engine: Estimator,
+    engine: Engine,
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     *,

@@ -20,6 +20,7 @@ from synthdp.learning.cells.significance import significance as significance
 from synthdp.learning.cells.stretches import occupied_cells as occupied_cells
 from synthdp.learning.cells.stretches import standing_out as standing_out
 from synthdp.learning.cells.tails import tail_masses as tail_masses
+from synthdp.learning.column_histograms import ColumnHistogram as ColumnHistogram
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS as MAX_LEARNT_DECIMALS
 from synthdp.learning.decimals import MISTAKEN as MISTAKEN
 from synthdp.learning.decimals import learn_decimals as learn_decimals
@@ -30,15 +31,14 @@ from synthdp.learning.heaping import heaping_found as heaping_found
 from synthdp.learning.learner import LearntColumn as LearntColumn
 from synthdp.learning.learner import learn_columns as learn_columns
 from synthdp.learning.levels import missing_found as missing_found
-from synthdp.learning.looks import Look as Look
 from synthdp.learning.numbers import learn_density as learn_density
+from synthdp.learning.parse_cautions import MANY as MANY
+from synthdp.learning.parse_cautions import missing_caution as missing_caution
+from synthdp.learning.parse_cautions import unread_cautions as unread_cautions
 from synthdp.learning.placed_scores import placed_score as placed_score
 from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.refilling import refilled as refilled
 from synthdp.learning.support import support_of as support_of
-from synthdp.learning.unread import MANY as MANY
-from synthdp.learning.unread import missing_caution as missing_caution
-from synthdp.learning.unread import unread_cautions as unread_cautions
 from synthdp.learning.unused_levels import levels_without_records as levels_without_records

@@ -26,10 +26,10 @@ class Axis:
         What it offers as one whose values have an order.
     grid
         Which integer stands for a value.
-    roots
+    coarse_edges
         First grid points of the public cells in which values are looked for first, then the end.
     has_bounds
-        Whether the outermost roots are declared bounds.
+        Whether the outermost coarse_edges are declared bounds.
     likely
         A grid point that values are often near to: 10, or the year 2000.
     largest
@@ -40,7 +40,7 @@ class Axis:
     column: OpenColumn
     order: Order
     grid: Grid
-    roots: NDArray[np.int64]
+    coarse_edges: NDArray[np.int64]
     has_bounds: bool
     likely: int
     largest: int | None = None
@@ -70,7 +70,7 @@ class Axis:
             ), float():  # values that are written lie at or above it, so none on the point below
                 low = min(-int(decimal_points(np.array([-lowest]), grid.decimals)[0]), high)
         inside = cells[(cells > low) & (cells <= high)]
-        roots = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
+        coarse_edges = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = order.likely_point(grid.decimals)
         largest = (
             None
@@ -81,7 +81,7 @@ class Axis:
             column=column,
             order=order,
             grid=grid,
-            roots=roots,
+            coarse_edges=coarse_edges,
             has_bounds="bounds" not in column.open_parts,
             likely=likely,
             largest=largest,
@@ -89,7 +89,7 @@ class Axis:
 
     @property
     def is_calendar(self) -> bool:
-        """Whether the roots are decades, of equal length, rather than powers of two."""
+        """Whether the coarse_edges are decades, of equal length, rather than powers of two."""
         return self.order.has_even_cells
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:

@@ -117,7 +117,7 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
     if (
         stop - int(edges[-2]) == 1
     ):  # but the last bin ends with its right edge, so it has two points at least
-        if not axis.has_bounds and stop < int(axis.roots[-1]):
+        if not axis.has_bounds and stop < int(axis.coarse_edges[-1]):
             stop += 1
             density = Density(np.append(density.starts, stop), np.append(density.mass, 0.0))
         elif len(edges) - 1 == stop - first:  # every value has a bin of its own

@@ -26,7 +26,7 @@ readable or not.
 
 MIN_COLUMNS = 4
 """Budgets are those of so many columns at least: what few columns do not need is left to the
-recipe.
+mechanism.
 """
 
 RARE = 8.0

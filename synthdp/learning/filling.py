@@ -1,4 +1,4 @@
-"""Values that were not read, told by noisy counts, and filled in noisy counts: recipes and engines
+"""Values that were not read, told by noisy counts, and filled in noisy counts: mechanisms and engines
 see levels only.
 
 Rows are counted with a place for unread values in each column (`synthdp.schema.columns.column`). So

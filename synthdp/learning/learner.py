@@ -17,6 +17,7 @@ from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, 
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, missing_found
 from synthdp.learning.numbers import Learnt, learn_density, learn_tree
+from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
     ask_reading,
@@ -25,7 +26,6 @@ from synthdp.learning.reading import (
     spelling_found,
     unread_share,
 )
-from synthdp.learning.unread import missing_caution, unread_problem
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -138,7 +138,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         )
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
-    return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
+    return LearntColumn(column=column.resolved(**found), caution=caution, unread=problem)
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:

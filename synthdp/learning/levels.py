@@ -32,7 +32,7 @@ def learn_levels(
     parts: dict[str, Any] = {"levels": levels, "other": other}
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
-    return column.closed(**parts | missing_found(column, found.missing, found.stddev))
+    return column.resolved(**parts | missing_found(column, found.missing, found.stddev))
 
 
 def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
-from synthdp.learning.looks import BEYOND, Look, are_single
+from synthdp.learning.column_histograms import BEYOND, ColumnHistogram, are_single
 from synthdp.learning.refining import density_of
 from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
@@ -174,25 +174,27 @@ class _Asking:
         self._values, self._axis, self._rho = values, axis, rho
         self.left = Fraction(1)
         self._stddev = 0.0  # of a look for LOOKING
-        self.stretch = int(axis.roots[0]), int(axis.roots[-1])
+        self.stretch = int(axis.coarse_edges[0]), int(axis.coarse_edges[-1])
 
-    def _look(self, starts: Ints, share: Fraction) -> Look:
+    def _look(self, starts: Ints, share: Fraction) -> ColumnHistogram:
         self.left -= share
-        return Look.of(self._values, self._axis, starts, rho=self._rho * share)
+        return ColumnHistogram.of(self._values, self._axis, starts, rho=self._rho * share)
 
-    def first_look(self) -> Look:
+    def first_look(self) -> ColumnHistogram:
         """A look at public cells, again if it shows nothing."""
-        look = self._look(self._axis.roots, LOOKING)
+        look = self._look(self._axis.coarse_edges, LOOKING)
         self._stddev = look.stddev
         while (
             not look.stands_out
             and self.left > 1 - MAX_LOOKS * LOOKING
             and not self._axis.has_bounds
         ):
-            look = look.joined(self._look(self._axis.roots, LOOKING))
+            look = look.joined(self._look(self._axis.coarse_edges, LOOKING))
         return look
 
-    def finer_cells(self, first: Look) -> tuple[Look, Look, Ints, list[Look]]:
+    def finer_cells(
+        self, first: ColumnHistogram
+    ) -> tuple[ColumnHistogram, ColumnHistogram, Ints, list[ColumnHistogram]]:
         """The first look, more of it if needed; the part that holds records, finer cells of it, and
         a check if any.
         """
@@ -201,7 +203,7 @@ class _Asking:
         if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
             check = [self._look(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)]
             if self.left > LOOKING and any(tail.size for tail in first.tails_beyond(check[0])):
-                first = first.joined(self._look(self._axis.roots, LOOKING))
+                first = first.joined(self._look(self._axis.coarse_edges, LOOKING))
                 mass = first.counts.copy()
             below, above = first.tails_beyond(check[0])
             mass[low - below.size : low] = below[::-1]
@@ -227,7 +229,7 @@ class _Asking:
         stddev = self._stddev * sqrt(LOOKING / share)
         return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
 
-    def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[Look]:
+    def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[ColumnHistogram]:
         """A look at finer cells and, where single values are looked for, at those that hold many
         records.
         """
@@ -246,13 +248,13 @@ class _Asking:
         return looks
 
 
-def _crowded(look: Look) -> NDArray[np.bool_]:
+def _crowded(look: ColumnHistogram) -> NDArray[np.bool_]:
     """Cells of many values that hold a large part of the records, beyond doubt."""
     least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
     return (look.widths > 1) & (look.counts > least)
 
 
-def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]:
+def _spikes(frequent: FrequentValues[str | int], look: ColumnHistogram) -> dict[int, float]:
     """Single values that many records share, where cells are wider than one value, with noisy
     counts.
     """
@@ -265,7 +267,7 @@ def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]
 
 
 def _between_bounds(
-    axis: Axis, first: Look, looks: Sequence[Look], spikes: dict[int, float]
+    axis: Axis, first: ColumnHistogram, looks: Sequence[ColumnHistogram], spikes: dict[int, float]
 ) -> tuple[Density, float]:
     """The density between the bounds that were found, and by how many grid points these are
     uncertain; declared ones stay.
@@ -292,7 +294,7 @@ def _between_bounds(
     return density, max(doubt, leaf / 2)
 
 
-def _is_alone(density: Density, first: Look, look: Look) -> bool:
+def _is_alone(density: Density, first: ColumnHistogram, look: ColumnHistogram) -> bool:
     """Whether it is beyond doubt that few records have another value than the only one, and no
     noisy count says that any has.
 
@@ -308,7 +310,9 @@ def _is_alone(density: Density, first: Look, look: Look) -> bool:
     )
 
 
-def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> Density:
+def _with_a_neighbour(
+    axis: Axis, density: Density, first: ColumnHistogram, look: ColumnHistogram
+) -> Density:
     """The density of a single value with the cells beside it on the likelier side: one, or up to
     the largest values.
 
@@ -341,7 +345,7 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     asking = _Asking(values, axis, rho)
     first = asking.first_look()
     low, high = first.held_roots(axis)
-    start, stop = int(axis.roots[low]), int(axis.roots[high + 1])
+    start, stop = int(axis.coarse_edges[low]), int(axis.coarse_edges[high + 1])
     edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
     edges = _fewer(edges, most)
     density = Density(edges, np.ones(len(edges) - 1))

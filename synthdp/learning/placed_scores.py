@@ -1,4 +1,4 @@
-"""Scores over the domain with places for unread values, for recipes that select or score."""
+"""Scores over the domain with places for unread values, for mechanisms that select or score."""
 
 from collections.abc import Mapping, Sequence
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density, smoothed
 from synthdp.learning.cells.stretches import PROBABLE
-from synthdp.learning.looks import Look
+from synthdp.learning.column_histograms import ColumnHistogram
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
+def density_of(looks: Sequence[ColumnHistogram], spikes: dict[int, float]) -> Density:
     """Two looks or more, from the widest cells to the narrowest, and the counts of single points,
     as one density.
     """
@@ -31,7 +31,7 @@ def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
     return _with_spikes(looks[-1].starts, mass, points, heights)
 
 
-def _told_from_noise(looks: Sequence[Look], points: Ints, heights: Floats) -> Floats:
+def _told_from_noise(looks: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
     """Records of the widest cells, by what two looks say; neighbours that stand out only together
     share alike.
     """
@@ -57,7 +57,7 @@ def _told_from_noise(looks: Sequence[Look], points: Ints, heights: Floats) -> Fl
     return mass
 
 
-def _without(look: Look, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
+def _without(look: ColumnHistogram, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
     """Counts and widths of cells without the spikes in them."""
     counts, widths = look.counts.copy(), look.widths.astype(np.float64)
     cells = look.cells_of(points)
@@ -67,9 +67,9 @@ def _without(look: Look, points: Ints, heights: Floats) -> tuple[Floats, Floats]
 
 
 def _refined(
-    outer: Look,
+    outer: ColumnHistogram,
     mass: Floats,
-    inner: Look,
+    inner: ColumnHistogram,
     counts: Floats,
     widths: Floats,
     is_news: NDArray[np.bool_],

@@ -23,7 +23,7 @@ from synthdp.learning.cells.ends import (
     tail_ends,
 )
 from synthdp.learning.cells.stretches import standing_out
-from synthdp.learning.looks import Look
+from synthdp.learning.column_histograms import ColumnHistogram
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,7 +49,11 @@ class Support(NamedTuple):
 
 
 def support_of(
-    first: Look, looks: Sequence[Look], spikes: dict[int, float], *, over_zero: bool
+    first: ColumnHistogram,
+    looks: Sequence[ColumnHistogram],
+    spikes: dict[int, float],
+    *,
+    over_zero: bool,
 ) -> Support:
     """Where the records of a column with open bounds lie.
 
@@ -70,7 +74,9 @@ def support_of(
     return support
 
 
-def _looked_closer(support: Support, outer: Look, inner: Look, spikes: dict[int, float]) -> Support:
+def _looked_closer(
+    support: Support, outer: ColumnHistogram, inner: ColumnHistogram, spikes: dict[int, float]
+) -> Support:
     """The same, nearer to the records as far as finer cells of its outermost cells show them."""
     begin, stop, doubt = support
     for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
@@ -105,20 +111,20 @@ class _Upwards:
         Whether these lie on both sides of 0 as soon as on one.
     """
 
-    outer: Look
-    inner: Look
+    outer: ColumnHistogram
+    inner: ColumnHistogram
     points: Ints
     heights: Floats
-    first: Look | None
+    first: ColumnHistogram | None
     over_zero: bool
 
     @classmethod
     def of(
         cls,
-        outer: Look,
-        inner: Look,
+        outer: ColumnHistogram,
+        inner: ColumnHistogram,
         spikes: dict[int, float],
-        first: Look | None,
+        first: ColumnHistogram | None,
         *,
         over_zero: bool = True,
     ) -> "_Upwards":

@@ -7,12 +7,12 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model, Progress
 
 
 @final
-class Informed(Estimator):
+class Informed(Engine):
     """Fits measurements, and marginals that are known from released values or public ones, as if
     all were measured.
 
@@ -24,7 +24,7 @@ class Informed(Estimator):
         Marginals, in the units of the measurements, and how far each may be off.
     """
 
-    def __init__(self, engine: Estimator, known: Sequence[LinearMeasurement]) -> None:
+    def __init__(self, engine: Engine, known: Sequence[LinearMeasurement]) -> None:
         self._engine, self._known = engine, tuple(known)
         self.name, self.takes_merged = engine.name, engine.takes_merged  # type: ignore[misc]
 
@@ -45,7 +45,7 @@ class Informed(Estimator):
             known.append(measurement if merging is None else measurement.coarsened(merging))
         return type(self)(self._engine.over_merged(domain, coarsening), known)
 
-    def rough(self) -> Estimator:
+    def rough(self) -> Engine:
         """The same with a looser stopping rule."""
         return type(self)(self._engine.rough(), self._known)
 
@@ -58,7 +58,7 @@ class Informed(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> Model:
-        """Fit a model to all of them; see `Estimator.estimate`."""
+        """Fit a model to all of them; see `Engine.estimate`."""
         return self._engine.estimate(
             domain,
             [*measurements, *self._known],

@@ -5,13 +5,13 @@ from typing import Any
 
 from synthdp.core.measurement import clear_total
 from synthdp.core.version import __version__
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View
 from synthdp.linked.unlinked import unlinked
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.release.stating.certificate import cautions, privacy_certificate
+from synthdp.release.certificate.certificate import cautions, privacy_certificate
 from synthdp.release.synthesis import Synthesis
 
 _OF_VIEWS = ("engine", "workload", "findings", "schema")
@@ -24,7 +24,7 @@ def linked_certificate(
     parts: Mapping[str, Synthesis],
     *,
     ledger: PrivacyLedger,
-    engine: Estimator,
+    engine: Engine,
     randomness: Randomness,
     public: Mapping[str, object],
     run: Mapping[str, Any],
@@ -40,7 +40,7 @@ def linked_certificate(
     ledger, engine, randomness
         Those of the run.
     public
-        Its recipe, and further public facts.
+        Its mechanism, and further public facts.
     run
         Which run it is, and when its answers were given, as `privacy_certificate` takes it.
     """
@@ -139,7 +139,7 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         "names and order of tables and columns": "the package and the headers of tables, of which only names are read",
         "types, levels, bounds, bins and rules": "declared in the package",
         "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
-        "budget, recipe, and engine": "settings of the run",
+        "budget, mechanism, and engine": "settings of the run",
     }
     if package.lookups:
         found[f"public tables: {', '.join(package.lookups)}"] = (

@@ -11,13 +11,13 @@ from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
-from synthdp.release.keeping.kept_events import fraction_in
-from synthdp.release.keeping.run_identity import RunIdentity
+from synthdp.release.certificate.run_facts import RunFacts
+from synthdp.release.certificate.unprotected import unprotected_quantities
+from synthdp.release.persistence.kept_answers import NO_RUN, KeptAnswers
+from synthdp.release.persistence.kept_events import fraction_in
+from synthdp.release.persistence.run_identity import RunIdentity
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.stating.run_facts import RunFacts
-from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.open_schema import OpenSchema
 

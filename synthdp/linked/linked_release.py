@@ -12,9 +12,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
+from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import Informed
-from synthdp.linked.known_above import KnownAbove
 from synthdp.linked.linked_certificate import linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
@@ -25,17 +25,17 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
+from synthdp.release.certificate.certificate import mechanism_facts
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.observer import Observer
 from synthdp.release.on_demand import JOURNALED_RUN
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import settled_accounting
-from synthdp.release.stating.certificate import mechanism_facts
 from synthdp.release.synthesis import Synthesis
-from synthdp.release.witness import Witness
 
 LATER_ROWS = Fraction(3, 2)
 """What a view of later rows gets more than one of first rows: noise of one parent's is that of
@@ -56,7 +56,7 @@ class LinkedRelease:
     package
         What is public of the tables.
     settings
-        What decides the run: one recipe for all tables.
+        What decides the run: one mechanism for all tables.
     stated
         Further public facts for the certificate, as plain JSON values.
     randomness
@@ -211,14 +211,14 @@ class LinkedRelease:
         ledger = self._parts[label]
         return sqrt(ledger.unit.sigma_squared(ledger.budget))
 
-    @forgetful
+    @scrub_tracebacks
     def of(
         self,
         sources: Sources,
         *,
         report: Report = silent,
         rescue: Callable[[LinkedSynthesis], object] | None = None,
-        witnesses: Mapping[str, Witness] = MappingProxyType({}),
+        witnesses: Mapping[str, Observer] = MappingProxyType({}),
     ) -> LinkedSynthesis:
         """Read the tables, and spend the budget on one view after the other.
 
@@ -232,7 +232,7 @@ class LinkedRelease:
             For some views who sees each question and its answer; for audits.
         """
         report = in_notebook(report)
-        counted, above = dict(sources()), KnownAbove(self._views, self._kept.entropy)
+        counted, above = dict(sources()), AncestorMarginals(self._views, self._kept.entropy)
         parts: dict[str, Synthesis] = {}
 
         def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
@@ -245,7 +245,7 @@ class LinkedRelease:
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
                     rescue=saving(label),
-                    witness=witnesses.get(label),
+                    observer=witnesses.get(label),
                 )
                 above.add(label, parts[label])
                 if view.place is not None:  # of a chain, what is beside is known only now

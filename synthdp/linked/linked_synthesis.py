@@ -30,8 +30,8 @@ from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.result import FittedPart, Result
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.words.headers import listed

@@ -14,7 +14,7 @@ from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
 from synthdp.linked.package.package import Package
 from synthdp.linked.package_tables import Opened, Tables, opened_tables, package_of
 from synthdp.privacy.private_table import CountSource
-from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
 

@@ -12,7 +12,7 @@ def workload_of(view: View, domain: Domain) -> Workload:
     as much.
 
     What is above a row, or beside it, is there already when the row is drawn: how these depend on
-    each other need not be measured; see `synthdp.linked.known_above`.
+    each other need not be measured; see `synthdp.linked.ancestor_marginals`.
     """
     own = set(view.own)
     cliques = [

@@ -16,7 +16,7 @@ from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, e
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.exact import exponential_mechanism
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.privacy.queryable import Answer, Memory, Queryable
+from synthdp.privacy.queryable import Answer, AnswerCache, Queryable
 from synthdp.privacy.scores import MarginalL1Error
 
 MAX_CELLS = 1 << 27
@@ -67,7 +67,7 @@ class PrivateTable(Queryable[CountSource]):
         ledger: PrivacyLedger,
         *,
         randomness: Randomness | None = None,
-        memory: Memory | None = None,
+        memory: AnswerCache | None = None,
     ) -> None:
         super().__init__(source, ledger, randomness=randomness, memory=memory)
         self._domain = source.domain

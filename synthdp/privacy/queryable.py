@@ -30,12 +30,12 @@ class Answer(NamedTuple):
     texts: tuple[str, ...] = ()
 
 
-class Memory(Protocol):
+class AnswerCache(Protocol):
     """Answers that were released before a run was stopped, in their order. It sees questions and
     noisy answers only.
     """
 
-    def recalled(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
+    def get(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
         """The next answer that is remembered, if it answers that question, with so many numbers
         unless that is None.
 
@@ -76,7 +76,7 @@ class Queryable(ABC, Generic[Source]):
         ledger: PrivacyLedger,
         *,
         randomness: Randomness | None = None,
-        memory: Memory | None = None,
+        memory: AnswerCache | None = None,
     ) -> None:
         self._open_source: Source | None = source
         self._ledger, self._memory = ledger, memory
@@ -120,7 +120,7 @@ class Queryable(ABC, Generic[Source]):
         if isinstance(event, CountsEvent):
             self._check_scale(event.sigma_squared, event.rho)
         self._ledger.charge(event)
-        answer = None if self._memory is None else self._memory.recalled((event, *asked), n_numbers)
+        answer = None if self._memory is None else self._memory.get((event, *asked), n_numbers)
         # Nothing was asked yet, so what is logged depends on released values at most.
         log_charge(
             event.to_dict(), share_spent=self._ledger.share_spent, is_kept=answer is not None

@@ -9,7 +9,7 @@ import pandas as pd
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.reporting import Report, silent
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.drawing.unused_levels import Unused, without_unused
 from synthdp.release.on_demand import INTERVALS, NOTEBOOK_SUMMARY, REPLICATES, STRUCTURE
@@ -118,7 +118,7 @@ class Answers(ABC):
         *,
         n_rows: int | None = None,
         seed: int | None = None,
-        engine: str | Estimator | None = None,
+        engine: str | Engine | None = None,
         report: Report = silent,
     ) -> "Replicates":
         """Tables that differ as much as the noise left open, for analyses whose intervals allow for

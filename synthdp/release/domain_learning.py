@@ -11,9 +11,9 @@ from synthdp.learning.questions import questions
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.values.private_values import PrivateValues, ValueSource
-from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.release.learnt_domain import learnt_to_dict
-from synthdp.release.witness import Witness
+from synthdp.release.observer import Observer
+from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.schema.open_schema import OpenSchema
 
 
@@ -36,7 +36,7 @@ def learn_domain(
     rho: Fraction,
     randomness: Randomness | None,
     kept: KeptRun,
-    witness: Witness | None,
+    observer: Observer | None,
     report: Report,
 ) -> Generator[LearntColumn]:
     """Close the open columns one by one; the records are let go of at the end, or when this is
@@ -52,13 +52,13 @@ def learn_domain(
         What is kept of the run: answers, and each column once the caller has it.
     rho
         All that may be spent; the rest of the ledger's budget is for the model.
-    witness
+    observer
         Sees each question and its answer; for audits.
     report
         Told about progress.
     """
     values = PrivateValues(source, ledger, randomness=randomness, memory=kept.memory)
-    values = values if witness is None else witness.values(values)
+    values = values if observer is None else observer.values(values)
     with closing(values):
         for learnt in learn_columns(
             schema,

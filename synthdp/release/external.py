@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.release.certificate.fit_facts import FORMAT, fit_cautions, fit_facts
+from synthdp.release.certificate.software import versions
 from synthdp.release.fitting import check_rules, fitted_model
 from synthdp.release.registry import engine_named
-from synthdp.release.stating.fit_facts import FORMAT, fit_cautions, fit_facts
-from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
@@ -50,7 +50,7 @@ def from_measurements(
     schema: Schema | Domain | Mapping[str, Any] | str | PathLike[str],
     measurements: Sequence[Measurement],
     *,
-    engine: str | Estimator = "auto",
+    engine: str | Engine = "auto",
 ) -> Synthesis:
     """Fit a synthetic table to noisy marginals that another system has released.
 
@@ -69,7 +69,7 @@ def from_measurements(
         attribute and one, "count", of noisy counts, or a Series as `Synthesis.marginal` returns
         it. An interval stands for the bin that it begins, None or NaN for "missing".
     engine
-        How to rebuild a table from them: a name or an `Estimator`.
+        How to rebuild a table from them: a name or an `Engine`.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def from_measurements(
 def _as_schema(schema: Schema | Domain | Mapping[str, Any] | str | PathLike[str]) -> Schema:
     if isinstance(schema, Domain):
         return Schema.from_dict(dict(zip(schema.attributes, schema.shape, strict=True)))
-    return as_schema(schema).closed({})
+    return as_schema(schema).resolved({})
 
 
 def _measurement(given: object, number: int, schema: Schema) -> LinearMeasurement:

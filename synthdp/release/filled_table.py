@@ -1,4 +1,4 @@
-"""The private table as recipes see it: unread values are counted by themselves, and filled in what
+"""The private table as mechanisms see it: unread values are counted by themselves, and filled in what
 is answered.
 """
 
@@ -22,7 +22,7 @@ class FilledTable:
     """Stands in for a `PrivateTable` whose domain has places for unread values, over the domain
     without.
 
-    It holds nothing but the table, and asks it nothing but what a recipe asks: of the same
+    It holds nothing but the table, and asks it nothing but what a mechanism asks: of the same
     marginals at the same cost. A record has one code in each column, be it that place, so the
     sensitivity of each question is what it is without. What it makes of answers is post-processing.
 

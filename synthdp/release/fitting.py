@@ -7,7 +7,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.plain_fit import estimate_plain
 from synthdp.release.on_demand import MERGED_FIT, POSSIBILITY
@@ -24,7 +24,7 @@ def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
 
 
 def fitted_model(
-    engine: Estimator,
+    engine: Engine,
     schema: Schema,
     measurements: Sequence[LinearMeasurement],
     *,

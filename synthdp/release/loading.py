@@ -3,7 +3,7 @@
 from os import PathLike
 
 from synthdp.data.frames.form import TableForm
-from synthdp.release.keeping.checks import checked_path
+from synthdp.release.persistence.checks import checked_path
 from synthdp.release.saving import archive
 from synthdp.release.saving.pieces import Pieces
 from synthdp.release.synthesis import Synthesis

@@ -13,7 +13,7 @@ def notebook_summary(release: Answers) -> str:
     unit = stated.get("unit_of_privacy")
     facts = {
         "protected as one": unit,
-        "recipe": (stated.get("mechanism") or {}).get("name"),
+        "mechanism": (stated.get("mechanism") or {}).get("name"),
         "engine": (stated.get("engine") or {}).get("name"),
         "columns": len(release.schema.table_names),
         "measured": f"{len(release.measurements)} marginals",

@@ -1,7 +1,7 @@
 """What a release needs only at times, by name: each is loaded when it is first asked for.
 
 Whoever makes a release, or draws from it, loads none of this. Names go down like imports, and no
-other file of this folder names a module that is still to be loaded, but `registry` its recipes and
+other file of this folder names a module that is still to be loaded, but `registry` its mechanisms and
 engines.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
     from synthdp.privacy.scores import MarginalL1Error
-    from synthdp.release.keeping.journaled_run import JournaledRun
+    from synthdp.release.persistence.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
 
 Named = TypeVar("Named", covariant=True)
@@ -64,7 +64,7 @@ INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 """Counts of a marginal with limits; for `Synthesis.marginal` with ``interval``."""
 
 JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] = OnDemand(
-    "synthdp.release.keeping.journaled_run:journaled_run"
+    "synthdp.release.persistence.journaled_run:journaled_run"
 )
 """A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``."""
 
@@ -96,7 +96,7 @@ NOTEBOOK_SUMMARY: OnDemand[Callable[..., str]] = OnDemand(
 PLACED_SCORE: OnDemand["Callable[..., MarginalL1Error]"] = OnDemand(
     "synthdp.learning.placed_scores:placed_score"
 )
-"""Scores with places for unread values; for recipes that select or score."""
+"""Scores with places for unread values; for mechanisms that select or score."""
 
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"
@@ -104,7 +104,7 @@ POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
 """Whether any row keeps to all constraints, which needs their junction tree; asked if there are some."""
 
 READ_ABOUT: OnDemand["Callable[..., dict[str, Any]]"] = OnDemand(
-    "synthdp.release.stating.about:read_about"
+    "synthdp.release.certificate.about:read_about"
 )
 """What only the curator knows of a release; for `synthesize` with ``about``."""
 
@@ -119,7 +119,7 @@ REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
 """Tables that differ as much as the noise left open; for `Synthesis.replicates`."""
 
 STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
-    "synthdp.release.stating.structure:structure_graph"
+    "synthdp.release.certificate.structure:structure_graph"
 )
 """A release as a graph, which needs networkx; for `Synthesis.graph`."""
 

@@ -1,4 +1,4 @@
-"""Names of recipes and engines. What they name is loaded when it is asked for, so that anybody may
+"""Names of mechanisms and engines. What they name is loaded when it is asked for, so that anybody may
 read the names.
 """
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from synthdp.core.errors import ParameterError, SynthdpError
 
 if TYPE_CHECKING:
-    from synthdp.inference.estimator import Estimator
+    from synthdp.inference.engine import Engine
     from synthdp.mechanisms.shared.mechanism import Mechanism
 
 MECHANISMS = {
@@ -26,20 +26,20 @@ MECHANISMS = {
     "rap": "synthdp.mechanisms.rap:RAP",
 }
 ENGINES = {
-    "auto": "synthdp.inference.engines.auto:AutoEstimator",
-    "direct": "synthdp.inference.engines.direct:DirectEstimator",
-    "generative-network": "synthdp.inference.engines.generative_network:GenerativeNetworkEstimator",
-    "gum": "synthdp.inference.engines.gum:RecordUpdateEstimator",
-    "graphical-model": "synthdp.inference.engines.graphical_model:GraphicalModelEstimator",
-    "layered-consistency": "synthdp.inference.engines.layered_consistency:LayeredConsistencyEstimator",
-    "local-consistency": "synthdp.inference.engines.local_consistency:LocalConsistencyEstimator",
-    "mixture-of-products": "synthdp.inference.engines.mixture_of_products:MixtureEstimator",
-    "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEstimator",
+    "auto": "synthdp.inference.engines.auto:AutoEngine",
+    "direct": "synthdp.inference.engines.direct:DirectEngine",
+    "generative-network": "synthdp.inference.engines.generative_network:GenerativeNetworkEngine",
+    "gum": "synthdp.inference.engines.gum:RecordUpdateEngine",
+    "graphical-model": "synthdp.inference.engines.graphical_model:GraphicalModelEngine",
+    "layered-consistency": "synthdp.inference.engines.layered_consistency:LayeredConsistencyEngine",
+    "local-consistency": "synthdp.inference.engines.local_consistency:LocalConsistencyEngine",
+    "mixture-of-products": "synthdp.inference.engines.mixture_of_products:MixtureEngine",
+    "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEngine",
 }
 
 
 def mechanism_named(name: str) -> "Mechanism":
-    """The recipe of that name with its default parameters.
+    """The mechanism of that name with its default parameters.
 
     Raises
     ------
@@ -50,31 +50,31 @@ def mechanism_named(name: str) -> "Mechanism":
     return mechanism
 
 
-def engine_named(name: str) -> "Estimator":
+def engine_named(name: str) -> "Engine":
     """The engine of that name with its default parameters; raises `ParameterError` if there is
     none.
     """
-    engine: Estimator = _load(name, ENGINES, "engine")()
+    engine: Engine = _load(name, ENGINES, "engine")()
     return engine
 
 
 def as_mechanism(mechanism: "str | Mechanism") -> "Mechanism":
-    """A recipe, or the one of that name; raises `ParameterError` if it is neither."""
+    """A mechanism, or the one of that name; raises `ParameterError` if it is neither."""
     if isinstance(mechanism, str):
         return mechanism_named(mechanism)
     if not callable(getattr(mechanism, "release", None)):
         raise ParameterError(
-            f"mechanism is {mechanism!r}; give the name of a recipe, or a Mechanism"
+            f"mechanism is {mechanism!r}; give the name of a mechanism, or a Mechanism"
         )
     return mechanism
 
 
-def as_engine(engine: "str | Estimator") -> "Estimator":
+def as_engine(engine: "str | Engine") -> "Engine":
     """An engine, or the one of that name; raises `ParameterError` if it is neither."""
     if isinstance(engine, str):
         return engine_named(engine)
     if not callable(getattr(engine, "estimate", None)):
-        raise ParameterError(f"engine is {engine!r}; give the name of an engine, or an Estimator")
+        raise ParameterError(f"engine is {engine!r}; give the name of an engine, or an Engine")
     return engine
 
 
@@ -89,7 +89,7 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
     except ModuleNotFoundError as error:
         if error.name != "synthdp.mechanisms":
             raise
-        # The source folder was found before the installed package, and holds the recipes elsewhere.
+        # The source folder was found before the installed package, and holds the mechanisms elsewhere.
         raise SynthdpError(
             "python found synthdp's source folder, not the installed package; run from another folder, or install it "
             "with `pip install -e .`"

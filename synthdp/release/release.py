@@ -1,4 +1,4 @@
-"""A release: one run of a recipe over one table, from the first question to the fitted model."""
+"""A release: one run of a mechanism over one table, from the first question to the fitted model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,11 +18,12 @@ from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
+from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
+from synthdp.release.certificate.run_facts import RunFacts
+from synthdp.release.certificate.unprotected import unprotected_quantities
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import check_rules
-from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.keeping.kept_run import KeptRun, UnkeptRun
+from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
     CHECK_QUESTIONS,
     JOURNALED_RUN,
@@ -30,14 +31,13 @@ from synthdp.release.on_demand import (
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
 )
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.rows import Rows, are_rows
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import settled_accounting
-from synthdp.release.stating.certificate import mechanism_facts, workload_facts
-from synthdp.release.stating.run_facts import RunFacts
-from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
-from synthdp.release.witness import Witness
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
@@ -131,7 +131,7 @@ class Release:
         the end of the block.
 
         To be entered before records are read. Raises as
-        `synthdp.release.keeping.journaled_run.journaled_run`.
+        `synthdp.release.persistence.journaled_run.journaled_run`.
         """
         if keeping.journal is None:
             yield self
@@ -153,14 +153,14 @@ class Release:
         ) as self._kept:
             yield self
 
-    @forgetful
+    @scrub_tracebacks
     def of(
         self,
         source: CountSource | Rows,
         *,
         report: Report = silent,
         rescue: "Callable[[Synthesis | LearntDomain], object] | None" = None,
-        witness: Witness | None = None,
+        observer: Observer | None = None,
     ) -> Synthesis:
         """Spend the budget on one table: first on what its schema leaves open, then on marginals.
 
@@ -171,7 +171,7 @@ class Release:
             domain that the schema declares, wherever they come from.
         report, rescue
             As in `synthesize`.
-        witness
+        observer
             Sees each question and its answer; for audits.
 
         Raises
@@ -196,13 +196,13 @@ class Release:
         schema: Schema | None = None
         table: FilledTable | None = None
         try:
-            schema = self._learnt(source, report, witness)
+            schema = self._learnt(source, report, observer)
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
             asked = PrivateTable(
                 counts, self._ledger, randomness=self._randomness, memory=self._kept.memory
             )
-            asked = asked if witness is None else witness.table(asked, placed)
+            asked = asked if observer is None else observer.table(asked, placed)
             table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
             with finishing(report) as told:
@@ -244,7 +244,7 @@ class Release:
             )
 
     def _placed_domain(self, source: CountSource) -> Domain:
-        schema = self._schema.closed({})
+        schema = self._schema.resolved({})
         return schema.with_unread_places(self._placed(source, schema)).domain
 
     def _placed(self, source: CountSource | Rows, schema: Schema) -> list[str]:
@@ -260,12 +260,12 @@ class Release:
         ]
 
     def _learnt(
-        self, source: CountSource | Rows, report: Report, witness: Witness | None
+        self, source: CountSource | Rows, report: Report, observer: Observer | None
     ) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
         if not are_rows(source) or not schema.is_open:
-            return schema.closed({})
+            return schema.resolved({})
         learning = LEARN_DOMAIN.load()(
             schema,
             source.source,
@@ -273,7 +273,7 @@ class Release:
             rho=self._domain_rho,
             randomness=self._randomness,
             kept=self._kept,
-            witness=witness,
+            observer=observer,
             report=report,
         )
         unread: dict[str, str] = {}
@@ -284,7 +284,7 @@ class Release:
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
         if unread and not self._settings.anyway:
             self._stop(unread)
-        return schema.closed(self._found)
+        return schema.resolved(self._found)
 
     def _stop(self, unread: Mapping[str, str]) -> NoReturn:
         """Stop before anything is measured: some columns have to be declared in another way."""

@@ -10,11 +10,11 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.requests import check_rows, check_seed
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.registry import as_engine, engine_named
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates
@@ -38,7 +38,7 @@ def replicates_of(
     *,
     n_rows: int | None = None,
     seed: int | None = None,
-    engine: str | Estimator | None = None,
+    engine: str | Engine | None = None,
     report: Report = silent,
 ) -> Replicates:
     """Replicates of a release; parameters and errors are those of
@@ -82,7 +82,7 @@ def replicates_of(
     return Replicates(schema=schema, measurements=measurements, tables=tables)
 
 
-def engine_of(part: Part) -> Estimator:
+def engine_of(part: Part) -> Engine:
     """The exact engine if a part's tree is small, else one that agrees on overlaps only; neither
     knows of a prior.
     """

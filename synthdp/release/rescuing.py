@@ -8,12 +8,12 @@ from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.filling import UnreadCount
 from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
-from synthdp.release.keeping.run_identity import RunIdentity, now
+from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
+from synthdp.release.persistence.budget import Budget
+from synthdp.release.persistence.kept_answers import NO_RUN, KeptAnswers
+from synthdp.release.persistence.run_identity import RunIdentity, now
 from synthdp.release.registry import engine_named
-from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import schema_in
 
@@ -129,7 +129,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         found = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
         closed = closed_so_far(facts.schema, found)
-        schema = None if closed.is_open else facts.schema.closed(found)
+        schema = None if closed.is_open else facts.schema.resolved(found)
         measured: list[LinearMeasurement] = []
         unread: dict[str, UnreadCount] = {}
         if schema is not None:

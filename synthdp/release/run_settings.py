@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.unit import Adjacency
@@ -90,7 +90,7 @@ class RunSettings:
     mechanism: Mechanism
     workload: WorkloadLike
     target: str | None
-    engine: Estimator
+    engine: Engine
     adjacency: Adjacency
     accounting: Accounting | None
     unit: str | None
@@ -109,7 +109,7 @@ class RunSettings:
         mechanism: str | Mechanism = "auto",
         workload: WorkloadLike = None,
         target: str | None = None,
-        engine: str | Estimator | None = None,
+        engine: str | Engine | None = None,
         adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
         accounting: str | Accounting | None = None,
         unit: str | None = None,
@@ -128,14 +128,14 @@ class RunSettings:
             max_rows_per_unit,
             called=(spelling.of("unit"), spelling.of("max_rows_per_unit")),
         )
-        recipe = as_mechanism(mechanism)
+        mechanism = as_mechanism(mechanism)
         settled: dict[str, object] = {
             "epsilon": epsilon,
             "delta": delta,
-            "mechanism": recipe,
+            "mechanism": mechanism,
             "workload": workload,
             "target": target,
-            "engine": as_engine(recipe.default_engine if engine is None else engine),
+            "engine": as_engine(mechanism.default_engine if engine is None else engine),
             "adjacency": as_adjacency(adjacency),
             "accounting": None if accounting is None else as_accounting(accounting),
             "unit": unit,

@@ -30,7 +30,7 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
 def settled_accounting(
     mechanism: Mechanism, accounting: str | Accounting | None, has_trees: bool
 ) -> Accounting:
-    """The accounting, asked for or by default, that a recipe and a schema, with PrivTree or
+    """The accounting, asked for or by default, that a mechanism and a schema, with PrivTree or
     without, allow.
 
     Raises `ParameterError` if Gaussian DP is asked for something that is not Gaussian.

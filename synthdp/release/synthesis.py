@@ -12,9 +12,10 @@ from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.core.requests import check_rows, check_seed
 from synthdp.core.sealing import sealed
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
@@ -23,7 +24,6 @@ from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ class Synthesis(Answers, Result):
             dtypes=self._form.dtypes,
         )
 
-    def refit(self, engine: str | Estimator, *, report: Report = silent) -> Self:
+    def refit(self, engine: str | Engine, *, report: Report = silent) -> Self:
         """The same release with another engine's model of what was measured, which costs no
         privacy.
 
@@ -335,7 +335,7 @@ class Synthesis(Answers, Result):
         Parameters
         ----------
         engine
-            How to rebuild a table: a name or an `Estimator`.
+            How to rebuild a table: a name or an `Engine`.
         report
             Called with (what is going on, steps done, steps at most).
 

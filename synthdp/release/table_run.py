@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from synthdp.core.cautions import grouped
 from synthdp.core.reporting import Report
 from synthdp.data.rows import GivenTable, header_of, rows_of
-from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.release import Release
 from synthdp.release.result import Released
 from synthdp.release.run_settings import RunSettings

@@ -72,7 +72,7 @@ class OpenColumn:
     ...     open_parts=frozenset({"bounds"}),
     ...     declared={"name": "age", "type": "integer"},
     ... )
-    >>> column.closed(minimum=0, maximum=9).size
+    >>> column.resolved(minimum=0, maximum=9).size
     11
     """
 
@@ -112,11 +112,11 @@ class OpenColumn:
         """
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
-            return self.closed(
+            return self.resolved(
                 levels=[next(text for i in count() if (text := f"x{i}") not in taken)]
             )
         if "bounds" not in self.open_parts:
-            return self.closed()
+            return self.resolved()
         low, high = self._widest_bounds()
         low, high = self.limits.get("minimum", low), self.limits.get("maximum", high)
         numbers = self._reader(low, high).read_numbers(pd.Series(self.missing_values, dtype=object))
@@ -127,7 +127,7 @@ class OpenColumn:
                     self.name,
                     f"the missing value {text!r} could lie between bounds that are derived; {way_out}",
                 )
-        return self.closed(minimum=low, maximum=high)
+        return self.resolved(minimum=low, maximum=high)
 
     def _widest_bounds(self) -> tuple[Any, Any]:
         """The widest bounds that the column can have, as in a field."""
@@ -163,7 +163,9 @@ class OpenColumn:
             0.0,
         )
         bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
-        return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
+        return self.resolved(
+            **bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None
+        )
 
     @property
     def widest_bounds(self) -> tuple[Any, Any]:
@@ -235,7 +237,7 @@ class OpenColumn:
         limits = self.limits if "bounds" in self.open_parts else None
         return None if axis is None else axis.outermost_points(decimals, limits)
 
-    def closed(
+    def resolved(
         self,
         *,
         levels: Sequence[str] | None = None,

@@ -60,7 +60,7 @@ class OpenSchema:
     ... )
     >>> [column.name for column in schema.open_columns], schema.largest_domain
     (['age'], Domain(attributes=('age', 'smokes'), shape=(33, 2)))
-    >>> schema.closed({"age": schema.open_columns[0].closed(minimum=17, maximum=90)}).names
+    >>> schema.resolved({"age": schema.open_columns[0].resolved(minimum=17, maximum=90)}).names
     ('age', 'smokes')
     """
 
@@ -212,7 +212,7 @@ class OpenSchema:
         """The rules as constraints on level codes, as far as they are on closed columns."""
         return self._outline.constraints
 
-    def closed(self, found: Mapping[str, Column]) -> Schema:
+    def resolved(self, found: Mapping[str, Column]) -> Schema:
         """The schema with each open column replaced by the closed one of its name.
 
         Raises `SchemaError` if one is lacking or does not fit the others.

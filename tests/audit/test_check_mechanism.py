@@ -1,4 +1,4 @@
-"""The deterministic audit: no recipe of the registry is found fault with, and each mutant is."""
+"""The deterministic audit: no mechanism of the registry is found fault with, and each mutant is."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -187,7 +187,7 @@ def test_it_finds_the_mutant(mutate, name, tables, expected, monkeypatch):
         assert any(text in line for line in found), found
 
 
-# --- recipes of somebody else ------------------------------------------------------------------
+# --- mechanisms of somebody else ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +236,7 @@ class GoesBehindTheQuestions(Wrapped):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "expected"),
+    ("mechanism", "expected"),
     [
         (AsksByTheRecords(), "question 1 depends on the records"),
         (AsksByTheRecords(), "looked for '_source'"),
@@ -245,8 +245,8 @@ class GoesBehindTheQuestions(Wrapped):
         (GoesBehindTheQuestions(), "something was charged that was not asked for"),
     ],
 )
-def test_it_finds_what_a_recipe_does_wrong(recipe, expected):
-    found = check_mechanism(recipe, neighbours=[pair()], epsilons=[20.0])
+def test_it_finds_what_a_mechanism_does_wrong(mechanism, expected):
+    found = check_mechanism(mechanism, neighbours=[pair()], epsilons=[20.0])
     assert any(expected in text for text in found), found
 
 

@@ -1,7 +1,7 @@
-"""The game, played: sound recipes keep their claims and come near them, and broken kernels are
+"""The game, played: sound mechanisms keep their claims and come near them, and broken kernels are
 found.
 
-With a confidence of 1 - 1e-9 a sound recipe fails less than once in 1e9 runs; the budget is so
+With a confidence of 1 - 1e-9 a sound mechanism fails less than once in 1e9 runs; the budget is so
 large that few runs tell. What a game cannot see is left to the deterministic audit:
 `test_check_mechanism`.
 """
@@ -45,7 +45,7 @@ def played(name, tables=(), n_runs=N_RUNS, epsilon=EPSILON, **settings):
         ("mwem", (), {}),
     ],
 )
-def test_sound_recipes_keep_their_claims_and_come_near_them(name, tables, settings):
+def test_sound_mechanisms_keep_their_claims_and_come_near_them(name, tables, settings):
     found = played(name, tables, **settings)
     assert found.is_kept
     assert found.mu.half_noise > found.mu.claim  # half the noise would have been found

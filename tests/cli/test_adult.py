@@ -46,7 +46,7 @@ def formats(frame):
 def test_types_and_formats_out_are_those_in(kind, output, parquet, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     source = ADULT if kind == "csv" else parquet
-    more = ("--mechanism", "mst")  # formats do not depend on the recipe
+    more = ("--mechanism", "mst")  # formats do not depend on the mechanism
     outcome = invoke(
         *run_arguments(
             *more, source=source, schema=SCHEMA, output=output, epsilon="1", delta="1e-9"

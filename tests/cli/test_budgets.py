@@ -96,7 +96,7 @@ def test_a_run_that_would_overspend_is_refused_and_leaves_nothing():
 def test_a_run_that_failed_says_how_to_go_on_and_the_same_command_does(step, failure):
     owner, name, after = {
         "reading": (held_table.HeldTableReader, "finish", 0),
-        "answer": (Journal, "recalled", 1),
+        "answer": (Journal, "get", 1),
         "writing": (outputs, "write_both", 0),
     }[step]
     with pytest.MonkeyPatch.context() as patch:

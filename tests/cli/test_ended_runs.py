@@ -127,7 +127,7 @@ def test_an_ended_journal_with_other_settings_is_refused_with_a_way_out():
 
 def test_a_run_that_was_stopped_goes_on_keeps_its_name_and_says_what_is_guaranteed(monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "recalled", failing(Journal.recalled, KeyboardInterrupt(), after=2))
+        patch.setattr(Journal, "get", failing(Journal.get, KeyboardInterrupt(), after=2))
         assert invoke(*RUN).code == 130
     assert not list(Path().glob("*rescued*")), "the journal has it all"
     header = json.loads(lines(Path("out.csv.journal"))[0])["entry"]

@@ -40,8 +40,8 @@ from synthdp.data import rows_of
 from synthdp.mechanisms import mst
 from synthdp.privacy import PrivateTable
 from synthdp.release import UNKNOWN_ROWS, Members, Release, synthesis
+from synthdp.release.certificate import run_facts
 from synthdp.release.drawing import draw
-from synthdp.release.stating import run_facts
 
 members = home(Members)
 rows = home(rows_of)
@@ -52,7 +52,7 @@ INPUTS = ["in.csv", "schema.json"]
 
 
 def run_arguments(*more, **named):
-    """Arguments of ``synthdp run`` with a recipe whose steps, and when they come, are known."""
+    """Arguments of ``synthdp run`` with a mechanism whose steps, and when they come, are known."""
     return cli_runs.run_arguments("--mechanism", "mst", *more, **named)
 
 

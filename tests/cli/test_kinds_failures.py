@@ -34,7 +34,7 @@ LEARNT = "out.csv.rescued.schema.json"
 
 
 def run_arguments(*more, **named):
-    """Arguments of ``synthdp run`` with a recipe whose steps, and when they come, are known."""
+    """Arguments of ``synthdp run`` with a mechanism whose steps, and when they come, are known."""
     return kinds_arguments("--mechanism", "mst", *more, **named)
 
 

@@ -58,20 +58,22 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def arguments(kind, kept, recipe="independent"):
+def arguments(kind, kept, mechanism="independent"):
     output = "out" if kind == "package" else "out.csv"
-    return ("run", *RUNS[kind], "-o", output, *BUDGET, recipe, *KEPT[kept])
+    return ("run", *RUNS[kind], "-o", output, *BUDGET, mechanism, *KEPT[kept])
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("recipe", often("independent", seldom=("mst", "aim")))
+@pytest.mark.parametrize("mechanism", often("independent", seldom=("mst", "aim")))
 @pytest.mark.parametrize("kept", KEPT)
 @pytest.mark.parametrize("kind", RUNS)
-def test_no_wrong_parameter_is_usage_once_a_question_was_charged(kind, kept, recipe, monkeypatch):
+def test_no_wrong_parameter_is_usage_once_a_question_was_charged(
+    kind, kept, mechanism, monkeypatch
+):
     charge = PrivacyLedger.charge
     with monkeypatch.context() as patch:
         patch.setattr(PrivacyLedger, "charge", failing(charge, wrong()))
-        assert invoke(*arguments(kind, kept, recipe)).code == 2, "nothing was charged"
+        assert invoke(*arguments(kind, kept, mechanism)).code == 2, "nothing was charged"
     n_charged = []
 
     def fails_after_the_first(ledger, event):
@@ -82,7 +84,7 @@ def test_no_wrong_parameter_is_usage_once_a_question_was_charged(kind, kept, rec
 
     with monkeypatch.context() as patch:
         patch.setattr(PrivacyLedger, "charge", fails_after_the_first)
-        done = invoke(*arguments(kind, kept, recipe))
+        done = invoke(*arguments(kind, kept, mechanism))
     assert n_charged
     assert (done.code, "what was paid for" in done.err) == (1, True), done
 

@@ -246,7 +246,7 @@ def test_a_run_that_failed_goes_on_with_the_same_command_and_is_charged_once(fol
         "--budget-note",
         "a package",
     )
-    for owner, name in ((Journal, "recalled"), (packages, "write_package")):
+    for owner, name in ((Journal, "get"), (packages, "write_package")):
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt, after=0))
             done = invoke(*run)

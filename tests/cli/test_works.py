@@ -369,7 +369,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize(("mechanism", "words"), SHOWN.items(), ids=SHOWN)
-def test_show_says_what_a_recipe_did_and_found(mechanism, words, place):
+def test_show_says_what_a_mechanism_did_and_found(mechanism, words, place):
     assert_quiet_success(invoke(*run_arguments("--mechanism", mechanism, "--workload", "2-way")))
     text = invoke("show", "out.csv.privacy.json", "--all").out.decode()
     assert [

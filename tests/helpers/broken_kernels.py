@@ -8,7 +8,7 @@ from helpers.values import listed
 
 from synthdp.core import Grid, LinearMeasurement
 from synthdp.data import HeldTableReader, UnitRows
-from synthdp.inference import GraphicalModelEstimator
+from synthdp.inference import GraphicalModelEngine
 from synthdp.learning import learn_columns
 from synthdp.mechanisms import Independent
 from synthdp.privacy import (
@@ -24,9 +24,9 @@ from synthdp.privacy import (
     ledger,
 )
 from synthdp.release import FilledTable
-from synthdp.release.stating import run_facts
+from synthdp.release.certificate import run_facts
 
-graphical_model = home(GraphicalModelEstimator)
+graphical_model = home(GraphicalModelEngine)
 held_table = home(HeldTableReader)
 learner = home(learn_columns)
 private_table = home(PrivateTable)
@@ -173,7 +173,7 @@ def convert_to_twice_the_budget(monkeypatch):
 
 def read_the_levels(monkeypatch):
     def learn_levels(values, column, **_):
-        return column.closed(
+        return column.resolved(
             levels=list(listed(values._source.frequencies(Grid(column=column.name)))[0])
         )
 

@@ -8,14 +8,14 @@ from oracles.inference import noisy
 
 from synthdp.core import Constraint, Domain
 from synthdp.inference import (
-    GraphicalModelEstimator,
-    LocalConsistencyEstimator,
+    GraphicalModelEngine,
+    LocalConsistencyEngine,
     MirrorDescent,
-    RecordUpdateEstimator,
+    RecordUpdateEngine,
 )
 
-ENGINES = [LocalConsistencyEstimator, RecordUpdateEstimator]
-TIGHT = GraphicalModelEstimator(driver=MirrorDescent(tolerance=1e-8, window=30))
+ENGINES = [LocalConsistencyEngine, RecordUpdateEngine]
+TIGHT = GraphicalModelEngine(driver=MirrorDescent(tolerance=1e-8, window=30))
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 PROBLEMS = {
     "tree": [("a", "b"), ("b", "c")],

@@ -305,4 +305,4 @@ def learnt_from(
                 report=lambda *_: None,
             )
         )
-    return Learnt(schema.closed({learnt.column.name: learnt.column for learnt in found}), ledger)
+    return Learnt(schema.resolved({learnt.column.name: learnt.column for learnt in found}), ledger)

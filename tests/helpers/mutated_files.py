@@ -238,7 +238,7 @@ def mutated_yaml(rng):
 
 def mutated_lines(path):
     """A maker of mutants of a chained file, mostly with hashes that are right."""
-    from synthdp.release.keeping.chained_file import _line
+    from synthdp.release.persistence.chained_file import _line
 
     whole = path.read_bytes()
     entries = [json.loads(line)["entry"] for line in whole.splitlines()]
@@ -344,7 +344,7 @@ def readers(folder):
 
     def resumed(path):
         with Journal(path, header["settings"]) as journal:
-            journal.recalled(("another question",), None)
+            journal.get(("another question",), None)
 
     def told(path):
         KeptAnswers.of(path).described()

@@ -1,4 +1,4 @@
-"""Tables of parameters on the pages of recipes and engines: written from docstrings, and compared
+"""Tables of parameters on the pages of mechanisms and engines: written from docstrings, and compared
 with them.
 
 ``python tests/helpers/parameter_tables.py`` writes the tables anew.
@@ -16,10 +16,10 @@ from synthdp.privacy import Accounting
 from synthdp.release import ENGINES, MECHANISMS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PUBLIC_DATA = {"public-data": "synthdp.inference.engines.public_data:PublicDataEstimator"}
+PUBLIC_DATA = {"public-data": "synthdp.inference.engines.public_data:PublicDataEngine"}
 """The engine that no name stands for, as it needs an argument."""
 
-PAGES = {DOCS / f"recipes/{name}.md": home for name, home in MECHANISMS.items()}
+PAGES = {DOCS / f"mechanisms/{name}.md": home for name, home in MECHANISMS.items()}
 PAGES |= {DOCS / f"engines/{name}.md": home for name, home in (ENGINES | PUBLIC_DATA).items()}
 HEADING = "## Parameters\n"
 
@@ -80,7 +80,7 @@ def documented(cls: type) -> Iterator[tuple[str, str]]:
 
 
 def _facts(cls: type) -> str:
-    """Of a recipe its engine and accounting, the one that it uses unless told otherwise first."""
+    """Of a mechanism its engine and accounting, the one that it uses unless told otherwise first."""
     if not issubclass(cls, Mechanism):
         return ""
     known = [cls.default_accounting.value]

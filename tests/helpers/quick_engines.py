@@ -4,18 +4,18 @@ ask for.
 
 from synthdp.inference import (
     AdaptiveDescent,
-    GenerativeNetworkEstimator,
-    MixtureEstimator,
-    RelaxedTabularEstimator,
+    GenerativeNetworkEngine,
+    MixtureEngine,
+    RelaxedTabularEngine,
 )
 from synthdp.release import engine_named
 
 _QUICK = {
-    "mixture-of-products": MixtureEstimator(
+    "mixture-of-products": MixtureEngine(
         n_components=40, driver=AdaptiveDescent(learning_rate=0.3, max_iterations=400)
     ),
-    "relaxed-tabular": RelaxedTabularEstimator(n_components=60),
-    "generative-network": GenerativeNetworkEstimator(n_components=40, hidden=(32,)),
+    "relaxed-tabular": RelaxedTabularEngine(n_components=60),
+    "generative-network": GenerativeNetworkEngine(n_components=40, hidden=(32,)),
 }
 
 

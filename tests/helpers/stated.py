@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.data import held_rows
-from synthdp.inference import GraphicalModelEstimator
+from synthdp.inference import GraphicalModelEngine
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
@@ -84,7 +84,7 @@ def release_of(
         "mechanism": "mst",
         "adjacency": "add-remove",
     } | settings
-    settings = {"engine": GraphicalModelEstimator()} | settings
+    settings = {"engine": GraphicalModelEngine()} | settings
     stated = {} if about is None else {"about": about}
     run = Release(
         schema=schema,

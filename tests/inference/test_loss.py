@@ -8,13 +8,13 @@ from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy, whitened
 
 from synthdp.core import Domain
-from synthdp.inference import MarginalLoss, PublicDataEstimator
+from synthdp.inference import MarginalLoss, PublicDataEngine
 from synthdp.release import ENGINES as NAMED
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "a"), ("c",), ("a", "b"), ("b", "c"), ("c",), ()]
 ROWS = tuple(np.indices(DOMAIN.shape).reshape(3, -1))
-ENGINES = [*map(quick_engine, NAMED), PublicDataEstimator(columns=ROWS)]
+ENGINES = [*map(quick_engine, NAMED), PublicDataEngine(columns=ROWS)]
 
 
 @pytest.fixture(scope="module")

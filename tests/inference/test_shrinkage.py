@@ -12,7 +12,7 @@ from oracles.inference import marginal_of, noisy
 
 from synthdp.core import Coarsening, Domain, LinearMeasurement
 from synthdp.inference import (
-    LocalConsistencyEstimator,
+    LocalConsistencyEngine,
     deviation,
     expected_shares,
     on_simplex,
@@ -204,7 +204,7 @@ def errors_without_and_with(domain, table, cliques, stddevs, *, judged):
     for seed in range(30):
         measurements = noisy(np.random.default_rng(seed), table, domain, cliques, stddevs)
         for i, shrinkage in enumerate((False, True)):
-            model = LocalConsistencyEstimator(shrinkage=shrinkage).estimate(domain, measurements)
+            model = LocalConsistencyEngine(shrinkage=shrinkage).estimate(domain, measurements)
             errors[i] += sum(
                 np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum()
                 for c in judged

@@ -120,6 +120,6 @@ def test_no_answer_costs_more_or_closes_to_what_is_refused(kind, shapes, stddev,
         )
     assert answers.rho <= 1
     assert answers.delta <= delta
-    closed = schema.closed({learnt.column.name: learnt.column for learnt in found})
+    closed = schema.resolved({learnt.column.name: learnt.column for learnt in found})
     assert Schema.from_dict(closed.to_dict()).to_dict() == closed.to_dict()
     assert closed.domain.shape[0] <= schema.largest_domain.shape[0]

@@ -93,7 +93,7 @@ def test_all_measurements_together_tell_of_a_place():
     assert found.unread["status"].stddev == pytest.approx(0.5**0.5)
 
 
-def test_coarser_levels_are_filled_as_well_and_stay_the_recipes_own():
+def test_coarser_levels_are_filled_as_well_and_stay_the_mechanisms_own():
     own = Coarsening({"town": np.array([0, 0, 1, 2])})
     found = filling()
     asked = found.question(("town",), own)

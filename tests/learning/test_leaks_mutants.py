@@ -85,7 +85,7 @@ def read_the_largest(monkeypatch):
         points, _ = listed(
             values._source._source.frequencies(Grid(column=budget.column.name))
         )  # past the spy
-        closed = budget.column.closed(
+        closed = budget.column.resolved(
             minimum=0, maximum=min(int(max(points)), 2**53), required=True
         )
         return replace(learnt, column=closed)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.learning import (
+    ColumnHistogram,
     Density,
     EndPosterior,
-    Look,
     Total,
     interval_ends,
     learn_columns,
@@ -29,7 +29,7 @@ OF_EIGHT = Fraction(1, 4) / 8
 """The budget of one of eight columns in a run with the default share."""
 
 
-def closed(kind, values, *, epsilon, seed, share=OF_EIGHT):
+def resolved(kind, values, *, epsilon, seed, share=OF_EIGHT):
     """What is learnt of a column, with noise from a seed."""
     schema = OpenSchema.from_kinds({"x": kind})
     ledger = PrivacyLedger(
@@ -97,7 +97,7 @@ def test_few_records_make_no_impossible_values_without_a_caution(column):
     silent = [
         overshoot(learnt, values)
         for seed in range(6)
-        if not (learnt := closed(kind, values, epsilon=1.0, seed=seed)).caution
+        if not (learnt := resolved(kind, values, epsilon=1.0, seed=seed)).caution
     ]
     assert max(silent, default=0.0) < 0.5
 
@@ -106,7 +106,7 @@ def test_few_records_make_no_impossible_values_without_a_caution(column):
 def test_bounds_of_few_records_with_little_budget_are_called_uncertain(column):
     """But for a lucky one in eight, whose values lie where the records do all the same."""
     kind, values = column(np.random.default_rng(3), 300)
-    found = [closed(kind, values, epsilon=1.0, seed=seed) for seed in range(16)]
+    found = [resolved(kind, values, epsilon=1.0, seed=seed) for seed in range(16)]
     silent = [learnt for learnt in found if not learnt.caution]
     for learnt in found:
         doubts = "uncertain by about", "not told from noise"
@@ -119,7 +119,7 @@ def test_bounds_of_few_records_with_little_budget_are_called_uncertain(column):
 def test_many_records_have_bounds_within_a_leaf_and_no_caution(column):
     kind, values = column(np.random.default_rng(3), 40_000)
     for seed in range(3):
-        learnt = closed(kind, values, epsilon=10.0, seed=seed)
+        learnt = resolved(kind, values, epsilon=10.0, seed=seed)
         assert not learnt.caution
         assert overshoot(learnt, values) < 0.05
 
@@ -128,7 +128,7 @@ def test_many_records_have_bounds_within_a_leaf_and_no_caution(column):
 @pytest.mark.parametrize("column", [longitudes, masses, one_year])
 def test_drawn_values_lie_within_learnt_bounds(column, epsilon):
     kind, values = column(np.random.default_rng(4), 900)
-    learnt = closed(kind, values, epsilon=epsilon, seed=1)
+    learnt = resolved(kind, values, epsilon=epsilon, seed=1)
     field = learnt.column.field()
     edges = field.get("synthdp", {}).get("edges") or [
         field["constraints"][key] for key in ("minimum", "maximum")
@@ -142,7 +142,7 @@ def test_decimals_that_noise_hides_are_few_and_called_so():
     """Eight of them were written where records have one."""
     kind, values = bills(np.random.default_rng(3))
     for seed in range(6):
-        learnt = closed(kind, values, epsilon=0.3, seed=seed)
+        learnt = resolved(kind, values, epsilon=0.3, seed=seed)
         decimals = learnt.column.field()["synthdp"]["decimals"]
         assert decimals <= 2
         if decimals != 1:
@@ -152,7 +152,7 @@ def test_decimals_that_noise_hides_are_few_and_called_so():
 def test_a_declared_bound_is_not_asked_for():
     kind, values = masses(np.random.default_rng(3), 300)
     field = {"type": kind, "constraints": {"minimum": 0}}
-    caution = closed(field, values, epsilon=1.0, seed=0).caution
+    caution = resolved(field, values, epsilon=1.0, seed=0).caution
     assert "minimum" not in caution
 
 
@@ -166,8 +166,8 @@ def test_ends_lie_within_the_cells_and_keep_what_stands_out_alone(counts, stddev
     rng = np.random.default_rng(seed)
     counts = np.array(counts)
     starts = np.append(0, np.cumsum(rng.integers(1, 2000, len(counts))))
-    fine = Look(starts, counts, stddev, 0.0)
-    coarse = Look(starts[[0, -1]], np.array([counts.sum()]), stddev, 0.0)
+    fine = ColumnHistogram(starts, counts, stddev, 0.0)
+    coarse = ColumnHistogram(starts[[0, -1]], np.array([counts.sum()]), stddev, 0.0)
     ends = support_of(coarse, [coarse, fine], {}, over_zero=True)
     assert 0 <= ends.begin < ends.stop <= starts[-1]
     alone = np.flatnonzero(counts > 8 * stddev)
@@ -185,8 +185,8 @@ def test_noise_beside_a_range_does_not_stretch_it():
         counts = rng.normal(0, 10, 500)
         counts[200:240] += 100
         fine, coarse = (
-            Look(np.arange(501), counts, 10.0, 0.0),
-            Look(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0),
+            ColumnHistogram(np.arange(501), counts, 10.0, 0.0),
+            ColumnHistogram(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0),
         )
         begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=True)
         assert begin <= 201
@@ -198,7 +198,7 @@ def test_noise_beside_a_range_does_not_stretch_it():
 @pytest.mark.parametrize(("begin", "stop"), [(0, 64), (16, 64), (64, 128), (-127, -15), (-63, 1)])
 def test_cells_beside_a_stretch_stay_on_its_side_of_0(begin, stop):
     cells = octaves()
-    look = Look(cells, np.zeros(len(cells) - 1), 1.0, 0.0)
+    look = ColumnHistogram(cells, np.zeros(len(cells) - 1), 1.0, 0.0)
     inner = cells[(cells >= begin) & (cells <= stop)]
     first, last, starts = look.with_surroundings(inner, over_zero=False)
     assert (starts[0], starts[-1]) == (cells[first], cells[last + 1])
@@ -236,9 +236,9 @@ def test_an_outermost_piece_ends_where_records_most_likely_do():
     real = np.repeat([0.0, 400.0, 0.0], [1, 5, 10])
     too_far = too_near = 0
     for _ in range(400):
-        fine = Look(cells, real + rng.normal(0, 100, 16), 100.0, 0.0)
+        fine = ColumnHistogram(cells, real + rng.normal(0, 100, 16), 100.0, 0.0)
         totals = np.add.reduceat(real, starts[:-1])
-        coarse = Look(starts, totals + rng.normal(0, 180, 5), 180.0, 0.0)
+        coarse = ColumnHistogram(starts, totals + rng.normal(0, 180, 5), 180.0, 0.0)
         begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=False)
         too_far += stop > 6 or begin < 1
         too_near += stop < 5 or begin > 2
@@ -314,8 +314,8 @@ def test_the_mirror_changes_nothing():
     rng = np.random.default_rng(4)
     counts = rng.normal(0, 20, 64)
     counts[20:30] += 100
-    fine = Look(np.arange(65) - 32, counts, 20.0, 0.0)
-    coarse = Look(np.array([-32, 32]), np.array([1000.0]), 40.0, 0.0)
+    fine = ColumnHistogram(np.arange(65) - 32, counts, 20.0, 0.0)
+    coarse = ColumnHistogram(np.array([-32, 32]), np.array([1000.0]), 40.0, 0.0)
     begin, stop, doubt = support_of(coarse, [coarse, fine], {-5: 30.0}, over_zero=True)
     mirrored = support_of(
         coarse.mirrored(), [coarse.mirrored(), fine.mirrored()], {4: 30.0}, over_zero=True
@@ -328,17 +328,17 @@ def test_the_mirror_changes_nothing():
 def test_a_constant_is_no_reason_for_a_caution_unless_others_are_there(others, says):
     values = np.repeat([2013, 2500], [20_000 - others, others])
     for seed in range(4):
-        learnt = closed("integer", values, epsilon=10.0, seed=seed)
+        learnt = resolved("integer", values, epsilon=10.0, seed=seed)
         assert bool(learnt.caution) == says or drawn(learnt, values).max() > 2400
 
 
 def test_a_constant_of_few_records_is_cautioned():
     for seed in range(4):
-        assert "one value" in closed("integer", np.full(400, 7), epsilon=1.0, seed=seed).caution
+        assert "one value" in resolved("integer", np.full(400, 7), epsilon=1.0, seed=seed).caution
 
 
 def test_ends_at_single_frequent_values_are_exact_however_wide_their_cells():
     """Days of a few weeks in cells of 80 days: the first and the last are found by themselves."""
     weeks = np.datetime64("2020-01-02") + 7 * np.repeat(np.arange(18), 110)
     for seed in range(4):
-        assert not closed("date", weeks, epsilon=200.0, seed=seed).caution
+        assert not resolved("date", weeks, epsilon=200.0, seed=seed).caution

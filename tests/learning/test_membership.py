@@ -185,7 +185,7 @@ def test_a_level_of_one_record_is_found_no_more_often_than_its_part_of_delta_all
 
 def read_the_levels(monkeypatch):
     def learn_levels(values, column, **_):
-        return column.closed(levels=list(listed(values._source.frequencies(Grid(column="x")))[0]))
+        return column.resolved(levels=list(listed(values._source.frequencies(Grid(column="x")))[0]))
 
     monkeypatch.setattr(learner, "learn_levels", learn_levels)
 
@@ -196,7 +196,7 @@ def read_the_bounds(monkeypatch):
         points, _ = listed(values._source.frequencies(axis.grid))
         first, last = axis.values([int(min(points)), int(max(points))])
         return learner.LearntColumn(
-            column=budget.column.closed(minimum=first, maximum=last, required=True)
+            column=budget.column.resolved(minimum=first, maximum=last, required=True)
         )
 
     monkeypatch.setattr(learner, "_learn", learn)

@@ -14,7 +14,7 @@ from sklearn import datasets
 from synthdp.learning import (
     ASTRONOMIC,
     Axis,
-    Look,
+    ColumnHistogram,
     learn_decimals,
     learn_density,
     occupied_cells,
@@ -122,10 +122,10 @@ def test_the_end_of_a_stretch_takes_in_the_records_that_are_missing():
     counts = np.concatenate(
         [np.full(50, 30.0), np.zeros(50)]
     )  # 30 records a cell drown in noise of 40
-    coarse = Look(np.array([0, 1000]), np.array([1500.0]), 60.0, 0.0)
+    coarse = ColumnHistogram(np.array([0, 1000]), np.array([1500.0]), 60.0, 0.0)
     rng, found = np.random.default_rng(2), []
     for _ in range(200):
-        fine = Look(np.arange(0, 1001, 10), counts + rng.normal(0, 40, 100), 40.0, 0.0)
+        fine = ColumnHistogram(np.arange(0, 1001, 10), counts + rng.normal(0, 40, 100), 40.0, 0.0)
         found.append(support_of(coarse, [coarse, fine], {}, over_zero=True).stop)
     assert 400 <= np.median(found) <= 650
 
@@ -169,8 +169,8 @@ def test_a_tail_crosses_0_only_beyond_doubt():
 def test_both_tails_are_found_together():
     counts = np.array([0.0, 40.0, 50.0, 900.0, 50.0, 0.0, 0.0, 0.0])
     starts = np.arange(9)
-    coarse = Look(starts[[0, -1]], np.array([1050.0]), 20.0, 0.0)
-    fine = Look(starts, counts, 15.0, 0.0)
+    coarse = ColumnHistogram(starts[[0, -1]], np.array([1050.0]), 20.0, 0.0)
+    fine = ColumnHistogram(starts, counts, 15.0, 0.0)
     begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=True)
     assert (begin, stop) == (1, 5)
 
@@ -250,7 +250,7 @@ def test_each_cell_of_a_look_has_the_noise_of_one_answer(first, stop):
             )
 
     axis = Axis.of(OpenSchema.from_kinds({"x": "integer"}).open_columns[0])
-    starts = axis.roots[first : stop + 1]
-    look = Look.of(Ones(), axis, starts, rho=Fraction(1))
+    starts = axis.coarse_edges[first : stop + 1]
+    look = ColumnHistogram.of(Ones(), axis, starts, rho=Fraction(1))
     assert look.counts.tolist() == [1.0] * (len(starts) - 1)
-    assert (look.below, look.above) == (float(first > 0), float(stop < len(axis.roots) - 1))
+    assert (look.below, look.above) == (float(first > 0), float(stop < len(axis.coarse_edges) - 1))

@@ -260,7 +260,7 @@ def test_truth_values_come_out_as_most_of_them_are_spelt(spelling):
         .tolist()
     )
     assert written == [false, true]
-    again = OpenSchema.from_dict(synthesis.schema.to_dict()).closed({}).table_columns[0]
+    again = OpenSchema.from_dict(synthesis.schema.to_dict()).resolved({}).table_columns[0]
     assert again == synthesis.schema.table_columns[0]
     assert again.encode(pd.Series(["yes", "FALSE", 1, False])).tolist() == [1, 0, 1, 0]
 

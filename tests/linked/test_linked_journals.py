@@ -96,7 +96,7 @@ def test_stopped_after_any_answer_it_goes_on_and_nothing_is_paid_twice(path, mon
 
 
 @pytest.mark.parametrize("mechanism", ["aim", "auto"])
-def test_recipes_that_ask_in_view_of_drawn_families_go_on(path, mechanism):
+def test_mechanisms_that_ask_in_view_of_drawn_families_go_on(path, mechanism):
     for n_answers in (6, 3):
         assert stops(lambda: run(path, mechanism=mechanism), n_answers)
     before = lines(path)

@@ -1,4 +1,4 @@
-"""The default recipe: it finds what depends, spends as it says, tells what it did, and keeps to its
+"""The default mechanism: it finds what depends, spends as it says, tells what it did, and keeps to its
 limits.
 """
 
@@ -10,7 +10,7 @@ from helpers.private_tables import private_table
 
 from synthdp.core import Constraint, Domain, ParameterError, Workload, silent
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import GraphicalModelEstimator, JunctionTree, LayeredConsistencyEstimator
+from synthdp.inference import GraphicalModelEngine, JunctionTree, LayeredConsistencyEngine
 from synthdp.mechanisms import Auto, Independent
 from synthdp.privacy import (
     Accounting,
@@ -45,11 +45,11 @@ def private(columns, shape=None, *, epsilon=2.0, **arguments):
     )
 
 
-def release(table, workload=None, *, engine=None, constraints=(), recipe=None):
-    return (recipe or Auto()).release(
+def release(table, workload=None, *, engine=None, constraints=(), mechanism=None):
+    return (mechanism or Auto()).release(
         table,
         workload=workload or Workload.default(table.domain),
-        engine=engine or LayeredConsistencyEstimator(),
+        engine=engine or LayeredConsistencyEngine(),
         constraints=constraints,
         report=silent,
     )
@@ -62,7 +62,7 @@ def joint_of(columns, chosen, shape):
 
 
 @pytest.mark.parametrize(
-    "engine", [LayeredConsistencyEstimator(), GraphicalModelEstimator()], ids=lambda e: e.name
+    "engine", [LayeredConsistencyEngine(), GraphicalModelEngine()], ids=lambda e: e.name
 )
 def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
     columns = planted()
@@ -84,7 +84,7 @@ def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
 
 def test_spends_its_shares_on_columns_scores_and_two_batches():
     table = private(planted())
-    model = release(table, recipe=Auto(one_way_share=0.25, score_share=0.125, first_share=0.5))
+    model = release(table, mechanism=Auto(one_way_share=0.25, score_share=0.125, first_share=0.5))
     budget, events = table.ledger.budget, table.ledger.events
     looks = [i for i, event in enumerate(events) if isinstance(event, ScoresEvent)]
     assert [events[i].rho for i in looks] == [budget / 8] * 2
@@ -117,15 +117,15 @@ def test_without_a_clear_look_all_goes_to_columns_as_independent_splits_it():
         np.random.default_rng(1).integers(0, size, 200).astype(np.uint8) for size in shape
     )
     spent = []
-    for recipe in (Auto(), Independent()):
+    for mechanism in (Auto(), Independent()):
         table = private(columns, shape, epsilon=0.01)
-        model = release(table, recipe=recipe)
+        model = release(table, mechanism=mechanism)
         found: dict[tuple[str, ...], Fraction] = {}
         for event in table.ledger.events:
             assert isinstance(event, MarginalEvent)
             found[event.clique] = found.get(event.clique, Fraction(0)) + event.rho
         spent.append(found)
-        if isinstance(recipe, Auto):
+        if isinstance(mechanism, Auto):
             assert model.findings["rounds"] == []
     assert spent[0] == spent[1]
     assert all(len(clique) == 1 for clique in spent[0])
@@ -135,7 +135,7 @@ def test_the_share_of_noise_decides_whether_to_score():
     looks = []
     for max_noise_share in (1e-6, 0.25):
         table = private(planted())
-        release(table, recipe=Auto(max_noise_share=max_noise_share))
+        release(table, mechanism=Auto(max_noise_share=max_noise_share))
         looks.append(sum(isinstance(event, ScoresEvent) for event in table.ledger.events))
     assert looks == [0, 2]
 
@@ -147,7 +147,7 @@ def test_one_look_is_left_out_if_triples_would_hide_all():
     table = private(planted())
     budget = float(table.ledger.budget)
     noise = [(n / (2 * 0.03 * budget)) ** 0.5 / N_ROWS for n in (15, 35)]
-    model = release(table, recipe=Auto(max_noise_share=sum(noise) / 2))
+    model = release(table, mechanism=Auto(max_noise_share=sum(noise) / 2))
     (found,) = model.findings["rounds"]
     assert found["looked_at"] == 15
     assert sum(isinstance(event, ScoresEvent) for event in table.ledger.events) == 1
@@ -231,8 +231,8 @@ def test_the_tree_of_a_graphical_model_stays_within_its_limit():
     cells = []
     for max_cells in (200, 1000):
         table = private(columns, (4,) * 6)
-        recipe = Auto(max_cells=max_cells)
-        release(table, engine=GraphicalModelEstimator(), constraints=[beside], recipe=recipe)
+        mechanism = Auto(max_cells=max_cells)
+        release(table, engine=GraphicalModelEngine(), constraints=[beside], mechanism=mechanism)
         measured = [measurement.clique for measurement in table.released]
         cells.append(JunctionTree.covering(table.domain, [*measured, beside.clique]).n_cells())
         assert cells[-1] <= max_cells
@@ -242,7 +242,7 @@ def test_the_tree_of_a_graphical_model_stays_within_its_limit():
 
 def test_looks_at_no_more_than_its_limit():
     table = private(planted())
-    model = release(table, recipe=Auto(max_candidates=20))
+    model = release(table, mechanism=Auto(max_candidates=20))
     assert [found["looked_at"] for found in model.findings["rounds"]] == [15, 20]
 
 
@@ -285,7 +285,7 @@ def test_what_is_too_large_to_look_at_or_to_plan_for_is_left_out_before_it_costs
     )
     table = PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
     wanted = Workload.from_dict(domain, workload)
-    engine = LayeredConsistencyEstimator()
+    engine = LayeredConsistencyEngine()
     model = Auto().release(table, workload=wanted, engine=engine, report=silent)
     assert table.ledger.remaining == 0
     assert len(model.sample(10, seed=0)) == len(shape)

@@ -1,4 +1,4 @@
-"""Audit of the recipe `auto` where levels are merged: a neighbour told the same answers is asked
+"""Audit of the mechanism `auto` where levels are merged: a neighbour told the same answers is asked
 the same questions.
 
 Composition of adaptive questions needs two things: that a run depends on the records through its

@@ -8,19 +8,19 @@ from helpers.homes import home
 
 from synthdp.core import Domain, ParameterError, Workload, silent
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import GraphicalModelEstimator, JunctionTree, TreeGrowth
+from synthdp.inference import GraphicalModelEngine, JunctionTree, TreeGrowth
 from synthdp.mechanisms import CliqueTree
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 clique_tree = home(CliqueTree)
 
 
-def released(shape, rows, recipe):
+def released(shape, rows, mechanism):
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
     ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, rows)), ledger)
-    model = recipe.release(
-        table, workload=Workload.default(domain), engine=GraphicalModelEstimator(), report=silent
+    model = mechanism.release(
+        table, workload=Workload.default(domain), engine=GraphicalModelEngine(), report=silent
     )
     assert ledger.spent == ledger.budget
     return model, [m.clique for m in table.released]

@@ -1,11 +1,11 @@
-"""The recipe without selection."""
+"""The mechanism without selection."""
 
 import numpy as np
 import pytest
 
 from synthdp.core import Domain, Workload, silent
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import GraphicalModelEstimator, LocalConsistencyEstimator
+from synthdp.inference import GraphicalModelEngine, LocalConsistencyEngine
 from synthdp.mechanisms import Gaussian, best_linear_estimates
 from synthdp.privacy import Adjacency, MarginalEvent, PrivacyLedger, PrivateTable
 
@@ -19,7 +19,7 @@ def released(shape, *, workload, epsilon=1.0, engine=None, n_rows=2000):
     table = PrivateTable(source, ledger)
     wanted = Workload.of(domain, workload)
     model = Gaussian().release(
-        table, workload=wanted, engine=engine or GraphicalModelEstimator(), report=silent
+        table, workload=wanted, engine=engine or GraphicalModelEngine(), report=silent
     )
     return model, table, source
 
@@ -49,7 +49,7 @@ def test_findings_hold_the_noise_of_the_unbiased_estimates():
             workload=workload,
             epsilon=3.0,
             n_rows=300,
-            engine=LocalConsistencyEstimator(),
+            engine=LocalConsistencyEngine(),
         )
         found = model.findings["unbiased_estimates"]
         cliques = [tuple(entry["columns"]) for entry in found]

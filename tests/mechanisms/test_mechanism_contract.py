@@ -1,4 +1,4 @@
-"""What every recipe must do, whatever its idea: run over all of them."""
+"""What every mechanism must do, whatever its idea: run over all of them."""
 
 import ast
 import dataclasses
@@ -12,7 +12,7 @@ from helpers.quick_engines import quick_engine
 from helpers.seldom import often
 
 from synthdp.core import LinearMeasurement, ParameterError, PrivacyError, Workload, silent
-from synthdp.inference import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference import DirectEngine, GraphicalModelEngine
 from synthdp.mechanisms import MST, merged_rare_levels
 from synthdp.privacy import Accounting, Adjacency
 from synthdp.release import ENGINES, MECHANISMS, mechanism_named
@@ -39,7 +39,7 @@ def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency
     model = mechanism.release(
         table,
         workload=Workload.default(table.domain),
-        engine=GraphicalModelEstimator(),
+        engine=GraphicalModelEngine(),
         report=silent,
     )
     ledger = table.ledger
@@ -60,19 +60,19 @@ def test_works_with_every_engine(mechanism, engine):
     assert model.marginal(("x0", "x2")).values.shape == (3, 2)
 
 
-def test_engines_agree_on_what_a_recipe_measured(mechanism):
+def test_engines_agree_on_what_a_mechanism_measured(mechanism):
     table = private_table((3, 4, 2), 2000)
     mechanism.release(
         table,
         workload=Workload.default(table.domain),
-        engine=GraphicalModelEstimator(),
+        engine=GraphicalModelEngine(),
         report=silent,
     )
     if any(measurement.coarsening for measurement in table.released):
         pytest.skip("the noise merged levels this time")
     fits = [
         engine.estimate(table.domain, table.released)
-        for engine in (GraphicalModelEstimator(), DirectEstimator())
+        for engine in (GraphicalModelEngine(), DirectEngine())
     ]
     left, right = (fit.marginal(("x0", "x1", "x2")).values for fit in fits)
     assert np.abs(left - right).sum() < 0.02 * fits[0].total
@@ -85,7 +85,7 @@ def test_noise_shrinks_with_the_budget(mechanism):
         model = mechanism.release(
             table,
             workload=Workload.default(table.domain),
-            engine=GraphicalModelEstimator(),
+            engine=GraphicalModelEngine(),
             report=silent,
         )
         fresh = private_table((4, 3), 5000, epsilon=1e6)
@@ -104,7 +104,7 @@ def test_is_a_frozen_keyword_only_dataclass_with_its_paper(mechanism):
 
 
 def test_does_not_touch_records_outside_the_kernel(mechanism):
-    """No recipe names a private attribute or anything that holds records."""
+    """No mechanism names a private attribute or anything that holds records."""
     tree = ast.parse(inspect.getsource(inspect.getmodule(type(mechanism))))
     for node in ast.walk(tree):
         if (
@@ -120,7 +120,7 @@ def test_does_not_touch_records_outside_the_kernel(mechanism):
 def test_progress_does_not_depend_on_records(mechanism):
     """Stages and steps of measuring are the same for an empty table and a full one.
 
-    Adaptive recipes choose their next steps by what was released, and say what share of the
+    Adaptive mechanisms choose their next steps by what was released, and say what share of the
     budget is spent: their steps may differ, their stages may not.
     """
 
@@ -130,7 +130,7 @@ def test_progress_does_not_depend_on_records(mechanism):
         mechanism.release(
             table,
             workload=Workload.default(table.domain),
-            engine=GraphicalModelEstimator(),
+            engine=GraphicalModelEngine(),
             report=lambda *step: steps.append(step),
         )
         told = [step for step in steps if step[0] != "fitting"]
@@ -146,22 +146,22 @@ def test_works_for_a_workload_of_one_clique(mechanism, cliques):
     table = private_table((3, 4, 2), 500)
     workload = Workload.of(table.domain, cliques)
     model = mechanism.release(
-        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+        table, workload=workload, engine=GraphicalModelEngine(), report=silent
     )
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     assert model.marginal(("x0", "x1", "x2")).values.shape == (3, 4, 2)
 
 
-def test_gaussian_recipes_work_under_gaussian_accounting(mechanism):
+def test_gaussian_mechanisms_work_under_gaussian_accounting(mechanism):
     table = private_table((3, 4, 2, 2), 500, accounting=Accounting.GDP)
     workload = Workload.default(table.domain)
     if mechanism.is_gaussian:
-        mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+        mechanism.release(table, workload=workload, engine=GraphicalModelEngine(), report=silent)
         assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     else:
         with pytest.raises(PrivacyError, match="gdp"):
             mechanism.release(
-                table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+                table, workload=workload, engine=GraphicalModelEngine(), report=silent
             )
 
 
@@ -179,7 +179,7 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
     model = MST().release(
         table,
         workload=Workload.default(table.domain),
-        engine=GraphicalModelEstimator(),
+        engine=GraphicalModelEngine(),
         report=silent,
     )
     measured = {frozenset(m.clique) for m in table.released if len(m.clique) == 2}
@@ -196,7 +196,7 @@ def test_mst_selects_a_spanning_tree_even_without_any_dependence():
         MST().release(
             table,
             workload=Workload.default(table.domain),
-            engine=GraphicalModelEstimator(),
+            engine=GraphicalModelEngine(),
             report=silent,
         )
         pairs = [m.clique for m in table.released if len(m.clique) == 2]
@@ -217,7 +217,7 @@ def test_mst_merges_rare_levels_and_decodes_them_in_proportion_to_what_was_measu
     model = MST().release(
         table,
         workload=Workload.default(table.domain),
-        engine=GraphicalModelEstimator(),
+        engine=GraphicalModelEngine(),
         report=silent,
     )
     pair = next(m for m in table.released if len(m.clique) == 2)
@@ -260,6 +260,6 @@ def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(
     workload = Workload.of(table.domain, [table.domain.attributes])
     with pytest.raises(ParameterError, match="1600000000 cells"):
         mechanism_named(name).release(
-            table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+            table, workload=workload, engine=GraphicalModelEngine(), report=silent
         )
     assert table.ledger.spent == 0

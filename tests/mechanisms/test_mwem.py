@@ -7,15 +7,15 @@ import pytest
 
 from synthdp.core import Domain, ModelTooLargeError, ParameterError, Workload, silent
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import DirectEstimator, GraphicalModelEstimator, JunctionTree
+from synthdp.inference import DirectEngine, GraphicalModelEngine, JunctionTree
 from synthdp.mechanisms import MWEM, MWEMPGM
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
-ENGINES = {MWEM: DirectEstimator(), MWEMPGM: GraphicalModelEstimator()}
+ENGINES = {MWEM: DirectEngine(), MWEMPGM: GraphicalModelEngine()}
 
 
-@pytest.fixture(params=ENGINES, ids=lambda recipe: recipe.name)
-def recipe(request):
+@pytest.fixture(params=ENGINES, ids=lambda mechanism: mechanism.name)
+def mechanism(request):
     return request.param
 
 
@@ -34,12 +34,12 @@ def planted(n_rows=20_000):
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-def test_the_first_round_measures_the_one_pair_that_is_not_uniform(recipe, adjacency):
+def test_the_first_round_measures_the_one_pair_that_is_not_uniform(mechanism, adjacency):
     columns = planted()
     table = private_table(columns, (4,) * 5, adjacency=adjacency)
     workload = Workload.all_k_way(table.domain, 2)
-    model = recipe(rounds=1).release(
-        table, workload=workload, engine=ENGINES[recipe], report=silent
+    model = mechanism(rounds=1).release(
+        table, workload=workload, engine=ENGINES[mechanism], report=silent
     )
     assert [measurement.clique for measurement in table.released] == [(), ("x0", "x3")]
     truth = np.zeros((4, 4))
@@ -49,12 +49,12 @@ def test_the_first_round_measures_the_one_pair_that_is_not_uniform(recipe, adjac
     np.testing.assert_allclose(others, others.mean(), rtol=1e-6)
 
 
-def test_what_is_measured_is_not_worst_again(recipe):
+def test_what_is_measured_is_not_worst_again(mechanism):
     columns = planted()
     columns[4] = (columns[1] + (columns[4] > 2)) % 4
     table = private_table(columns, (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
-    recipe(rounds=2).release(table, workload=workload, engine=ENGINES[recipe], report=silent)
+    mechanism(rounds=2).release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
     assert {measurement.clique for measurement in table.released} == {
         (),
         ("x0", "x3"),
@@ -62,11 +62,11 @@ def test_what_is_measured_is_not_worst_again(recipe):
     }
 
 
-def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(recipe):
+def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(mechanism):
     table = private_table(planted(500), (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
-    recipe(rounds=4, selection_share=0.25, total_share=0.125).release(
-        table, workload=workload, engine=ENGINES[recipe], report=silent
+    mechanism(rounds=4, selection_share=0.25, total_share=0.125).release(
+        table, workload=workload, engine=ENGINES[mechanism], report=silent
     )
     shares = [float(event.rho / table.ledger.budget) for event in table.ledger.events]
     each = (1 - 0.125) / 4
@@ -74,14 +74,14 @@ def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(recipe):
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
 
 
-def test_by_default_there_is_a_round_for_each_attribute(recipe):
+def test_by_default_there_is_a_round_for_each_attribute(mechanism):
     table = private_table(planted(500), (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
-    recipe().release(table, workload=workload, engine=ENGINES[recipe], report=silent)
+    mechanism().release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
     assert len(table.released) == 1 + 5
 
 
-def test_a_large_marginal_waits_until_it_is_worth_its_noise(recipe):
+def test_a_large_marginal_waits_until_it_is_worth_its_noise(mechanism):
     """The same dependence, in a pair of many cells: the penalty for noise lets the small pair go
     first.
     """
@@ -90,7 +90,7 @@ def test_a_large_marginal_waits_until_it_is_worth_its_noise(recipe):
     columns = (a, a.copy(), c, (c + 30 * generator.integers(0, 2, 2000)) % 60)
     table = private_table(columns, (2, 2, 60, 60), epsilon=0.5)
     workload = Workload.of(table.domain, [("x0", "x1"), ("x2", "x3")])
-    recipe(rounds=1).release(table, workload=workload, engine=ENGINES[recipe], report=silent)
+    mechanism(rounds=1).release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
     assert table.released[-1].clique == ("x0", "x1")
 
 
@@ -98,7 +98,7 @@ def test_mwem_leaves_it_to_the_direct_engine_to_refuse_a_large_domain():
     table = private_table([np.zeros(10, dtype=int)] * 30, (2,) * 30)
     with pytest.raises(ModelTooLargeError, match="direct"):
         MWEM().release(
-            table, workload=Workload.default(table.domain), engine=DirectEstimator(), report=silent
+            table, workload=Workload.default(table.domain), engine=DirectEngine(), report=silent
         )
 
 
@@ -107,7 +107,7 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
     columns = [generator.integers(0, 6, 3000) for _ in range(8)]
     table = private_table(columns, (6,) * 8, epsilon=100.0)
     workload = Workload.all_k_way(table.domain, 2)
-    engine = GraphicalModelEstimator()
+    engine = GraphicalModelEngine()
     MWEMPGM(rounds=20, max_cells=600).release(
         table, workload=workload, engine=engine, report=silent
     )
@@ -125,9 +125,9 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
         {"total_share": float("nan")},
     ],
 )
-def test_refuses_parameters_out_of_range(recipe, arguments):
-    with pytest.raises(ParameterError, match=f"{recipe.name}: "):
-        recipe(**arguments)
+def test_refuses_parameters_out_of_range(mechanism, arguments):
+    with pytest.raises(ParameterError, match=f"{mechanism.name}: "):
+        mechanism(**arguments)
 
 
 def test_mwem_pgm_refuses_a_tree_without_cells():

@@ -7,18 +7,18 @@ import pytest
 
 from synthdp.core import Domain, LinearMeasurement, ParameterError, Workload, silent
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import GraphicalModelEstimator, JunctionTree
+from synthdp.inference import GraphicalModelEngine, JunctionTree
 from synthdp.mechanisms import PrivBayes, independent_families, with_most_parents
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
-def release(columns, shape, *, recipe=None, epsilon=1.0):
+def release(columns, shape, *, mechanism=None, epsilon=1.0):
     """The model and the private table after a release."""
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
     ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, tuple(columns))), ledger)
-    model = (recipe or PrivBayes()).release(
-        table, workload=Workload.default(domain), engine=GraphicalModelEstimator(), report=silent
+    model = (mechanism or PrivBayes()).release(
+        table, workload=Workload.default(domain), engine=GraphicalModelEngine(), report=silent
     )
     return model, table
 
@@ -36,7 +36,7 @@ def test_finds_a_child_of_two_parents_that_no_pair_shows():
     """The exclusive or of two coins: each pair is independent, only the family of three is not."""
     a, b, c = coins(3)
     columns = (a, c, b, a ^ b)
-    model, table = release(columns, (2,) * 4, recipe=PrivBayes(degree=2))
+    model, table = release(columns, (2,) * 4, mechanism=PrivBayes(degree=2))
     assert any({"x0", "x2", "x3"} <= set(family) for family in families(table))
     truth = np.zeros((2, 2, 2))
     np.add.at(truth, (a, b, a ^ b), 1)
@@ -48,7 +48,7 @@ def test_degree_one_finds_a_planted_chain():
     columns = [generator.integers(0, 3, 20_000)]
     for _ in range(4):
         columns.append((columns[-1] + (generator.random(20_000) < 0.1)) % 3)
-    _, table = release(columns, (3,) * 5, recipe=PrivBayes(degree=1))
+    _, table = release(columns, (3,) * 5, mechanism=PrivBayes(degree=1))
     assert {frozenset(family) for family in families(table)} == {
         frozenset({f"x{i}", f"x{i + 1}"}) for i in range(4)
     }
@@ -78,7 +78,7 @@ def test_an_empty_table_gets_no_families_and_its_budget_goes_to_columns():
 def test_families_are_theta_useful(theta):
     generator = np.random.default_rng(3)
     columns = [generator.integers(0, 5, 20_000) for _ in range(6)]
-    _, table = release(columns, (5,) * 6, recipe=PrivBayes(theta=theta))
+    _, table = release(columns, (5,) * 6, mechanism=PrivBayes(theta=theta))
     found = [measurement for measurement in table.released if len(measurement.clique) > 1]
     assert found
     for measurement in found:
@@ -91,13 +91,13 @@ def test_families_are_theta_useful(theta):
 def test_keeps_its_junction_tree_small():
     generator = np.random.default_rng(4)
     columns = [generator.integers(0, 4, 50_000) for _ in range(9)]
-    _, table = release(columns, (4,) * 9, recipe=PrivBayes(max_cells=700), epsilon=100.0)
+    _, table = release(columns, (4,) * 9, mechanism=PrivBayes(max_cells=700), epsilon=100.0)
     assert len(families(table)) == 8
     assert JunctionTree.covering(table.domain, families(table)).n_cells() <= 700
 
 
 def test_few_candidates_allow_one_parent_only():
-    _, table = release(coins(6), (2,) * 6, recipe=PrivBayes(max_candidates=1))
+    _, table = release(coins(6), (2,) * 6, mechanism=PrivBayes(max_candidates=1))
     assert {len(family) for family in families(table)} == {2}
 
 
@@ -110,7 +110,7 @@ def test_estimates_of_families_are_products_of_parents_and_child():
         LinearMeasurement(("a", "b"), joint, 1.0),
         LinearMeasurement(("c",), child, 1.0),
     ]
-    model = GraphicalModelEstimator().estimate(domain, measurements)
+    model = GraphicalModelEngine().estimate(domain, measurements)
     (estimate,) = independent_families(model, [("a", "b", "c")]).values()
     for a, b, c in product(range(2), range(3), range(2)):
         assert estimate[a, b, c] == pytest.approx(joint[a, b] * (0.25, 0.75)[c], rel=0.01)

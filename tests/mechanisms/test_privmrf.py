@@ -7,18 +7,18 @@ import pytest
 from helpers.private_tables import private_table
 
 from synthdp.core import Constraint, ParameterError, Workload, silent
-from synthdp.inference import GraphicalModelEstimator, JunctionTree
+from synthdp.inference import GraphicalModelEngine, JunctionTree
 from synthdp.mechanisms import PrivMRF
 from synthdp.privacy import ScoresEvent
 
 
-def released(shape, rows, *, recipe=None, epsilon=1.0, constraints=()):
+def released(shape, rows, *, mechanism=None, epsilon=1.0, constraints=()):
     """The model and the private table after a release."""
     table = private_table(shape, 0, rows=rows, epsilon=epsilon)
-    model = (recipe or PrivMRF()).release(
+    model = (mechanism or PrivMRF()).release(
         table,
         workload=Workload.default(table.domain),
-        engine=GraphicalModelEstimator(),
+        engine=GraphicalModelEngine(),
         constraints=constraints,
         report=silent,
     )
@@ -53,17 +53,17 @@ def test_finds_planted_pairs_and_models_them():
 
 
 def test_spends_the_budget_to_the_last_bit_as_published():
-    recipe = PrivMRF()
-    _, table = released((3,) * 8, chained(8, 3), recipe=recipe)
+    mechanism = PrivMRF()
+    _, table = released((3,) * 8, chained(8, 3), mechanism=mechanism)
     budget, events = table.ledger.budget, table.ledger.events
     assert table.ledger.spent == budget
     assert all(event.is_gaussian for event in events)
     columns, (pairs, *later) = events[:8], events[8:]
-    assert sum(event.rho for event in columns) == budget * Fraction(recipe.one_way_share)
-    assert pairs.rho == budget * Fraction(recipe.graph_share)
+    assert sum(event.rho for event in columns) == budget * Fraction(mechanism.one_way_share)
+    assert pairs.rho == budget * Fraction(mechanism.graph_share)
     assert pairs.n_candidates == 28
     scores = [event for event in later if isinstance(event, ScoresEvent)]
-    assert [event.rho for event in scores] == [budget * Fraction(recipe.scoring_share) / 4] * 4
+    assert [event.rho for event in scores] == [budget * Fraction(mechanism.scoring_share) / 4] * 4
     marginals = [event for event in later if not isinstance(event, ScoresEvent)]
     assert len({event.rho for event in marginals}) == 1
     n_first = later.index(scores[0])
@@ -91,7 +91,7 @@ def test_first_marginals_show_every_column():
 
 def test_no_marginal_is_measured_twice():
     _, table = released(
-        (2,) * 4, chained(4, 2), recipe=PrivMRF(refined_per_column=10.0), epsilon=100.0
+        (2,) * 4, chained(4, 2), mechanism=PrivMRF(refined_per_column=10.0), epsilon=100.0
     )
     later = [measurement.clique for measurement in after_columns(table)]
     assert len(set(later)) == len(later) > 8
@@ -100,7 +100,7 @@ def test_no_marginal_is_measured_twice():
 
 @pytest.mark.parametrize("theta", [2.0, 20.0])
 def test_marginals_of_several_columns_are_theta_useful(theta):
-    _, table = released((4,) * 6, chained(6, 4), recipe=PrivMRF(theta=theta))
+    _, table = released((4,) * 6, chained(6, 4), mechanism=PrivMRF(theta=theta))
     several = [measurement for measurement in after_columns(table) if len(measurement.clique) > 1]
     assert several
     for measurement in several:
@@ -113,8 +113,8 @@ def test_marginals_of_several_columns_are_theta_useful(theta):
 
 def test_the_graph_stays_small_and_marginals_inside_it():
     for most, widest in ((300, 1000), (5000, 64)):
-        recipe = PrivMRF(max_cells=most, max_clique_cells=widest)
-        _, table = released((4,) * 7, chained(7, 4), recipe=recipe, epsilon=100.0)
+        mechanism = PrivMRF(max_cells=most, max_clique_cells=widest)
+        _, table = released((4,) * 7, chained(7, 4), mechanism=mechanism, epsilon=100.0)
         measured = [measurement.clique for measurement in table.released]
         assert max(map(table.domain.size, measured)) <= widest
         # of the graph's pairs some are not measured, and what is left may be triangulated otherwise
@@ -125,7 +125,7 @@ def test_the_graph_stays_small_and_marginals_inside_it():
 def test_marginals_have_no_more_columns_than_allowed():
     for most in (1, 2):
         _, table = released(
-            (2,) * 6, chained(6, 2), recipe=PrivMRF(max_attributes=most), epsilon=100.0
+            (2,) * 6, chained(6, 2), mechanism=PrivMRF(max_attributes=most), epsilon=100.0
         )
         assert max(len(measurement.clique) for measurement in table.released) == most
         assert table.ledger.spent == table.ledger.budget
@@ -134,11 +134,11 @@ def test_marginals_have_no_more_columns_than_allowed():
 def test_columns_of_constraints_are_in_the_graph_and_obeyed():
     allowed = np.ones((3, 3), dtype=bool)
     allowed[2, 2] = False
-    recipe = PrivMRF(max_clique_cells=4, refined_per_column=10.0)  # no pair but the constraint's
+    mechanism = PrivMRF(max_clique_cells=4, refined_per_column=10.0)  # no pair but the constraint's
     model, table = released(
         (3,) * 5,
         chained(5, 3),
-        recipe=recipe,
+        mechanism=mechanism,
         epsilon=100.0,
         constraints=[Constraint(("x0", "x3"), allowed)],
     )

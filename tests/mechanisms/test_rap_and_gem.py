@@ -13,22 +13,22 @@ from helpers.private_tables import private_table
 
 import synthdp
 from synthdp.core import MissingExtraError, ParameterError, Workload, silent
-from synthdp.inference import DirectEstimator, GenerativeNetworkEstimator, RelaxedTabularEstimator
+from synthdp.inference import DirectEngine, GenerativeNetworkEngine, RelaxedTabularEngine
 from synthdp.mechanisms import GEM, MST, RAP
 from synthdp.privacy import Adjacency, ScoresEvent, SelectionEvent
 from synthdp.release import MECHANISMS, mechanism_named, registry
 
 PAIR, TRIPLE = ("x0", "x2"), ("x1", "x3", "x4")
 ENGINES = {
-    "rap": RelaxedTabularEstimator(n_components=60),
-    "gem": GenerativeNetworkEstimator(n_components=60, hidden=(32,)),
+    "rap": RelaxedTabularEngine(n_components=60),
+    "gem": GenerativeNetworkEngine(n_components=60, hidden=(32,)),
 }
 
 
 def released(mechanism, table, *, engine=None, workload=None, report=silent):
     workload = workload or Workload.default(table.domain)
     return mechanism.release(
-        table, workload=workload, engine=engine or DirectEstimator(), report=report
+        table, workload=workload, engine=engine or DirectEngine(), report=report
     )
 
 
@@ -49,7 +49,7 @@ def planted():
 @pytest.mark.parametrize(
     "mechanism",
     [RAP(rounds=2, marginals_per_round=1), GEM(rounds=2)],
-    ids=lambda recipe: recipe.name,
+    ids=lambda mechanism: mechanism.name,
 )
 def test_finds_planted_dependences_and_keeps_them(mechanism):
     rows = planted()
@@ -112,7 +112,7 @@ def test_selecting_k_by_peeling_is_as_noisy_as_rap_says(n_candidates, k):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [RAP(max_cells=6), GEM(max_cells=6)], ids=lambda recipe: recipe.name
+    "mechanism", [RAP(max_cells=6), GEM(max_cells=6)], ids=lambda mechanism: mechanism.name
 )
 def test_leaves_out_marginals_of_too_many_cells(mechanism):
     table = private_table((9, 3, 2, 4), 5000)
@@ -120,7 +120,7 @@ def test_leaves_out_marginals_of_too_many_cells(mechanism):
     assert set(in_rounds(table)) <= {("x0",), ("x1",), ("x2",), ("x3",), ("x1", "x2")}
 
 
-@pytest.mark.parametrize("mechanism", [RAP(), GEM()], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("mechanism", [RAP(), GEM()], ids=lambda mechanism: mechanism.name)
 def test_measures_subsets_of_the_workload_only(mechanism):
     table = private_table((3, 2, 3, 4), 5000)
     workload = Workload.of(table.domain, [("x0", "x2"), ("x3",)])
@@ -129,7 +129,7 @@ def test_measures_subsets_of_the_workload_only(mechanism):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "arguments"),
+    ("mechanism", "arguments"),
     [
         (RAP, {"marginals_per_round": 0}),
         *product(
@@ -146,13 +146,15 @@ def test_measures_subsets_of_the_workload_only(mechanism):
     ],
     ids=str,
 )
-def test_refuses_parameters_out_of_range(recipe, arguments):
+def test_refuses_parameters_out_of_range(mechanism, arguments):
     (name,) = arguments
-    with pytest.raises(ParameterError, match=f"{recipe.name}: {name} is {arguments[name]}; give a"):
-        recipe(**arguments)
+    with pytest.raises(
+        ParameterError, match=f"{mechanism.name}: {name} is {arguments[name]}; give a"
+    ):
+        mechanism(**arguments)
 
 
-# --- the engine that a recipe is meant for ------------------------------------------------------
+# --- the engine that a mechanism is meant for ------------------------------------------------------
 
 SCHEMA = {
     "fields": [
@@ -176,26 +178,26 @@ def synthesized(mechanism, **options):
     ],
     ids=str,
 )
-def test_each_recipe_brings_its_engine_unless_another_is_asked_for(mechanism, engine):
+def test_each_mechanism_brings_its_engine_unless_another_is_asked_for(mechanism, engine):
     assert synthesized(mechanism).certificate["engine"]["name"] == engine
     assert synthesized(mechanism, engine="direct").certificate["engine"]["name"] == "direct"
-    assert (
-        synthesized(mechanism, engine=DirectEstimator()).certificate["engine"]["name"] == "direct"
-    )
+    assert synthesized(mechanism, engine=DirectEngine()).certificate["engine"]["name"] == "direct"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_the_engine_that_a_recipe_is_meant_for_exists(name):
+def test_the_engine_that_a_mechanism_is_meant_for_exists(name):
     assert mechanism_named(name).default_engine in registry.ENGINES
 
 
 def test_gem_is_meant_for_the_network():
-    assert GEM.default_engine == GenerativeNetworkEstimator.name
+    assert GEM.default_engine == GenerativeNetworkEngine.name
 
 
 def test_gem_needs_torch_only_if_its_engine_is_to_run_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    recipe = GEM(rounds=1)
+    mechanism = GEM(rounds=1)
     with pytest.raises(MissingExtraError, match="torch is not installed"):
-        released(recipe, private_table((2, 3), 100), engine=replace(ENGINES["gem"], device="torch"))
-    released(recipe, private_table((2, 3), 100), engine=ENGINES["gem"])
+        released(
+            mechanism, private_table((2, 3), 100), engine=replace(ENGINES["gem"], device="torch")
+        )
+    released(mechanism, private_table((2, 3), 100), engine=ENGINES["gem"])

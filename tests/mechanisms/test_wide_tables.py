@@ -23,7 +23,7 @@ from synthdp.core import (
     silent,
 )
 from synthdp.data import CodedSource, CodedTable, cover
-from synthdp.inference import GraphicalModelEstimator
+from synthdp.inference import GraphicalModelEngine
 from synthdp.mechanisms import best_linear_estimates
 from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 def wide_workload(domain):
-    """Pairs along the table: as many as columns, for the time of recipes goes with the number of
+    """Pairs along the table: as many as columns, for the time of mechanisms goes with the number of
     marginals.
     """
     names = domain.attributes
@@ -41,19 +41,19 @@ def wide_workload(domain):
 
 
 def of_few_rounds(name):
-    """A recipe that takes four rounds where it takes rounds: each is as the others."""
-    recipe = mechanism_named(name)
-    return replace(recipe, rounds=4) if hasattr(recipe, "rounds") else recipe
+    """A mechanism that takes four rounds where it takes rounds: each is as the others."""
+    mechanism = mechanism_named(name)
+    return replace(mechanism, rounds=4) if hasattr(mechanism, "rounds") else mechanism
 
 
-@pytest.mark.parametrize("recipe", sorted(MECHANISMS))
-def test_every_recipe_takes_any_number_of_columns_of_one_level(recipe):
+@pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
+def test_every_mechanism_takes_any_number_of_columns_of_one_level(mechanism):
     """Few of them, no row and one are in the contract tests."""
     shape = (1,) * 33 + (2, 3) + (1,) * 33
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
-    model = of_few_rounds(recipe).release(
-        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+    model = of_few_rounds(mechanism).release(
+        table, workload=workload, engine=GraphicalModelEngine(), report=silent
     )
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     columns = model.sample(7, seed=0)
@@ -68,12 +68,12 @@ def test_every_recipe_takes_any_number_of_columns_of_one_level(recipe):
 @pytest.mark.parametrize(
     "shape", [(1,) * 300, (2,) * 300, (1, 2) * 150], ids=["one level", "two levels", "either"]
 )
-@pytest.mark.parametrize("recipe", sorted(MECHANISMS))
-def test_every_recipe_takes_300_columns(recipe, shape):
+@pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
+def test_every_mechanism_takes_300_columns(mechanism, shape):
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
-    model = of_few_rounds(recipe).release(
-        table, workload=workload, engine=GraphicalModelEstimator(), report=silent
+    model = of_few_rounds(mechanism).release(
+        table, workload=workload, engine=GraphicalModelEngine(), report=silent
     )
     assert table.ledger.spent <= table.ledger.budget
     assert len(model.sample(7, seed=0)) == 300
@@ -110,7 +110,7 @@ def test_what_is_measured_together_with_a_single_level_is_measured_all_the_same(
     domain = Domain(("one", "a"), (1, 2))
     together = LinearMeasurement(("one", "a"), np.array([[30.0, 10.0]]), np.array([[1.0, 2.0]]))
     alone = LinearMeasurement(("a",), np.array([30.0, 10.0]), np.array([1.0, 2.0]))
-    fits = [GraphicalModelEstimator().estimate(domain, [each]) for each in (together, alone)]
+    fits = [GraphicalModelEngine().estimate(domain, [each]) for each in (together, alone)]
     np.testing.assert_array_equal(*(fit.marginal(("a",)).values for fit in fits))
     (estimate,) = best_linear_estimates(
         domain, [LinearMeasurement(("one", "a"), np.array([[30.0, 10.0]]), 1.0)], [("a", "one")]

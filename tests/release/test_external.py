@@ -9,7 +9,7 @@ from helpers.cli_runs import invoke
 
 import synthdp
 from synthdp.core import ParameterError, SchemaError, SynthdpError
-from synthdp.inference import DirectEstimator
+from synthdp.inference import DirectEngine
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 AGE = {
@@ -112,7 +112,7 @@ def test_schemas_in_every_form(tmp_path):
         )
     domain = synthdp.Domain(("a", "b"), (2, 3))
     counts = pd.DataFrame({"a": [0, 1], "count": [30.0, 10.0]})
-    synthesis = synthdp.from_measurements(domain, [(counts, 1.0)], engine=DirectEstimator())
+    synthesis = synthdp.from_measurements(domain, [(counts, 1.0)], engine=DirectEngine())
     assert synthesis.schema.domain == domain
     assert synthesis.certificate["engine"]["name"] == "direct"
     assert np.allclose(synthesis.marginal("a"), [30, 10], atol=0.01)

@@ -20,7 +20,7 @@ def test_a_release_shows_its_guarantee_first():
     page = Page(release_of(mechanism="independent")._repr_html_())
     assert page.text.startswith("(2, 1e-06)-differential privacy")
     rows = dict(page.rows)
-    assert rows["recipe"] == "independent"
+    assert rows["mechanism"] == "independent"
     assert rows["measured"] == "3 marginals"
     assert rows["records"].startswith("about ")
     assert Page(release_of(randomness=Seeded(1))._repr_html_()).text.startswith("NOT PRIVATE")

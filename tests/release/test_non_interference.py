@@ -33,7 +33,7 @@ pytestmark = [
 for library in ("polars", "pyarrow", "duckdb", "xlsxwriter", "python_calamine", "dask"):
     pytest.importorskip(library)
 
-RECIPES = [name for name in MECHANISMS if name not in ("gem", "rap")]
+MECHANISM_NAMES = [name for name in MECHANISMS if name not in ("gem", "rap")]
 """Those that need no long optimisation; they end as the others do."""
 
 DECLARED = {
@@ -197,7 +197,7 @@ WITH_TEXTS, WITH_OBJECTS = ("CSV", "CSV in Python"), ("pandas",)
 UNITS = ["row", "row replaced", "person", "person with order"]
 CHOICES = {
     "source": list(SOURCES), "unit": UNITS, "domain": ["declared", "learnt"], "says": ["-vv", "--json", "stdout"],
-    "recipe": RECIPES,
+    "mechanism": MECHANISM_NAMES,
 }  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def arguments_of(case):
     given = {
         "epsilon": 1.0,
         "delta": 1e-6,
-        "mechanism": case["recipe"],
+        "mechanism": case["mechanism"],
         "adjacency": adjacency,
         **unit,
     }
@@ -321,7 +321,13 @@ def test_a_replay_tells_nothing_of_the_records_for_any_two_choices(case, tmp_pat
     check(case, tmp_path, MANY)
 
 
-CASE = {"source": "CSV", "unit": "row", "domain": "learnt", "says": "-vv", "recipe": "independent"}
+CASE = {
+    "source": "CSV",
+    "unit": "row",
+    "domain": "learnt",
+    "says": "-vv",
+    "mechanism": "independent",
+}
 IN_FRAMES = CASE | {"source": "pandas", "domain": "declared"}
 
 

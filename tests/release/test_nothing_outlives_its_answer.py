@@ -78,22 +78,22 @@ def prepared(case, monkeypatch, error=BreakError):
 @pytest.mark.parametrize("error", [BreakError, KeyboardInterrupt, MemoryError, PrivacyError])
 @pytest.mark.parametrize("case", FAILURES)
 def test_an_error_of_synthesize_carries_nothing_out(case, error, monkeypatch):
-    recipe = prepared(case, monkeypatch, error)
+    mechanism = prepared(case, monkeypatch, error)
     with pytest.raises(error) as caught:
-        synthdp.synthesize(frame(), SCHEMA, epsilon=1, delta=1e-6, **recipe)
+        synthdp.synthesize(frame(), SCHEMA, epsilon=1, delta=1e-6, **mechanism)
     assert caught.value.__traceback__.tb_next.tb_next is not None, "where it happened is still told"
     assert secrets(carried(caught.value, callers=1), N_ROWS) == []
 
 
 @pytest.mark.parametrize("case", FAILURES)
 def test_an_error_of_the_command_line_carries_nothing_out(case, monkeypatch, tmp_path):
-    recipe = prepared(case, monkeypatch)
+    mechanism = prepared(case, monkeypatch)
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
     monkeypatch.chdir(tmp_path)
     frame().to_csv("in.csv", index=False)
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
     budget = ["--epsilon", "1", "--delta", "1e-6"]
-    asked = ["--mechanism", recipe["mechanism"], "--engine", recipe["engine"]]
+    asked = ["--mechanism", mechanism["mechanism"], "--engine", mechanism["engine"]]
     with pytest.raises(BreakError) as caught:
         run(["run", "in.csv", "-s", "schema.json", "-o", "out.csv", *budget, *asked])
     assert secrets(carried(caught.value, callers=1), N_ROWS) == []
@@ -131,7 +131,7 @@ def test_an_error_that_holds_an_object_lets_it_go(about, monkeypatch):
     assert "codec can't" in str(caught.value.__context__)
 
 
-def test_recipes_and_engines_that_keep_what_they_are_given_keep_no_table(monkeypatch):
+def test_mechanisms_and_engines_that_keep_what_they_are_given_keep_no_table(monkeypatch):
     kept = []
     release = MST.release
 
@@ -149,13 +149,13 @@ def test_recipes_and_engines_that_keep_what_they_are_given_keep_no_table(monkeyp
 
     monkeypatch.setattr(MST, "release", keeping)
     monkeypatch.setattr(PrivateValues, "__init__", remembering)
-    recipe, engine = MST(), engine_named("graphical-model")
+    mechanism, engine = MST(), engine_named("graphical-model")
     data = frame()
     synthesis = synthdp.synthesize(
-        data, SCHEMA, epsilon=100, delta=1e-6, mechanism=recipe, engine=engine
+        data, SCHEMA, epsilon=100, delta=1e-6, mechanism=mechanism, engine=engine
     )
     assert {type(thing) for thing in kept} >= {FilledTable, PrivateValues}
-    assert secrets(reachable(synthesis, recipe, engine, kept), N_ROWS) == []
+    assert secrets(reachable(synthesis, mechanism, engine, kept), N_ROWS) == []
     (table,) = (thing for thing in kept if isinstance(thing, FilledTable))
     spent = table.ledger.spent
     with pytest.raises(PrivacyError, match="its run is over"):

@@ -12,7 +12,7 @@ from helpers.cli_runs import SCHEMA, assert_one_line, invoke
 import synthdp
 from synthdp import __version__
 from synthdp.core import ModelTooLargeError, ParameterError
-from synthdp.inference import DirectEstimator
+from synthdp.inference import DirectEngine
 
 KEPT = (
     "guarantee",
@@ -53,7 +53,7 @@ def saved(release, tmp_path, monkeypatch):
     return "model.synthdp"
 
 
-@pytest.mark.parametrize("engine", ["mixture-of-products", "direct", DirectEstimator()])
+@pytest.mark.parametrize("engine", ["mixture-of-products", "direct", DirectEngine()])
 def test_measurements_guarantee_and_events_stay(release, engine):
     found = release.refit(engine)
     name = engine if isinstance(engine, str) else "direct"

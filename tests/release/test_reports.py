@@ -34,21 +34,27 @@ def last_of_each_stage(run):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "engine"),
+    ("mechanism", "engine"),
     [*((name, None) for name in MECHANISMS), *(("independent", name) for name in ENGINES)],
 )
-def test_every_stage_of_every_recipe_and_engine_ends(recipe, engine):
+def test_every_stage_of_every_mechanism_and_engine_ends(mechanism, engine):
     fitter = None if engine is None else quick_engine(engine)
-    if recipe in ("gem", "rap"):
+    if mechanism in ("gem", "rap"):
         fitter = quick_engine("relaxed-tabular")
     last, result = last_of_each_stage(
         lambda report: synthdp.synthesize(
-            table(), SCHEMA, epsilon=1.0, delta=1e-6, mechanism=recipe, engine=fitter, report=report
+            table(),
+            SCHEMA,
+            epsilon=1.0,
+            delta=1e-6,
+            mechanism=mechanism,
+            engine=fitter,
+            report=report,
         )
     )
     assert "learning the domain" in last
     assert all(done == most for done, most in last.values()), last
-    if recipe == "mst":
+    if mechanism == "mst":
         refitted, _ = last_of_each_stage(
             lambda report: result.refit("local-consistency", report=report)
         )

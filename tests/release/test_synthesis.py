@@ -237,7 +237,7 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"epsilon": "1"}, "epsilon is '1'; give a number"),
         ({"epsilon": True}, "epsilon is True; give a number"),
         ({"delta": None}, "delta is None; give a number"),
-        ({"mechanism": 3}, "mechanism is 3; give the name of a recipe"),
+        ({"mechanism": 3}, "mechanism is 3; give the name of a mechanism"),
         ({"engine": 3}, "engine is 3; give the name of an engine"),
         ({"workload": 3}, "workload is 3; give a Workload, a mapping"),
         ({"workload": {"k": 0}}, "workload: k is 0"),
@@ -260,7 +260,7 @@ def test_a_schema_must_be_one_or_a_file():
         synthdp.synthesize(people(10), 3, epsilon=1, delta=1e-6)
 
 
-def test_the_default_recipe_brings_its_own_accounting():
+def test_the_default_mechanism_brings_its_own_accounting():
     run = synthdp.synthesize(people(50), SCHEMA, epsilon=1, delta=1e-6)
     assert run.certificate["mechanism"]["name"] == "auto"
     assert run.certificate["accounting"]["currency"] == "gdp"
@@ -287,7 +287,7 @@ def test_a_target_is_a_workload_in_one_word(workload, expected):
 
 
 @pytest.mark.parametrize("accounting", [None, "zcdp", "gdp", Accounting.ZCDP, Accounting.GDP])
-def test_accounting_can_be_chosen_for_gaussian_recipes(accounting):
+def test_accounting_can_be_chosen_for_gaussian_mechanisms(accounting):
     options = {"epsilon": 1, "delta": 1e-6, "workload": "2-way", "accounting": accounting}
     run = synthdp.synthesize(people(50), SCHEMA, mechanism="independent", **options)
     currency = "zcdp" if accounting is None else Accounting(accounting).value
@@ -308,7 +308,7 @@ def test_gaussian_accounting_is_refused_where_not_all_noise_is_gaussian(name):
         settings = RunSettings(epsilon=1, delta=1e-6, mechanism=name, accounting=accounting)
         return Release(schema=schema, settings=settings)
 
-    ask()  # its own accounting suits a recipe
+    ask()  # its own accounting suits a mechanism
     if mechanism_named(name).is_gaussian:
         ask(accounting="gdp")
     else:

@@ -218,7 +218,7 @@ def test_every_way_of_reading_rows_finds_the_same_places(kind, tmp_path):
         given = opened(
             pytest.importorskip("polars").from_pandas(frame[["status", "house"]].astype(str))
         ).frame
-    placed = schema.closed({}).with_unread_places()
+    placed = schema.resolved({}).with_unread_places()
     if hasattr(given, "__enter__"):
         with given as table:
             rows = rows_of(table, schema)()

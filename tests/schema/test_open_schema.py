@@ -26,7 +26,7 @@ def one(kind, derive=True, constraints=None, missing_values=("",), field=None, *
     ]
 
 
-def closed(field, **own):
+def resolved(field, **own):
     return OpenSchema.from_dict({"fields": [field | {"synthdp": own}]})
 
 
@@ -205,20 +205,20 @@ CONTRADICTIONS = [
         'add "levels" to synthdp.derive',
     ),
     (
-        lambda: closed(AGE, max_levels=9),
+        lambda: resolved(AGE, max_levels=9),
         "max_levels' is not known.*; it may have bins, edges, shape, .*width, derive$",
     ),
     (
-        lambda: closed(AGE, binning="privtree"),
+        lambda: resolved(AGE, binning="privtree"),
         "binning says how bins are derived, but they are not; remove it or derive",
     ),
     (
-        lambda: closed(AGE, derived=True),
+        lambda: resolved(AGE, derived=True),
         "'synthdp.derived' is not known.*; .* bins, edges, shape, heaping, width, derive$",
     ),
-    (lambda: closed(SEX, othr="x"), "it may have other, merged$"),
+    (lambda: resolved(SEX, othr="x"), "it may have other, merged$"),
     (
-        lambda: closed({"name": "x", "type": "boolean", "constraints": {"required": True}}, a=1),
+        lambda: resolved({"name": "x", "type": "boolean", "constraints": {"required": True}}, a=1),
         "; it may have spelling$",
     ),
     (
@@ -295,8 +295,8 @@ def test_a_closed_schema_is_the_very_same():
     for source in (mapping, {"a": 3, "b": 4}):
         opened, schema = OpenSchema.from_dict(source), Schema.from_dict(source)
         assert not opened.is_open
-        assert opened.closed({}) == OpenSchema.of(schema).closed({}) == schema
-        assert opened.closed({}).fingerprint == schema.fingerprint
+        assert opened.resolved({}) == OpenSchema.of(schema).resolved({}) == schema
+        assert opened.resolved({}).fingerprint == schema.fingerprint
         assert opened.largest_domain == schema.domain
         assert opened.to_dict() == schema.to_dict()
         assert [c.allowed.tolist() for c in opened.constraints] == [
@@ -329,18 +329,18 @@ def test_findings_close_columns_one_by_one():
     )
     (job,) = schema.open_columns
     with pytest.raises(SchemaError, match="'job' is still open"):
-        schema.closed({})
+        schema.resolved({})
     with pytest.raises(SchemaError, match="no open column 'sex'"):
-        schema.partly_closed({"sex": job.closed(levels=["a"])})
-    column = job.closed(
+        schema.partly_closed({"sex": job.resolved(levels=["a"])})
+    column = job.resolved(
         levels=["baker", "cook"], merged={"levels": ["x", "y"], "weights": [1, 2]}, required=True
     )
-    closed = schema.closed({"job": column})
-    assert closed == schema.partly_closed({"job": column}).closed({})
+    closed = schema.resolved({"job": column})
+    assert closed == schema.partly_closed({"job": column}).resolved({})
     assert closed["job"].field()["constraints"] == {"enum": ["baker", "cook"], "required": True}
     assert closed["job"].field()["synthdp"]["other"] == "other"
     assert Schema.from_dict(closed.to_dict()) == closed
-    assert job.closed(levels=[]).size == 2  # other, missing
+    assert job.resolved(levels=[]).size == 2  # other, missing
 
 
 def test_declared_parts_pass_into_the_closed_column():
@@ -351,7 +351,7 @@ def test_declared_parts_pass_into_the_closed_column():
         field={"format": "%d/%m/%Y", "title": "Born"},
         resolution="year",
     )
-    column = date.closed(minimum="01/01/2000", maximum="31/12/2004")
+    column = date.resolved(minimum="01/01/2000", maximum="31/12/2004")
     assert (column.size, column.resolution, column.format, column.title) == (
         5,
         "year",
@@ -359,8 +359,8 @@ def test_declared_parts_pass_into_the_closed_column():
         "Born",
     )
     truth = one("boolean", field={"trueValues": ["y"], "falseValues": ["n"]})
-    assert truth.closed(required=True).encode(pd.Series(["y", "n"])).tolist() == [1, 0]
-    assert truth.closed().size == 3
+    assert truth.resolved(required=True).encode(pd.Series(["y", "n"])).tolist() == [1, 0]
+    assert truth.resolved().size == 3
 
 
 @pytest.mark.parametrize(
@@ -387,13 +387,13 @@ def test_declared_parts_pass_into_the_closed_column():
     ],
 )  # fmt: skip
 def test_findings_give_way_to_what_is_declared(column, found, size):
-    assert column.closed(**found).size == size
-    assert column.closed(**found).size <= max(column.most_levels, size if "edges" in found else 0)
+    assert column.resolved(**found).size == size
+    assert column.resolved(**found).size <= max(column.most_levels, size if "edges" in found else 0)
 
 
 def test_what_cannot_be_closed_says_what_was_wrong_with_the_findings():
     with pytest.raises(SchemaError, match=r"minimum 5 is above constraints\.maximum 1"):
-        one("integer").closed(minimum=5, maximum=1)
+        one("integer").resolved(minimum=5, maximum=1)
     completion = Completion(
         declared={"name": "x", "type": "integer"}, missing_values=("",), open_bounds=True
     )
@@ -429,7 +429,7 @@ def test_bounds_within_the_limits_can_be_closed(pattern, first, last):
     )
     for start, stop in ((low, high), (low, low + 40), (high - 40, high), (low + 400, high - 400)):
         texts = [str(np.datetime64(point, "D")) for point in (start, stop)]
-        assert column.closed(minimum=texts[0], maximum=texts[1]).size > 2
+        assert column.resolved(minimum=texts[0], maximum=texts[1]).size > 2
 
 
 @pytest.mark.parametrize("pattern", ["%d.%m.%y", "%d/%m/%Y", "default"])
@@ -443,7 +443,7 @@ def test_the_first_moment_of_the_lowest_unit_can_be_a_bound(pattern, resolution)
     texts = [
         day.isoformat() if pattern == "default" else day.strftime(pattern) for day in (first, last)
     ]
-    closed = column.closed(minimum=texts[0], maximum=texts[1])
+    closed = column.resolved(minimum=texts[0], maximum=texts[1])
     assert (closed.minimum.date(), closed.maximum.date()) == (first, last)
 
 
@@ -526,9 +526,9 @@ def test_rules_are_on_closed_columns_only():
         )
 
     opened = schema(good)
-    found = {"job": opened.open_columns[0].closed(levels=["a"])}
-    found["born"] = opened.open_columns[1].closed(minimum="2000-01-01", maximum="2001-01-01")
-    closed = opened.closed(found)
+    found = {"job": opened.open_columns[0].resolved(levels=["a"])}
+    found["born"] = opened.open_columns[1].resolved(minimum="2000-01-01", maximum="2001-01-01")
+    closed = opened.resolved(found)
     assert [dict(rule.text) for rule in closed.rules] == [good]
     assert (
         closed.names
@@ -568,7 +568,7 @@ def test_the_largest_domain_is_never_exceeded_by_likely_findings():
     ]
     columns.append(one("integer", constraints={"minimum": 0, "maximum": 3, "required": True}))
     assert [column.most_levels for column in columns] == [4, 3, 33, 65, 33, 4]
-    assert columns[3].closed(minimum=0, maximum=6.3).size <= 65
+    assert columns[3].resolved(minimum=0, maximum=6.3).size <= 65
 
 
 # --- kinds ----------------------------------------------------------------------------------------
@@ -666,7 +666,7 @@ def test_an_empty_list_of_levels_in_a_kinds_file_is_not_declared(kind):
         "constraints": {"enum": [], "minimum": 0, "maximum": 9, "required": True},
     }
     everything = OpenSchema.from_kinds({"x": bounded | {"synthdp": {"edges": [0, 5, 9]}}})
-    assert everything.closed({})["x"].size == 2
+    assert everything.resolved({})["x"].size == 2
 
 
 def test_a_schema_that_is_a_kinds_file_says_so():
@@ -709,19 +709,19 @@ def test_ignored_columns_must_be_there_and_are_no_columns():
         with pytest.raises(SchemaError, match="1 of the 4 column names"):
             schema.check_header(["note", "40", "baker", "secret"])
     age, job = from_kinds.open_columns
-    partly = from_kinds.partly_closed({"job": job.closed(levels=["a"])})
+    partly = from_kinds.partly_closed({"job": job.resolved(levels=["a"])})
     assert OpenSchema.from_dict(partly.to_dict()).ignored == partly.ignored == ("note", "")
-    found = {"job": job.closed(levels=["a"]), "age": age.closed(minimum=0, maximum=9)}
+    found = {"job": job.resolved(levels=["a"]), "age": age.resolved(minimum=0, maximum=9)}
     assert OpenSchema.from_dict(from_kinds.partly_closed(found).to_dict()).ignored == ("note", "")
-    assert from_kinds.closed(found) == replace(from_kinds, ignored=()).closed(found)
-    assert "ignore" not in json.dumps(from_kinds.closed(found).to_dict())
+    assert from_kinds.resolved(found) == replace(from_kinds, ignored=()).resolved(found)
+    assert "ignore" not in json.dumps(from_kinds.resolved(found).to_dict())
 
 
 def test_a_closed_schema_may_ignore_columns():
     mapping = {"fields": [AGE, SEX], "synthdp": {"ignore": ["note"], "note": "a remark"}}
     schema = OpenSchema.from_dict(mapping)
     assert (schema.is_open, schema.ignored) == (False, ("note",))
-    assert schema.closed({}) == Schema.from_dict({"fields": [AGE, SEX]})
+    assert schema.resolved({}) == Schema.from_dict({"fields": [AGE, SEX]})
     assert OpenSchema.from_dict(schema.to_dict()) == schema
     with pytest.raises(
         SchemaError, match="a Schema cannot; read it as an OpenSchema, or remove it"
@@ -870,7 +870,7 @@ def test_files_are_read_as_schemas_are(tmp_path):
     path.write_text('{"age": "integer"}', encoding="utf-8-sig")
     assert OpenSchema.load_kinds(path).names == ("age",)
     path.write_text(json.dumps({"fields": [AGE]}))
-    assert OpenSchema.load(path).closed({}) == Schema.load(path)
+    assert OpenSchema.load(path).resolved({}) == Schema.load(path)
     for content in (b"{", b"\xff", b"[" * 10**5, b"3"):
         path.write_bytes(content)
         with pytest.raises(SchemaError) as mine:
@@ -892,7 +892,7 @@ def test_an_open_column_can_be_made_by_hand():
     column = OpenColumn(
         name="x", type="integer", open_parts={"bounds"}, declared={"name": "x", "type": "integer"}
     )
-    assert column.closed(minimum=1, maximum=2).size == 3
+    assert column.resolved(minimum=1, maximum=2).size == 3
     with pytest.raises(SchemaError, match="minimum is not filled in"):
         OpenColumn(
             name="x", type="integer", open_parts={"bins"}, declared={"name": "x", "type": "integer"}

@@ -1,4 +1,4 @@
-"""``synthdp audit``: attacks on a recipe."""
+"""``synthdp audit``: attacks on a mechanism."""
 
 from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
 from synthdp.release.registry import ENGINES, MECHANISMS
@@ -51,7 +51,7 @@ def add_audit(commands: Commands) -> None:
         help="the tables differ in a person with so many rows",
     )
     parser.add_argument(
-        "--accounting", metavar="NAME", help="zcdp or gdp; default: what the recipe is meant for"
+        "--accounting", metavar="NAME", help="zcdp or gdp; default: what the mechanism is meant for"
     )
     parser.add_argument(
         "--engine",

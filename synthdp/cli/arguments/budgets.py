@@ -114,7 +114,7 @@ def _add_create(budget: Commands) -> None:
     parser.add_argument(
         "--accounting",
         metavar="NAME",
-        help="zcdp, which takes all recipes, or gdp, which has less noise and refuses mst, aim and others; default: "
+        help="zcdp, which takes all mechanisms, or gdp, which has less noise and refuses mst, aim and others; default: "
         "what the first run has, which is gdp for auto",
     )
 

@@ -35,7 +35,7 @@ def add_run(commands: Commands) -> None:
         "--mechanism",
         default="auto",
         metavar="NAME",
-        help=f"recipe: {listed(MECHANISMS)}; default: auto; see docs/recipes.md",
+        help=f"mechanism: {listed(MECHANISMS)}; default: auto; see docs/mechanisms.md",
     )
     parser.add_argument(
         "--workload",
@@ -50,7 +50,7 @@ def add_run(commands: Commands) -> None:
     parser.add_argument(
         "--engine",
         metavar="NAME",
-        help=f"{listed(ENGINES)}; default: what the recipe is meant for; see docs/engines.md",
+        help=f"{listed(ENGINES)}; default: what the mechanism is meant for; see docs/engines.md",
     )
     parser.add_argument(
         "--adjacency",
@@ -61,7 +61,7 @@ def add_run(commands: Commands) -> None:
     parser.add_argument(
         "--accounting",
         metavar="NAME",
-        help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
+        help="zcdp, or gdp: less noise, Gaussian mechanisms only; default: what the mechanism is meant for",
     )
     _add_persons(parser)
     _add_anyway(parser)

@@ -7,7 +7,7 @@ from typing import final
 from synthdp.cli.describing.budget_text import OPEN, describe_budget
 from synthdp.cli.shared.printing import print_text
 from synthdp.core.files.json_files import json_text
-from synthdp.release.keeping.budget import Budget
+from synthdp.release.persistence.budget import Budget
 from synthdp.release.settings import as_accounting, as_adjacency
 
 

@@ -13,11 +13,11 @@ from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
 from synthdp.core.sealing import sealed
-from synthdp.release.stating.about import read_about
-from synthdp.release.stating.certificate import SCHEMA_FILE
-from synthdp.release.stating.deployment_record import deployment_record, next_tier
-from synthdp.release.stating.dp_events import event_tree
-from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.release.certificate.about import read_about
+from synthdp.release.certificate.certificate import SCHEMA_FILE
+from synthdp.release.certificate.deployment_record import deployment_record, next_tier
+from synthdp.release.certificate.dp_events import event_tree
+from synthdp.release.certificate.yaml_files import yaml_text
 from synthdp.report.release_pages.certificate_page import certificate_page
 
 FORMS = ("html", "registry", "json", "dp-events")

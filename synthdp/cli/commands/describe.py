@@ -144,7 +144,9 @@ def explained_table(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
-    schema = public.closed({}) if isinstance(public, OpenSchema) and not public.is_open else public
+    schema = (
+        public.resolved({}) if isinstance(public, OpenSchema) and not public.is_open else public
+    )
     made_up = schema.generated.columns
     generated = f", {len(made_up)} of them generated" if made_up else ""
     if isinstance(schema, OpenSchema):

@@ -13,7 +13,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.linked.doors.loading import from_journal
-from synthdp.release.keeping.kept_answers import KeptAnswers
+from synthdp.release.persistence.kept_answers import KeptAnswers
 from synthdp.release.result import Released
 
 

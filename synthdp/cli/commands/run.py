@@ -31,7 +31,7 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
 from synthdp.data.tables import open_table
-from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
 from synthdp.release.rows_check import with_rows
@@ -43,7 +43,7 @@ from synthdp.schema.public_files import schema_in
 from synthdp.schema.schema import Schema
 
 
-@forgetful
+@scrub_tracebacks
 def run_command(options: RunOptions) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     if options.input is not None and is_package_file(options.input):

@@ -19,11 +19,11 @@ from synthdp.core.files.json_files import load_json
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
 from synthdp.data.tables import open_table
+from synthdp.release.certificate.fit_facts import fit_cautions
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
 from synthdp.release.rows_check import rows_cautions, with_rows
 from synthdp.release.saving.kinds import kind_of
-from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.rules.conditions import CONDITIONS
 

@@ -19,8 +19,8 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.data.files.formats import is_text
 from synthdp.data.tables import check_kind, write_frame
+from synthdp.release.certificate.fit_facts import fit_cautions
 from synthdp.release.replicating import check_number_of_replicates
-from synthdp.release.stating.fit_facts import fit_cautions
 from synthdp.report.texts.level_texts import decimal_mark, level_texts
 
 

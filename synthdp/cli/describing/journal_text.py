@@ -20,7 +20,7 @@ _SETTINGS = (
 
 
 def describe_journal(content: Mapping[str, Any], path: str) -> str:
-    """What `synthdp.release.keeping.kept_answers.KeptAnswers.described` found, in lines."""
+    """What `synthdp.release.persistence.kept_answers.KeptAnswers.described` found, in lines."""
     settings, quoted = content["settings"], shlex.quote(path)
     known = ", ".join(
         f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None

@@ -1,4 +1,4 @@
-"""How well a synthetic table is expected to do: the plan of recipe auto, made for a table that is
+"""How well a synthetic table is expected to do: the plan of mechanism auto, made for a table that is
 imagined.
 
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
@@ -72,7 +72,7 @@ class Accuracy:
 
 
 def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: PrivacyUnit) -> Accuracy:
-    """The errors that recipe auto plans for, on a table about which nothing is known but its
+    """The errors that mechanism auto plans for, on a table about which nothing is known but its
     domain.
 
     Levels are as frequent as Zipf's law says, the k-th 1/k as often as the first; each pair of
@@ -115,7 +115,7 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
 
 
 def _pairs(domain: Domain) -> list[Clique]:
-    """The pairs of columns that recipes look at."""
+    """The pairs of columns that mechanisms look at."""
     return [
         pair
         for pair in combinations(domain.attributes, 2)

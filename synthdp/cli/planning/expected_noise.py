@@ -30,8 +30,8 @@ other half.
 """
 
 ABOUT_MODEL = (
-    f"a rough expectation, not the recipe's plan: columns have {100 * Auto.one_way_share:g} % of the budget, "
-    "as in recipe auto, and every pair an equal share of half of the rest; recipes measure fewer pairs, "
+    f"a rough expectation, not the mechanism's plan: columns have {100 * Auto.one_way_share:g} % of the budget, "
+    "as in mechanism auto, and every pair an equal share of half of the rest; mechanisms measure fewer pairs, "
     "and those better"
 )
 ABOUT_LEARNING = (
@@ -137,7 +137,7 @@ def expected_questions(
 def expected_noise(
     domain: Domain, *, rho: Fraction, rows: int | None = None, max_rows_per_unit: int = 1
 ) -> tuple[dict[str, ExpectedNoise], ExpectedNoise | None]:
-    """The noise on each column as recipe auto measures it first, and roughly that on a pair of
+    """The noise on each column as mechanism auto measures it first, and roughly that on a pair of
     median size.
 
     Parameters

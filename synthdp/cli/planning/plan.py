@@ -13,7 +13,7 @@ from typing import Literal, cast, final
 from synthdp.cli.planning.expected_accuracy import Accuracy, expected_accuracy, expected_domain
 from synthdp.cli.planning.expected_noise import expected_ledger, expected_questions, model_budget
 from synthdp.core.errors import ParameterError
-from synthdp.release.stating.meaning import FALSE_POSITIVES, Protection
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
 from synthdp.schema.open_schema import OpenSchema
 
 MOST_EPSILON, LEAST_EPSILON = 100.0, 1e-3
@@ -85,7 +85,7 @@ class Prospect:
     accuracy
         Of the synthetic table.
     best_true_positives
-        What it means for one person; see `synthdp.release.stating.meaning`.
+        What it means for one person; see `synthdp.release.certificate.meaning`.
     level_needs_records
         Records that a value must have to be learnt as a level, more often than not; None if no
         levels are learnt.

@@ -10,9 +10,9 @@ from typing import Any
 from synthdp.cli.planning.expected_accuracy import GUESSED_BINS, GUESSED_LEVELS
 from synthdp.cli.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
 from synthdp.inference.graphical.possible_rows import check_possible
+from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
+from synthdp.release.certificate.meaning import FALSE_POSITIVES
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
-from synthdp.release.stating.certificate import LARGE_EPSILON, advised_delta
-from synthdp.release.stating.meaning import FALSE_POSITIVES
 from synthdp.report.texts.listing import table
 from synthdp.schema.public_files import load_public
 
@@ -133,7 +133,7 @@ def _title(plan: Plan) -> str:
     n_columns = len(plan.schema.columns)
     columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
     return (
-        f"what to expect of recipe auto: {columns}, about {plan.rows:,} rows{whose}, delta {plan.delta:g}; "
+        f"what to expect of mechanism auto: {columns}, about {plan.rows:,} rows{whose}, delta {plan.delta:g}; "
         "no data was opened"
     )
 

@@ -11,7 +11,7 @@ from typing import Literal, final
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS
-from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.direct import DirectEngine
 from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.questions import Question
 from synthdp.privacy.private_table import MAX_CELLS
@@ -132,7 +132,9 @@ def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
             continue
         most = "up to " if {first, second} & is_open else ""
         if n_cells > MAX_CELLS:
-            what = f"above the {MAX_CELLS:,} that can be counted: a recipe that asks for them fails"
+            what = (
+                f"above the {MAX_CELLS:,} that can be counted: a mechanism that asks for them fails"
+            )
         else:
             what = f"above {MAX_DEFAULT_CELLS:,}: left out of the default workload"
         what = f"{most}{n_cells:,} cells, {what}" + (" if there are so many" if most else "")
@@ -155,7 +157,7 @@ def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
 
 
 def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
-    most = DirectEstimator.max_cells
+    most = DirectEngine.max_cells
     if domain.size() > most:
         digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
         about = "at most" if at_most else "about"

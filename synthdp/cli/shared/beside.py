@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from synthdp.cli.arguments.options import RunOptions
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.persistence.keeping import Keeping
 
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs

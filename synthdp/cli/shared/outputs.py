@@ -24,10 +24,10 @@ from synthdp.data.files.file_names import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.inference.rows.distance import RowsDistance
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.drawing.draw import drawn_table, unseen
 from synthdp.release.rows_check import distance_of, tally_of, with_rows
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
 

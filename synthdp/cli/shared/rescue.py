@@ -13,7 +13,7 @@ from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import PrivacyError
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.release.keeping.kept_run import KeptRun
+from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.release.result import Released
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"

@@ -8,16 +8,16 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.estimator import Estimator, checked_problem
+from synthdp.inference.engine import Engine, checked_problem
+from synthdp.inference.engines.graphical_model import GraphicalModelEngine
+from synthdp.inference.engines.layered_consistency import LayeredConsistencyEngine
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class AutoEstimator(Estimator):
+class AutoEngine(Engine):
     """The graphical model while its junction tree is small enough, else layered consistency.
 
     The graphical model finds the exact maximum-likelihood solution but grows with the junction
@@ -42,16 +42,16 @@ class AutoEstimator(Estimator):
         domain: Domain,
         measurements: Sequence[LinearMeasurement],
         constraints: Sequence[Constraint] = (),
-    ) -> tuple[Estimator, str]:
+    ) -> tuple[Engine, str]:
         """The engine for these measurements, and why."""
-        approximate = LayeredConsistencyEstimator()
+        approximate = LayeredConsistencyEngine()
         if any(measurement.groups for measurement in measurements):
             return approximate, f"{approximate.name}: levels are merged in some of the measurements"
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
         n_cells = JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells()
         size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:
-            exact = GraphicalModelEstimator(max_cells=self.max_cells)
+            exact = GraphicalModelEngine(max_cells=self.max_cells)
             return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"
         return (
             approximate,
@@ -60,9 +60,9 @@ class AutoEstimator(Estimator):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""
-        return GraphicalModelEstimator().can_hold(domain, cliques, max_cells=max_cells)
+        return GraphicalModelEngine().can_hold(domain, cliques, max_cells=max_cells)
 
-    def rough(self) -> "AutoEstimator":
+    def rough(self) -> "AutoEngine":
         """The same choice between engines with looser stopping rules."""
         return replace(self, is_rough=True)
 
@@ -75,7 +75,7 @@ class AutoEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> Model:
-        """Fit with the engine of choice; see `Estimator.estimate`."""
+        """Fit with the engine of choice; see `Engine.estimate`."""
         measurements, constraints = checked_problem(
             domain, measurements, constraints, takes_merged=True
         )

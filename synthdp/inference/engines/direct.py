@@ -11,13 +11,13 @@ from typing import ClassVar, final
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
-from synthdp.inference.engines.graphical_model import MaximumLikelihoodEstimator
+from synthdp.inference.engines.graphical_model import MaximumLikelihoodEngine
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DirectEstimator(MaximumLikelihoodEstimator):
+class DirectEngine(MaximumLikelihoodEngine):
     """Maximum-likelihood distribution over all cells of the domain.
 
     Parameters

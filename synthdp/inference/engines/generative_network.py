@@ -16,7 +16,7 @@ from typing import ClassVar, final
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.inference.engines.mixture_fit import ComponentEstimator
+from synthdp.inference.engines.mixture_fit import ComponentEngine
 from synthdp.inference.model import Model
 from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
@@ -26,7 +26,7 @@ from synthdp.inference.products.network_form import NetworkForm
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GenerativeNetworkEstimator(ComponentEstimator):
+class GenerativeNetworkEngine(ComponentEngine):
     """Neural network that generates a mixture of product distributions (GEM) [2106.07153].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -63,7 +63,7 @@ class GenerativeNetworkEstimator(ComponentEstimator):
     >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.1)
-    >>> model = GenerativeNetworkEstimator(n_components=20, hidden=(16,)).estimate(domain, [noisy])
+    >>> model = GenerativeNetworkEngine(n_components=20, hidden=(16,)).estimate(domain, [noisy])
     >>> model.marginal(("b",)).values.round().tolist()
     [40.0, 60.0]
     """

@@ -18,7 +18,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
@@ -236,7 +236,7 @@ def _movable(table: Array, max_range: float) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaximumLikelihoodEstimator(Estimator):
+class MaximumLikelihoodEngine(Engine):
     """What engines share that fit potentials over a junction tree: everything but the tree.
 
     Parameters
@@ -263,7 +263,7 @@ class MaximumLikelihoodEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> MarkovRandomField:
-        """Fit the model; see `Estimator.estimate`."""
+        """Fit the model; see `Engine.estimate`."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
         tree = self._tree(domain, cliques)
@@ -281,7 +281,7 @@ class MaximumLikelihoodEstimator(Estimator):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GraphicalModelEstimator(MaximumLikelihoodEstimator):
+class GraphicalModelEngine(MaximumLikelihoodEngine):
     """Maximum-likelihood Markov random field over the smallest junction tree found [MSM19].
 
     Parameters
@@ -302,7 +302,7 @@ class GraphicalModelEstimator(MaximumLikelihoodEstimator):
         """Whether the junction tree of these cliques is that small."""
         return JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells() <= max_cells
 
-    def rough(self) -> "GraphicalModelEstimator":
+    def rough(self) -> "GraphicalModelEngine":
         """The same engine with a looser stopping rule."""
         return replace(self, driver=replace(self.driver, tolerance=1e-2, window=10))
 

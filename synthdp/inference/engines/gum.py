@@ -1,7 +1,7 @@
 """The GUM engine: a table of records, updated step by step until it matches the marginals
 [PrivSyn].
 
-The noisy marginals are first made consistent (`LocalConsistencyEstimator`; the paper averages
+The noisy marginals are first made consistent (`LocalConsistencyEngine`; the paper averages
 them attribute by attribute instead). A table drawn from a tree of them is then moved towards all
 of them (`RecordMoves`). Unlike pseudo-marginals, the result is a distribution: the table's own.
 """
@@ -17,8 +17,8 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import cell_counts
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engines.local_consistency import LocalConsistencyEngine
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
@@ -34,7 +34,7 @@ matters.
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RecordUpdateEstimator(Estimator):
+class RecordUpdateEngine(Engine):
     """A table of records whose marginals come close to the noisy ones.
 
     Parameters
@@ -46,7 +46,7 @@ class RecordUpdateEstimator(Estimator):
         What makes the noisy marginals consistent.
     shrinkage
         Whether noisy counts are first drawn to what smaller tables say (see
-        `LocalConsistencyEstimator`).
+        `LocalConsistencyEngine`).
     moves
         How records are moved, and when to stop.
     n_records
@@ -72,9 +72,9 @@ class RecordUpdateEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> WeightedRowsModel:
-        """Fit the model; see `Estimator.estimate`. A warm start's records are moved on."""
+        """Fit the model; see `Engine.estimate`. A warm start's records are moved on."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
-        consistency = LocalConsistencyEstimator(
+        consistency = LocalConsistencyEngine(
             newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells
         )
         wanted = consistency.estimate(domain, measurements, constraints=constraints)

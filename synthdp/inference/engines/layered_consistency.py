@@ -25,8 +25,8 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
+from synthdp.inference.engine import Engine, checked_problem, concluded
 from synthdp.inference.engines.local_consistency import known_messages
-from synthdp.inference.estimator import Estimator, checked_problem, concluded
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
@@ -75,7 +75,7 @@ MeanVariance = tuple[Array, Array]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class LayeredConsistencyEstimator(Estimator):
+class LayeredConsistencyEngine(Engine):
     """Pseudo-marginals that agree on columns and pairs, and nearly so on wider tables, shrunk by
     empirical Bayes.
 
@@ -105,7 +105,7 @@ class LayeredConsistencyEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
-        """Fit the model; see `Estimator.estimate`."""
+        """Fit the model; see `Engine.estimate`."""
         measurements, constraints = checked_problem(
             domain, measurements, constraints, takes_merged=True
         )

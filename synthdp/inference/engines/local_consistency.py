@@ -22,7 +22,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
@@ -44,7 +44,7 @@ _LOOSENED, _MAX_LOOSENED = 30.0, 10
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class LocalConsistencyEstimator(Estimator):
+class LocalConsistencyEngine(Engine):
     """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the
     cliques.
 
@@ -79,7 +79,7 @@ class LocalConsistencyEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
-        """Fit the model; see `Estimator.estimate`."""
+        """Fit the model; see `Engine.estimate`."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
         possible = possible_cells(domain, constraints)
         cliques = [measurement.clique for measurement in measurements]

@@ -16,7 +16,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -47,7 +47,7 @@ one-way marginals.
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentEstimator(Estimator):
+class ComponentEngine(Engine):
     """What the mixture engines share: everything but the form of their parameters.
 
     Parameters
@@ -110,7 +110,7 @@ class ComponentEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> MixtureModel:
-        """Fit the model; see `Estimator.estimate`."""
+        """Fit the model; see `Engine.estimate`."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 from synthdp.core.domain import Domain
-from synthdp.inference.engines.mixture_fit import ComponentEstimator
+from synthdp.inference.engines.mixture_fit import ComponentEngine
 from synthdp.inference.model import Model
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 from synthdp.inference.products.array_backend import ArrayBackend
@@ -19,7 +19,7 @@ from synthdp.inference.products.component_forms import SoftmaxForm
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MixtureEstimator(ComponentEstimator):
+class MixtureEngine(ComponentEngine):
     """Mixture of product distributions that explains noisy marginals [2106.07153].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -53,7 +53,7 @@ class MixtureEstimator(ComponentEstimator):
     >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
-    >>> model = MixtureEstimator(n_components=10).estimate(domain, [noisy])
+    >>> model = MixtureEngine(n_components=10).estimate(domain, [noisy])
     >>> model.marginal(("b",)).values.round(1).tolist()
     [40.0, 60.0]
     """

@@ -24,7 +24,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array, Codes, distinct_rows
-from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Model, Progress, check_columns
 from synthdp.inference.models.public_support import SupportReport, judge_support
@@ -41,7 +41,7 @@ is one half.
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PublicDataEstimator(Estimator):
+class PublicDataEngine(Engine):
     """Maximum-likelihood weights on the rows of a public table [LVSUW21].
 
     Parameters
@@ -62,7 +62,7 @@ class PublicDataEstimator(Estimator):
         If the columns are no integer arrays of one length, or there is no row.
 
     >>> public = (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]))
-    >>> engine = PublicDataEstimator(columns=public)
+    >>> engine = PublicDataEngine(columns=public)
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> model = engine.estimate(domain, [LinearMeasurement(("a",), np.array([20.0, 60.0]), 1.0)])
     >>> model.marginal(("a", "b")).values.round(1).tolist(), model.support.verdict
@@ -90,7 +90,7 @@ class PublicDataEstimator(Estimator):
             )
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
-        """The engine with the levels of its public rows merged; see `Estimator.over_merged`."""
+        """The engine with the levels of its public rows merged; see `Engine.over_merged`."""
         check_columns(domain, self.columns)
         groups = coarsening.groups
         merged = [
@@ -108,7 +108,7 @@ class PublicDataEstimator(Estimator):
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> WeightedRowsModel:
-        """Fit the weights; see `Estimator.estimate`. Public rows that break a constraint are left
+        """Fit the weights; see `Engine.estimate`. Public rows that break a constraint are left
         out.
 
         Raises

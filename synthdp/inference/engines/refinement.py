@@ -9,7 +9,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import MIN_STDDEV, Coarsening, LinearMeasurement
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.plain_fit import estimate_plain
@@ -21,7 +21,7 @@ all the same.
 
 
 def estimate_refined(
-    engine: Estimator,
+    engine: Engine,
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     *,
@@ -93,7 +93,7 @@ def _tell_apart(
 
 
 def _refined(
-    engine: Estimator,
+    engine: Engine,
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     coarsening: Coarsening,

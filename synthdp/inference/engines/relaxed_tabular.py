@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 from synthdp.core.domain import Domain
-from synthdp.inference.engines.mixture_fit import ComponentEstimator
+from synthdp.inference.engines.mixture_fit import ComponentEngine
 from synthdp.inference.model import Model
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 from synthdp.inference.products.array_backend import ArrayBackend
@@ -24,7 +24,7 @@ from synthdp.inference.products.component_forms import TableForm
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RelaxedTabularEstimator(ComponentEstimator):
+class RelaxedTabularEngine(ComponentEngine):
     """Relaxed table of rows of equal weight that explains noisy marginals (RAP) [2103.06641].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -60,7 +60,7 @@ class RelaxedTabularEstimator(ComponentEstimator):
     >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
-    >>> model = RelaxedTabularEstimator(n_components=10).estimate(domain, [noisy])
+    >>> model = RelaxedTabularEngine(n_components=10).estimate(domain, [noisy])
     >>> model.marginal(("b",)).values.round(1).tolist()
     [40.0, 60.0]
     """

@@ -184,9 +184,9 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> P
             # An edge that is new spares all who know both its ends from adding it.
             for other in bits[boundary & ~graph[bit] & -bit]:
                 saved = weight[bit] * weight[other]
-                for witness in bits[graph[bit] & graph[other] & ~members]:
-                    fills[witness] -= saved
-                    ranks[witness] -= saved << _TIES
+                for observer in bits[graph[bit] & graph[other] & ~members]:
+                    fills[observer] -= saved
+                    ranks[observer] -= saved << _TIES
         for bit in neighbours:
             graph[bit] = (graph[bit] | boundary) & ~chosen
         for bit in neighbours:

@@ -10,9 +10,9 @@ from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_journal import linked_release_of
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release import loading, rescuing
-from synthdp.release.keeping.budget import Budget
-from synthdp.release.keeping.checks import checked_path
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.persistence.budget import Budget
+from synthdp.release.persistence.checks import checked_path
 from synthdp.release.result import Result
 from synthdp.release.saving.kinds import LINKED, TABLE, kind_of
 

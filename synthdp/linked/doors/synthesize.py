@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from synthdp.core.errors import CautionWarning
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.keeping import Keeping
 from synthdp.release.on_demand import OnDemand
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.table_run import Finished, release_table
@@ -24,7 +24,7 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.linked.package.package import Package
-    from synthdp.release.keeping.budget import Budget
+    from synthdp.release.persistence.budget import Budget
 
 RELEASE_PACKAGE: OnDemand[Callable[..., Finished]] = OnDemand(
     "synthdp.linked.package_run:release_package"
@@ -35,7 +35,7 @@ RELEASE_HISTORY: OnDemand[Callable[..., Finished]] = OnDemand(
 """A run over tables that hang together; one of a table loads neither."""
 
 
-@forgetful
+@scrub_tracebacks
 def synthesize(
     data: Any,
     schema: "Schema | OpenSchema | Package | Mapping[str, Any] | str | PathLike[str] | None" = None,
@@ -47,7 +47,7 @@ def synthesize(
     mechanism: str | Mechanism = "auto",
     workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
     target: str | None = None,
-    engine: str | Estimator | None = None,
+    engine: str | Engine | None = None,
     adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
     accounting: str | Accounting | None = None,
     unit: str | None = None,
@@ -102,7 +102,7 @@ def synthesize(
         or properties such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They
         override those of the schema's own ``"dialect"``; see ``docs/files.md``.
     mechanism
-        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/recipes.md``) or a
+        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/mechanisms.md``) or a
         `Mechanism`.
     workload
         Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
@@ -111,13 +111,13 @@ def synthesize(
         A column that is to be predicted: only the marginals with it are to be right. Goes with the
         default workload, a text, or JSON with ``k`` and no target of its own.
     engine
-        How to rebuild a table from them: a name or an `Estimator`; by default the engine that the
+        How to rebuild a table from them: a name or an `Engine`; by default the engine that the
         mechanism is meant for (``"auto"`` for most, see `Mechanism.default_engine`).
     adjacency
         Unit of privacy: ``"add-remove"`` one record, or ``"replace-one"``.
     accounting
         The theorem behind the guarantee: ``"zcdp"``, or ``"gdp"`` (Gaussian DP), which gives the
-        same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
+        same guarantee for 4 to 10 % less noise but suits mechanisms with Gaussian noise only. By
         default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`).
     unit
         Column that tells persons apart, to protect each person with all rows; by default each

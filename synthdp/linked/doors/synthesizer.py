@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self, final
 from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.linked.doors.synthesize import synthesize
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.result import Released, Result
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.schema.declared import Kinds
@@ -22,7 +22,7 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.linked.package.package import Package
-    from synthdp.release.keeping.budget import Budget
+    from synthdp.release.persistence.budget import Budget
 
 
 @final
@@ -74,7 +74,7 @@ class Synthesizer:
         mechanism: str | Mechanism = "auto",
         workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
         target: str | None = None,
-        engine: str | Estimator | None = None,
+        engine: str | Engine | None = None,
         adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
         accounting: str | Accounting | None = None,
         unit: str | None = None,
@@ -108,7 +108,7 @@ class Synthesizer:
         self.budget_note = budget_note
         self.anyway = anyway
 
-    @forgetful
+    @scrub_tracebacks
     def fit(self, data: Any, y: None = None, *, report: Report = silent) -> Self:
         """Learn a synthetic version of a sensitive table; it spends the whole epsilon and delta,
         once.

@@ -116,7 +116,7 @@ def _check_order(schema: OpenSchema, order: str, called: str) -> None:
             f"{called}: column {schema.open_columns[0].name!r} is open, and with an order nothing is learnt; declare "
             f"its levels or bounds in the schema, or leave out {called}"
         )
-    if not schema.closed({})[order].required:
+    if not schema.resolved({})[order].required:
         raise ParameterError(
             f"{called} is {order!r}, which may be missing, so that rows would have no place; set constraints.required "
             "of that column in the schema"

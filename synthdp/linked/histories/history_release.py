@@ -19,9 +19,9 @@ from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.private_table import CountSource
-from synthdp.release.keeping.forgetting import forgetful
-from synthdp.release.keeping.keeping import Keeping
-from synthdp.release.keeping.kept_run import KeptRun
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.kept_run import KeptRun
+from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import RunSettings
 from synthdp.schema.open_schema import OpenSchema
 
@@ -81,7 +81,7 @@ class HistoryRelease:
         with self._run.kept(keeping):
             yield self
 
-    @forgetful
+    @scrub_tracebacks
     def of(
         self,
         table: Here,

@@ -9,7 +9,7 @@ from synthdp.core.reporting import Report
 from synthdp.data.rows import engine_frame, header_of, opened_here
 from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
-from synthdp.release.keeping.keeping import Keeping
+from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
 from synthdp.schema.declared import Kinds, settled_schema

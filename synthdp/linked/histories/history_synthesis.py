@@ -15,8 +15,8 @@ from synthdp.linked.histories.history_package import PERSONS, ROWS
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.not_taken import refuse_parameter
 from synthdp.linked.package.qualified import OTHER
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.result import FittedPart, Result
-from synthdp.release.stating.fit_facts import UNKNOWN_ROWS
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.words.headers import listed
 

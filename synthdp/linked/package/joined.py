@@ -327,7 +327,7 @@ def _column(
             "constraints": {**constraints, "enum": levels or ["none"]},
         }
     try:
-        column = OpenSchema.from_dict({"fields": [found], "missingValues": [""]}).closed({})[name]
+        column = OpenSchema.from_dict({"fields": [found], "missingValues": [""]}).resolved({})[name]
     except SchemaError as error:
         refuse_package(str(error).removeprefix("schema: "))
     return column, column.encode(pd.Series(wanted, dtype=object))

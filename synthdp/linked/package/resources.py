@@ -182,7 +182,7 @@ def _schema_of(
                 f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages",
                 name,
             )
-        return found.closed({}), found.ignored
+        return found.resolved({}), found.ignored
     except SchemaError as error:
         text = str(error)
         if text.startswith("package: "):

@@ -9,7 +9,7 @@ import pandas as pd
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.schema.schema import Schema
 
-Ground: TypeAlias = Literal["measured", "pairs", "merged", "model"]
+Coverage: TypeAlias = Literal["measured", "pairs", "merged", "model"]
 
 MAX_NAMED = 3
 """Pairs that a caution names; it is one line."""
@@ -20,20 +20,20 @@ class Basis(NamedTuple):
 
     Parameters
     ----------
-    ground
+    coverage
         "measured": all columns together, by one measurement. "pairs": each two of them. "merged":
         some two over merged levels only. "model": some two by no measurement.
     cautions
         Sentences, without a full stop.
     """
 
-    ground: Ground
+    coverage: Coverage
     cautions: tuple[str, ...]
 
     @property
     def is_covered(self) -> bool:
         """Whether intervals can be given."""
-        return self.ground in ("measured", "pairs")
+        return self.coverage in ("measured", "pairs")
 
 
 def basis_of(

@@ -89,7 +89,7 @@ def combined(
     df = np.divide(m - 1.0, share**2, out=np.full_like(share, np.inf), where=share > 0)
     reach = stdtrit(np.minimum(df, 1e9), (1.0 + level) / 2.0) * np.sqrt(variance)
     reach = reach if basis.is_covered else np.full_like(reach, np.nan)
-    found = (estimate, np.sqrt(variance), df, estimate - reach, estimate + reach, basis.ground)
+    found = (estimate, np.sqrt(variance), df, estimate - reach, estimate + reach, basis.coverage)
     return pd.DataFrame(
         dict(zip(COLUMNS, found, strict=True)), index=pd.Index(list(names), name="quantity")
     )

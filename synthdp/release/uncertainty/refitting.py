@@ -9,8 +9,8 @@ import numpy as np
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import MAX_COUNT, FloatArray, LinearMeasurement
+from synthdp.inference.engine import Engine
 from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 
 
@@ -18,7 +18,7 @@ def refits(
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     constraints: Sequence[Constraint],
-    engine: Estimator,
+    engine: Engine,
     generators: Sequence[np.random.Generator],
     *,
     start: Model | None = None,

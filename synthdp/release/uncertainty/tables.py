@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
@@ -61,7 +61,7 @@ class ReplicateTables:
         schema: Schema,
         measurements: Sequence[LinearMeasurement],
         fits: Fits,
-        engine_of: Callable[[Part], Estimator],
+        engine_of: Callable[[Part], Engine],
         m: int,
         n_rows: int,
         seed: int | None,

@@ -8,7 +8,7 @@ from typing import Any
 from synthdp.core.cautions import grouped
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.stating.meaning import protection_of, stated_meaning, with_what_was_meant
+from synthdp.release.certificate.meaning import protection_of, stated_meaning, with_what_was_meant
 from synthdp.report.rendering.page import rendered
 from synthdp.report.texts.certificates import (
     NOISE_IN_UNITS,
@@ -218,7 +218,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = []
     if content.get("mechanism"):
         mechanism = content["mechanism"]
-        found.append(("Recipe", f"{mechanism['name']} ({mechanism['reference']})"))
+        found.append(("Mechanism", f"{mechanism['name']} ({mechanism['reference']})"))
     if content.get("engine"):
         engine = content["engine"]
         found.append(

@@ -10,7 +10,7 @@ from typing import Any
 from synthdp.core.cautions import grouped
 from synthdp.core.event_log import columns_in_words, event_in_words
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
 
@@ -172,7 +172,7 @@ def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _makers(content: Mapping[str, Any]) -> list[str]:
-    """Software, recipe and engine; of a run that was stopped before its model, the recipe only."""
+    """Software, mechanism and engine; of a run that was stopped before its model, the mechanism only."""
     makers = [content["software"]] if "software" in content else []
     makers.append(content["mechanism"]["name"])
     if "engine" in content:
@@ -323,7 +323,7 @@ def _price(name: str, events: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _finding(name: str, found: Any) -> str:
-    """What a recipe found out about its own errors, in a line: lists hold an entry for each
+    """What a mechanism found out about its own errors, in a line: lists hold an entry for each
     marginal.
     """
     if name in _NUMBERS:

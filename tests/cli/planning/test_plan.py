@@ -182,7 +182,7 @@ def test_the_text_for_people(place):
     lines = text.splitlines()
     assert (
         lines[0]
-        == "what to expect of recipe auto: 2 columns, about 50,000 rows, delta 1e-07; no data was opened"
+        == "what to expect of mechanism auto: 2 columns, about 50,000 rows, delta 1e-07; no data was opened"
     )
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 120

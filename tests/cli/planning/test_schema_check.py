@@ -19,7 +19,7 @@ import synthdp
 from synthdp.cli import ABOUT_READING, expected_noise, schema_findings
 from synthdp.cli.commands import run
 from synthdp.core import Domain
-from synthdp.inference import DirectEstimator
+from synthdp.inference import DirectEngine
 from synthdp.privacy import MAX_CELLS, PrivacyLedger, gdp_rho
 from synthdp.schema import Schema
 
@@ -148,7 +148,7 @@ def test_a_column_that_another_determines_is_redundant(required):
 
 
 def test_domains_that_the_direct_engine_does_not_take():
-    limit = DirectEstimator.max_cells
+    limit = DirectEngine.max_cells
     assert limit == 10**7
     assert found(*(levels(name, 10) for name in "abcdefg")) == []
     ((severity, columns, what),) = found(levels("h", 2), *(levels(name, 10) for name in "abcdefg"))
@@ -220,7 +220,7 @@ def test_the_noise_follows_the_formulas(shape, epsilon, rows):
     )
 
 
-def test_sigma_is_what_recipe_auto_adds():
+def test_sigma_is_what_mechanism_auto_adds():
     frame = pd.DataFrame({"a": [0, 1] * 50, "b": range(100), "c": [3, 4] * 50})
     sizes = {"a": 2, "b": 100, "c": 7}
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate
@@ -272,7 +272,7 @@ def test_the_text_for_people():
         f"{100 * pair.misplaced_share:.3g} %"
     )
     assert f"{typical} of rows misplaced" in text
-    assert "a rough expectation, not the recipe's plan" in text
+    assert "a rough expectation, not the mechanism's plan" in text
     unknown = check("schema.json", *budget).out.decode()
     assert "give --rows" in unknown
     assert "%" not in unknown.replace("8 % of the budget", "")

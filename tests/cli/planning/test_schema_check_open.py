@@ -425,7 +425,7 @@ def test_with_persons_and_a_share_it_is_still_what_a_run_pays(kinds, listed, pla
     asked = [q for q in noise["learning"]["questions"] if q["about"] != "reading"]
     left = sum(
         q["rho"] for q in noise["learning"]["questions"] if q["about"] == "reading"
-    )  # to the recipe
+    )  # to the mechanism
     assert [(q["column"], q["sigma_records"], q["delta"]) for q in asked] == [
         asked_of(event) for event in events
     ]
@@ -459,7 +459,7 @@ def test_the_model_s_noise_grows_with_the_rows_of_a_person():
 @pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.FitWarning"
 )  # fits to so much noise may stop short
-def test_sigma_of_persons_is_what_recipe_auto_adds():
+def test_sigma_of_persons_is_what_mechanism_auto_adds():
     table = pd.DataFrame({"a": [0, 1] * 50, "b": range(100), "person": range(100)})
     schema = OpenSchema.from_dict({"a": 2, "b": 100})
     persons = {"unit": "person", "max_rows_per_unit": 4}

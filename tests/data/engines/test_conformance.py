@@ -36,7 +36,7 @@ def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
     """Counts with missing and unread values apart: those of columns as they were declared are sums
     of these.
     """
-    closed = schema.closed({}).with_unread_places()
+    closed = schema.resolved({}).with_unread_places()
     cliques = [
         clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)
     ]
@@ -63,7 +63,7 @@ def test_required_columns_have_one_place_for_what_is_missing_or_unread(engine):
     schema = OpenSchema.from_dict(SCHEMA | {"fields": fields})
     here = counts_by_clique(held_rows(opened(ODD).frame, schema), schema, most=1)
     assert counts_by_clique(engine_table(engine, ODD, schema), schema, most=1) == here
-    placed = schema.closed({}).with_unread_places()
+    placed = schema.resolved({}).with_unread_places()
     assert (
         sum(here[column.name,][-1] > 0 for column in placed.columns if column.has_unread_place) > 5
     )
@@ -71,7 +71,7 @@ def test_required_columns_have_one_place_for_what_is_missing_or_unread(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_counts_of_columns_as_they_were_declared_are_sums_of_those_with_places(engine):
-    declared = SCHEMA_OF_ALL.closed({})
+    declared = SCHEMA_OF_ALL.resolved({})
     rows = engine_table(engine, ODD)
     found = rows.counted(declared).counts_of([(name,) for name in declared.names])
     apart = rows.counted(declared.with_unread_places()).counts_of(
@@ -111,11 +111,13 @@ def test_files_give_the_same_counts_as_memory(tmp_path, expected):
 @pytest.mark.parametrize("place", [1, 5])
 def test_a_row_more_changes_the_count_of_its_own_cell_only(engine, place):
     rest = ODD.filter(pl.int_range(ODD.height) != place)
-    names = SCHEMA_OF_ALL.closed({}).names
+    names = SCHEMA_OF_ALL.resolved({}).names
     with_it, without, alone = (
         next(
             iter(
-                engine_table(engine, frame).counted(SCHEMA_OF_ALL.closed({})).counts_of([names[:4]])
+                engine_table(engine, frame)
+                .counted(SCHEMA_OF_ALL.resolved({}))
+                .counts_of([names[:4]])
             )
         )
         for frame in (ODD, rest, ODD[place])
@@ -408,7 +410,7 @@ def test_no_value_of_duckdb_is_an_error():
     table = connection.sql(
         f"SELECT day::DATE AS day, word::UHUGEINT AS word FROM (VALUES {rows}) AS t(day, word)"
     )
-    source = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+    source = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
     weekdays, words = source.counts_of([("day:weekday",), ("word",)])
     assert weekdays.tolist() == [1, 0, 0, 0, 1, 0, 1, 1]  # 9999-12-31 is a Friday
     assert words.tolist() == [1, 1, 2]
@@ -442,4 +444,8 @@ def test_texts_of_categories_are_read_as_texts():
         {"fields": [{"name": "word", "type": "string", "constraints": {"enum": ["a", "b"]}}]}
     )
     table = EngineTable.of(EngineFrame.of(frame.lazy()), schema)
-    assert next(iter(table.counted(schema.closed({})).counts_of([("word",)]))).tolist() == [1, 2, 0]
+    assert next(iter(table.counted(schema.resolved({})).counts_of([("word",)]))).tolist() == [
+        1,
+        2,
+        0,
+    ]

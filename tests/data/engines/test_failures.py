@@ -86,7 +86,7 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     with pytest.raises(
         SourceError, match=r"duckdb: counting rows failed \(ConversionException\)"
     ) as caught:
-        list(table.counted(schema.closed({})).counts_of([("x",)]))
+        list(table.counted(schema.resolved({})).counts_of([("x",)]))
     assert SECRET not in told_by(caught.value, caplog.text)
     with pytest.raises(SourceError) as caught:
         synthesize(failing(other), {"fields": [AGE]}, epsilon=1.0, delta=1e-6)
@@ -125,7 +125,7 @@ def test_what_was_learnt_and_is_more_than_an_engine_compares_with_is_told_as_tha
     )
     table = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one)
     with pytest.raises(SchemaError, match="levels or edges are more than the 4096"):
-        table.counted(closed.closed({}))
+        table.counted(closed.resolved({}))
 
 
 def test_panics_are_caught_and_interrupts_are_not():
@@ -186,7 +186,7 @@ def counting(frame, engine="other"):
     else:
         table = ENGINES[engine](frame)
         connection = table.get_backend().con
-    return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.closed({})), connection
+    return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.resolved({})), connection
 
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
@@ -232,7 +232,7 @@ def test_nothing_of_a_table_is_shown_or_copied(engine):
         with pytest.raises(PrivacyError):
             pickle.dumps(each)
     with pytest.raises(ParameterError):
-        table.counted(OpenSchema.from_dict({"fields": [AGE | {"name": "q"}]}).closed({}))
+        table.counted(OpenSchema.from_dict({"fields": [AGE | {"name": "q"}]}).resolved({}))
 
 
 def test_a_database_that_is_not_there(tmp_path):

@@ -61,7 +61,7 @@ def test_which_rows_of_others_are_kept_does_not_depend_on_a_person(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_counts_of_all_cliques_are_of_the_same_rows(engine):
     table = EngineTable.of(EngineFrame.of(ENGINES[engine](PEOPLE)), SCHEMA, unit="who", max_rows=2)
-    source = table.counted(SCHEMA.closed({}))
+    source = table.counted(SCHEMA.resolved({}))
     total, ages, both = source.counts_of([(), ("age",), ("age", "word")])
     assert int(total) == ages.sum() == both.sum() == 6
     assert (both.sum(axis=1) == ages).all()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 def counted(rows, schema):
-    closed = schema.closed({})
+    closed = schema.resolved({})
     cliques = [(name,) for name in closed.names]
     return dict(zip(cliques, map(list, rows.counted(closed).counts_of(cliques)), strict=True))
 

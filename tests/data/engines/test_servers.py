@@ -39,7 +39,7 @@ TYPES = {
 
 
 def counts(rows, most=2):
-    closed = PUBLIC.closed({})
+    closed = PUBLIC.resolved({})
     cliques = [
         clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)
     ]
@@ -136,7 +136,7 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
         persons = EngineTable.of(frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1)
         assert persons.max_rows == 1
         (total,) = persons.counted(
-            OpenSchema.from_dict(SCHEMA).without("word").closed({})
+            OpenSchema.from_dict(SCHEMA).without("word").resolved({})
         ).counts_of([()])
         assert int(total) == 7  # a, b, e with an accent in two spellings, A, c, "z z"
 
@@ -163,7 +163,7 @@ def test_postgres_counts_and_learns_times_of_day(postgres):
     known = OpenSchema.from_dict({"fields": [field]})
     opening = {"constraints": {}, "synthdp": {"derive": True, "resolution": "minute"}}
     learnt = OpenSchema.from_dict({"fields": [field | opening]})
-    closed, grid = known.closed({}).with_unread_places(), Grid(column="t")
+    closed, grid = known.resolved({}).with_unread_places(), Grid(column="t")
     with open_source(postgres.address, "shifts") as frame:
         (found,) = EngineTable.of(frame, known).counted(closed).counts_of([("t",)])
         (expected,) = held_rows(here, known).counted(closed).counts_of([("t",)])
@@ -262,7 +262,7 @@ def test_a_standby_counts_what_it_may_not_keep(postgres):
         with psycopg.connect(postgres.address) as connection:
             n_rows = connection.execute("SELECT count(*) FROM people").fetchall()[0][0]
         with open_source(standby.address, "people") as frame:
-            (total,) = EngineTable.of(frame, PUBLIC).counted(PUBLIC.closed({})).counts_of([()])
+            (total,) = EngineTable.of(frame, PUBLIC).counted(PUBLIC.resolved({})).counts_of([()])
             assert int(total) == n_rows
             assert n_kept(session(frame)) == 0
     finally:
@@ -279,7 +279,7 @@ def test_a_table_of_ibis_leaves_the_session_as_it_was(autocommit, postgres, peop
         table = ibis.postgres.from_connection(connection).table(people)
         if not autocommit:
             connection.execute("DELETE FROM changed WHERE word = 'A'")
-        source = EngineTable.of(EngineFrame.of(table), PUBLIC).counted(PUBLIC.closed({}))
+        source = EngineTable.of(EngineFrame.of(table), PUBLIC).counted(PUBLIC.resolved({}))
         assert n_kept(connection) == 1
         assert [int(total) for total in source.counts_of([()])] == [10 if autocommit else 9]
         del source
@@ -314,7 +314,7 @@ def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres
         for kept in (True, False):
             with connection.transaction():
                 connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
-                rows = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+                rows = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
                 (counts,) = rows.counts_of([("word",)])
             assert counts.tolist() == [2, 1, 1, 1, 5]
         persons = bounded(EngineFrame.of(table), "word", [], max_rows=1, missing_values=[])
@@ -341,8 +341,8 @@ def test_more_levels_than_an_expression_could_hold(postgres):
         table = EngineTable.of(
             EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema
         )
-        found = table.counted(schema.closed({})).counts_of([("street",), ("number",)])
-        expected = held_rows(opened(frame).frame, schema).counted(schema.closed({}))
+        found = table.counted(schema.resolved({})).counts_of([("street",), ("number",)])
+        expected = held_rows(opened(frame).frame, schema).counted(schema.resolved({}))
         for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
             assert (ours == theirs).all()
 
@@ -458,13 +458,13 @@ def test_no_value_of_postgres_is_an_error(kept, postgres):
         )  # which Ibis had set; there Python has not all hours of 9999 in UTC
         with connection.transaction():
             connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
-            found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+            found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
             days, zoned, prices, months = found.counts_of(
                 [("day",), ("zoned",), ("price",), ("zoned:month",)]
             )
             moments_as_days = (
                 EngineTable.of(EngineFrame.of(table), as_days)
-                .counted(as_days.closed({}))
+                .counted(as_days.resolved({}))
                 .counts_of([("moment",), ("zoned",)])
             )
             assert [each.tolist() for each in moments_as_days] == [[2, 0, 0, 7]] * 2, (
@@ -543,7 +543,7 @@ def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
         )
         for _ in range(2):
             with pytest.raises(SourceError, match="DivisionByZero"):
-                table.counted(schema.closed({}))
+                table.counted(schema.resolved({}))
             assert n_kept(connection) == 0
 
 
@@ -641,7 +641,7 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         expected = counts(held_rows(opened(ODD).frame, PUBLIC))
         assert counts(EngineTable.of(EngineFrame.of(rows), PUBLIC)) == expected
         persons = EngineTable.of(EngineFrame.of(rows), PUBLIC, unit="word", max_rows=1)
-        (total,) = persons.counted(PUBLIC.without("word").closed({})).counts_of([()])
+        (total,) = persons.counted(PUBLIC.without("word").resolved({})).counts_of([()])
         assert int(total) == 7
         words = ["a", "A", "é", "e", "a ", None, "B"]
         schema = {
@@ -651,7 +651,7 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         careless = careless.selectExpr("word COLLATE UNICODE_CI_AI AS word")
         assert careless.filter("word = 'A'").count() == 2
         one = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_dict(schema))
-        (found,) = one.counted(OpenSchema.from_dict(schema).closed({})).counts_of([("word",)])
+        (found,) = one.counted(OpenSchema.from_dict(schema).resolved({})).counts_of([("word",)])
         assert found.tolist() == [2, 1, 1, 1, 2]
         persons = bounded(EngineFrame.of(careless), "word", [], max_rows=1, missing_values=[])
         assert grouped(persons)["n_rows"].to_list() == [5]
@@ -671,7 +671,7 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
             )
         )
         assert sum(check_values(partial(in_spark, session), seed) for seed in SPARK_SEEDS) > 3
-        early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.closed({}))
+        early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.resolved({}))
         assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [
             [0, 1, 1, 0],
             [0, 2, 0, 0],

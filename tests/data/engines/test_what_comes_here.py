@@ -153,7 +153,7 @@ def test_whole_numbers_that_an_engine_cannot_look_up_are_no_levels(engine, dtype
     table = EngineTable.of(people, schema)
     found = counted(table.source.frequencies(Grid(column="word")))
     assert found == {str(number): 1 for number in given if abs(number) < 2**63} | {"5": 2}
-    closed = schema.closed({"word": schema.open_columns[0].closed(levels=sorted(found))})
+    closed = schema.resolved({"word": schema.open_columns[0].resolved(levels=sorted(found))})
     (counts,) = table.counted(closed).counts_of([("word",)])
     assert sum(counts.tolist()) == len(given) + 2
 

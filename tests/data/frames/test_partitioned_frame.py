@@ -36,7 +36,7 @@ SCHEMA = OpenSchema.from_dict(
         ]
     }
 )
-NAMES = SCHEMA.closed({}).names
+NAMES = SCHEMA.resolved({}).names
 
 
 def same(part):
@@ -57,7 +57,7 @@ def column(values, dtype=object):
 def codes_of(given):
     """Of each column of the schema the codes of all rows."""
     table = given if isinstance(given, pd.DataFrame) else partitioned(given)
-    return np.array(held_rows(table, SCHEMA).encode(SCHEMA.closed({})).columns)
+    return np.array(held_rows(table, SCHEMA).encode(SCHEMA.resolved({})).columns)
 
 
 KINDS = [
@@ -83,7 +83,7 @@ def test_the_type_of_a_partition_changes_no_code(shift):
     parts = [*KINDS[shift:], *KINDS[:shift]]
     alone = [held_rows(part.iloc[[row]], SCHEMA) for part in parts for row in range(len(part))]
     expected = np.concatenate(
-        [np.array(each.encode(SCHEMA.closed({})).columns) for each in alone], axis=1
+        [np.array(each.encode(SCHEMA.resolved({})).columns) for each in alone], axis=1
     )
     assert (codes_of(dask_of(*parts)) == expected).all()
     threes = [part.iloc[[0]] for part in parts if str(part["whole"].iloc[0]) in ("3", "3.0")]
@@ -103,7 +103,7 @@ def test_ids_of_other_types_are_one_person_and_rows_are_bounded_over_all_partiti
     parts = [pd.DataFrame({"age": [1, 2, 3], "who": each}) for each in ids]
     for max_rows, expected in ((1, 3), (3, 6), (99, 11)):
         held = held_rows(partitioned(dask_of(*parts)), schema, unit="who", max_rows=max_rows)
-        (ages,) = held.counted(schema.closed({})).counts_of([("age",)])
+        (ages,) = held.counted(schema.resolved({})).counts_of([("age",)])
         assert ages.sum() == expected
     together = UnitRows(max_rows=2)
     for each in ids:

@@ -131,7 +131,7 @@ def test_open_columns_are_read_like_closed_ones(group):
         reader.add(pd.DataFrame({"x": values}))
         held = reader.finish()
         column = OpenSchema.from_kinds({"x": kind}).open_columns[0]
-        closed = column.closed(**CLOSED[kind])
+        closed = column.resolved(**CLOSED[kind])
         assert (
             held.encode(Schema((closed,))).columns[0].tolist()
             == encode(pd.DataFrame({"x": values}), Schema((closed,))).columns[0].tolist()

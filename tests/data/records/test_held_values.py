@@ -199,8 +199,8 @@ DIRTY = [
 def opened(name):
     field, found = CLOSINGS[name]
     schema = OpenSchema.from_dict({"fields": [{"name": "x"} | field]})
-    return schema, schema.closed(
-        {} if found is None else {"x": schema.open_columns[0].closed(**found)}
+    return schema, schema.resolved(
+        {} if found is None else {"x": schema.open_columns[0].resolved(**found)}
     )
 
 
@@ -263,8 +263,11 @@ def test_closed_and_open_columns_side_by_side_in_any_order():
     ]
     schema = OpenSchema.from_dict({"fields": fields})
     found = {column.name: column for column in schema.open_columns}
-    closed = schema.closed(
-        {"b": found["b"].closed(levels=["a"]), "c": found["c"].closed(minimum=1990, maximum=2010)}
+    closed = schema.resolved(
+        {
+            "b": found["b"].resolved(levels=["a"]),
+            "c": found["c"].resolved(minimum=1990, maximum=2010),
+        }
     )
     frame = pd.DataFrame({"c": ["2000", "x"], "a": ["2010-05-05", ""], "b": ["a", "z"]})
     got, expected = held(schema, frame, 2).encode(closed), encode(frame, closed)
@@ -313,7 +316,7 @@ def test_ignored_columns_are_not_touched(unit, listed):
     assert counted(table.source.frequencies(Grid(column="a"))) == counted(
         plain.source.frequencies(Grid(column="a"))
     )
-    closed = schema.closed({"a": schema.open_columns[0].closed(levels=["x"])})
+    closed = schema.resolved({"a": schema.open_columns[0].resolved(levels=["x"])})
     assert closed.names == ("a", "sex")
     codes, expected = table.encode(closed), plain.encode(closed)
     assert [each.tolist() for each in codes.columns] == [each.tolist() for each in expected.columns]
@@ -578,7 +581,7 @@ def test_a_hundred_thousand_texts_take_little():
     expected = Counter(levels[rows].tolist())
     assert texts == sorted(expected)
     assert counts.tolist() == [expected[text] for text in texts]
-    closed = schema.closed({"x": schema.open_columns[0].closed(levels=texts[:500])})
+    closed = schema.resolved({"x": schema.open_columns[0].resolved(levels=texts[:500])})
     codes = table.encode(closed).columns[0]
     assert (unicodedata.normalize("NFC", closed["x"].labels[codes[0]]) == levels[rows[0]]) or codes[
         0

@@ -264,7 +264,7 @@ def count(data, schema):
     """What an engine is asked before anything is paid, and of declared columns then."""
     rows = rows_of(engine_frame(data), schema)()
     if not schema.is_open:
-        closed = schema.closed({})
+        closed = schema.resolved({})
         next(rows.counted(closed).counts_of([closed.names]))
 
 
@@ -318,9 +318,9 @@ def test_sqlite_counts_other_rows_as_if_odd_ones_were_not_there(tmp_path):
 
     table = in_sqlite(tmp_path, "TEXT")
     schema = OPEN["string"]
-    counted = EngineTable.of(engine_frame(table), schema).prepared().counted(schema.closed({}))
+    counted = EngineTable.of(engine_frame(table), schema).prepared().counted(schema.resolved({}))
     (counts,) = counted.counts_of([("x",)])
-    closed = schema.closed({})
+    closed = schema.resolved({})
     texts = [value for value in STORED if isinstance(value, str)] + [
         "1",
         "1.5",

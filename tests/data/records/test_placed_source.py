@@ -88,10 +88,10 @@ def test_held_rows_are_what_encoding_them_by_a_placed_schema_gives(required):
         reader.add(ROWS[start : start + 2])
     held = reader.finish()
     found = {
-        column.name: column.closed(required=required) if hasattr(column, "closed") else column
+        column.name: column.resolved(required=required) if hasattr(column, "closed") else column
         for column in opened.open_columns
     }
-    closed = opened.closed(found) if found else opened.closed({})
+    closed = opened.resolved(found) if found else opened.resolved({})
     for schema in (closed.with_unread_places(), closed):
         expected = encode(ROWS, schema)
         assert [codes.tolist() for codes in held.encode(schema).columns] == [

@@ -155,8 +155,8 @@ def counted(frame, k, key=KEY):
         reader.add(frame.iloc[rows])
     table, schema = reader.finish(), schema.without("person")
     found = {"x": {"minimum": 0, "maximum": 9}, "y": {"levels": ["u"]}, "z": {}}
-    closed = schema.closed(
-        {column.name: column.closed(**found[column.name]) for column in schema.open_columns}
+    closed = schema.resolved(
+        {column.name: column.resolved(**found[column.name]) for column in schema.open_columns}
     )
     return table, table.encode(closed)
 

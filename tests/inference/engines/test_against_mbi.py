@@ -7,7 +7,7 @@ import pytest
 from oracles.inference import field, loss_and_gap, noisy, random_potentials, whitened
 
 from synthdp.core import Domain, estimate_total
-from synthdp.inference import GraphicalModelEstimator
+from synthdp.inference import GraphicalModelEngine
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (3, 2, 4, 2, 3))
 CLIQUES = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("e",)]
@@ -53,7 +53,7 @@ def test_its_mirror_descent_finds_no_lower_loss(mbi):
     )
     matrix, target = whitened(DOMAIN, measurements)
     counts = np.asarray(theirs.project(DOMAIN.attributes).values).ravel()
-    ours = GraphicalModelEstimator().estimate(DOMAIN, measurements)
+    ours = GraphicalModelEngine().estimate(DOMAIN, measurements)
     assert counts.sum() == pytest.approx(ours.total, rel=1e-6)
     their_loss, _ = loss_and_gap(matrix, target, counts)
     assert ours.status.loss <= 1.001 * their_loss

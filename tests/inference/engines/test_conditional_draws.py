@@ -12,11 +12,11 @@ from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, Para
 from synthdp.inference import (
     AgreeingRows,
     FitStatus,
-    GraphicalModelEstimator,
+    GraphicalModelEngine,
     JunctionTree,
     MixtureModel,
     PseudoMarginalModel,
-    PublicDataEstimator,
+    PublicDataEngine,
     WeightedRowsModel,
     estimate_refined,
     field_of,
@@ -226,7 +226,7 @@ def test_a_merged_slice_without_any_share_is_drawn_and_its_records_are_completed
             ("a", "c"), np.array([[10.0, 1.0], [10.0, 9.0], [10.0, 20.0]]), 1.0, merging
         ),
     ]
-    model = estimate_refined(GraphicalModelEstimator(), DOMAIN, measurements)
+    model = estimate_refined(GraphicalModelEngine(), DOMAIN, measurements)
     expected = np.tile(model.marginal(("a", "c")).values[:, None, :1], (1, 2, 4)) * np.eye(4)[1]
     assert_follows(model.complete({"c": np.full(N_ROWS, 1)}, seed=0), expected)
     assert_follows(model.sample_where({"c": np.eye(4)[1] > 0}, N_ROWS, seed=0), expected)
@@ -243,9 +243,9 @@ def test_public_rows_are_merged_as_the_measurements_are():
         LinearMeasurement(("c",), np.array([30.0, 50.0, 25.0, 20.0]), 1.0),
         LinearMeasurement(("a", "c"), rng.uniform(10, 20, (3, 3)), 3.0, merging),
     ]
-    engine = PublicDataEstimator(columns=public, max_missed_share=1.0)
+    engine = PublicDataEngine(columns=public, max_missed_share=1.0)
     model = estimate_refined(engine, DOMAIN, measurements)
-    by_hand = PublicDataEstimator(
+    by_hand = PublicDataEngine(
         columns=(public[0], public[1], groups[public[2]]), max_missed_share=1.0
     )
     unmerged = [
@@ -258,4 +258,4 @@ def test_public_rows_are_merged_as_the_measurements_are():
     np.testing.assert_allclose(merged, oracle.marginal(DOMAIN.attributes).values, rtol=1e-9)
     np.testing.assert_allclose(values[..., 1], values[..., 2] * 2, rtol=1e-9)
     with pytest.raises(ParameterError, match="columns"):
-        estimate_refined(PublicDataEstimator(columns=(public[0],)), DOMAIN, measurements)
+        estimate_refined(PublicDataEngine(columns=(public[0],)), DOMAIN, measurements)

@@ -18,8 +18,8 @@ from synthdp.core import (
     estimate_total,
 )
 from synthdp.inference import (
-    AutoEstimator,
-    PublicDataEstimator,
+    AutoEngine,
+    PublicDataEngine,
     RefinedModel,
     checked_problem,
     estimate_refined,
@@ -37,7 +37,7 @@ ALL_ROWS = tuple(
     np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True)
 )
 
-ENGINES = [*map(quick_engine, NAMED), PublicDataEstimator(columns=ALL_ROWS)]
+ENGINES = [*map(quick_engine, NAMED), PublicDataEngine(columns=ALL_ROWS)]
 PROBLEMS = {
     "tree": [("a", "b"), ("b", "c")],
     "cycle": [("a", "b"), ("b", "c"), ("c", "a")],
@@ -337,9 +337,9 @@ def test_problems_without_sense_are_refused(engine):
 
 def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
     measurements = measured(joint, PROBLEMS["cycle"], stddev=2.0)
-    exact = AutoEstimator().estimate(DOMAIN, measurements)
+    exact = AutoEngine().estimate(DOMAIN, measurements)
     assert exact.choice.startswith("graphical-model: the junction tree has ")
-    approximate = AutoEstimator(max_cells=10).estimate(DOMAIN, measurements)
+    approximate = AutoEngine(max_cells=10).estimate(DOMAIN, measurements)
     assert approximate.choice.startswith("layered-consistency: the junction tree has ")
     assert "more than the 10 that are allowed" in approximate.choice
 
@@ -347,16 +347,16 @@ def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
 def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint):
     plain = measured(joint, PROBLEMS["tree"], stddev=2.0)
     mixed = [*plain, merged(plain[0], ONE_WAY)]
-    chosen, reason = AutoEstimator().choose(DOMAIN, mixed)
+    chosen, reason = AutoEngine().choose(DOMAIN, mixed)
     assert chosen.name == "layered-consistency"
     assert reason == "layered-consistency: levels are merged in some of the measurements"
-    assert AutoEstimator().estimate(DOMAIN, mixed).choice == reason
+    assert AutoEngine().estimate(DOMAIN, mixed).choice == reason
     # A merging of attributes that are not measured with it merges nothing.
     elsewhere = [
         LinearMeasurement(m.clique, m.values, m.stddev, Coarsening({"d": np.array([0, 0])}))
         for m in plain
     ]
-    assert AutoEstimator().choose(DOMAIN, elsewhere)[0].name == "graphical-model"
+    assert AutoEngine().choose(DOMAIN, elsewhere)[0].name == "graphical-model"
 
 
 def test_problems_with_merged_levels_are_checked_at_their_own_size():

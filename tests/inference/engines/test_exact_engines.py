@@ -16,14 +16,14 @@ from synthdp.core import (
     estimate_total,
 )
 from synthdp.inference import (
-    DirectEstimator,
-    GraphicalModelEstimator,
+    DirectEngine,
+    GraphicalModelEngine,
     MirrorDescent,
     model_from_state,
     model_to_state,
 )
 
-ENGINES = [GraphicalModelEstimator, DirectEstimator]
+ENGINES = [GraphicalModelEngine, DirectEngine]
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 PROBLEMS = {

@@ -20,22 +20,22 @@ from synthdp.core import (
 )
 from synthdp.inference import (
     MAX_RATIO,
-    DirectEstimator,
+    DirectEngine,
     DualNewton,
-    GraphicalModelEstimator,
-    LocalConsistencyEstimator,
+    GraphicalModelEngine,
+    LocalConsistencyEngine,
     MirrorDescent,
-    PublicDataEstimator,
+    PublicDataEngine,
 )
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("a",), (), ("c", "a")]
 DRIVER = MirrorDescent(max_iterations=200)  # how close fits come is not the question here
 ENGINES = [
-    DirectEstimator(driver=DRIVER),
-    GraphicalModelEstimator(driver=DRIVER),
-    LocalConsistencyEstimator(newton=DualNewton(max_iterations=20)),
-    PublicDataEstimator(
+    DirectEngine(driver=DRIVER),
+    GraphicalModelEngine(driver=DRIVER),
+    LocalConsistencyEngine(newton=DualNewton(max_iterations=20)),
+    PublicDataEngine(
         columns=tuple(np.indices(DOMAIN.shape).reshape(3, -1)), driver=DRIVER, max_missed_share=1.0
     ),
 ]
@@ -101,7 +101,7 @@ def test_scales_of_noise_that_cannot_be_compared_are_refused(engine):
 def test_scales_of_cells_are_compared_too():
     uneven = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), np.array([1e-6, 1.0, 1e6]))
     with pytest.raises(ParameterError, match="fold apart"):
-        GraphicalModelEstimator().estimate(DOMAIN, [uneven])
+        GraphicalModelEngine().estimate(DOMAIN, [uneven])
 
 
 def test_counts_that_leave_no_digit_of_the_others_are_answered_evenly_with_a_caution():
@@ -109,5 +109,5 @@ def test_counts_that_leave_no_digit_of_the_others_are_answered_evenly_with_a_cau
     counts[2, 1] = -MAX_COUNT
     measurement = LinearMeasurement(("a", "b"), counts, 1.0)
     with pytest.warns(FitWarning, match="short of the least loss"):
-        model = LocalConsistencyEstimator().estimate(DOMAIN, [measurement])
+        model = LocalConsistencyEngine().estimate(DOMAIN, [measurement])
     assert np.ptp(model.marginal(("a", "b")).values) < 1e-9

@@ -22,9 +22,9 @@ from synthdp.core import (
 from synthdp.inference import (
     AdaptiveDescent,
     ArrayBackend,
-    GenerativeNetworkEstimator,
-    GraphicalModelEstimator,
-    MixtureEstimator,
+    GenerativeNetworkEngine,
+    GraphicalModelEngine,
+    MixtureEngine,
     MixtureModel,
     NetworkForm,
 )
@@ -47,7 +47,7 @@ CLOSE = AdaptiveDescent(learning_rate=0.003, stop_at_noise=False)
 
 
 def small(**options):
-    return GenerativeNetworkEstimator(**({"n_components": 60, "hidden": (32, 32)} | options))
+    return GenerativeNetworkEngine(**({"n_components": 60, "hidden": (32, 32)} | options))
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_the_loss_falls_to_near_the_least(joint, problem):
     model = small(driver=CLOSE).estimate(DOMAIN, measurements)
     assert isinstance(model, MixtureModel)
     assert (model.status.ended, model.status.caution) == ("stalled", "")
-    exact = GraphicalModelEstimator().estimate(DOMAIN, measurements)
+    exact = GraphicalModelEngine().estimate(DOMAIN, measurements)
     start = small(driver=AdaptiveDescent(learning_rate=1e-9, max_iterations=1)).estimate(
         DOMAIN, measurements
     )
@@ -205,7 +205,7 @@ def test_a_warm_start_takes_fewer_iterations_and_any_mixture_will_do(joint):
     measurements = measured(joint, [("a", "b"), ("b", "c"), ("c", "d")], stddev=2.0)
     more = [*measurements, *measured(joint, [("a", "d")], seed=5, stddev=2.0)]
     cold = small().estimate(DOMAIN, more)
-    for engine in (small(seed=7), MixtureEstimator(n_components=60)):
+    for engine in (small(seed=7), MixtureEngine(n_components=60)):
         warm = small().estimate(DOMAIN, more, warm_start=engine.estimate(DOMAIN, measurements))
         assert warm.status.n_iterations < cold.status.n_iterations
         assert warm.status.loss < 1.2 * cold.status.loss
@@ -283,7 +283,7 @@ def test_without_torch_the_error_names_the_extra(joint, monkeypatch, device):
 )
 def test_numbers_out_of_range_are_refused(options):
     with pytest.raises(ParameterError, match=next(iter(options))):
-        GenerativeNetworkEstimator(**options)
+        GenerativeNetworkEngine(**options)
 
 
 def test_measurements_that_do_not_fit_are_refused():

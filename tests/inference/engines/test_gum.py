@@ -21,10 +21,10 @@ from oracles.inference import marginal_of
 
 from synthdp.core import Constraint, Domain, LinearMeasurement, ParameterError
 from synthdp.inference import (
-    LocalConsistencyEstimator,
+    LocalConsistencyEngine,
     PseudoMarginalModel,
     RecordMoves,
-    RecordUpdateEstimator,
+    RecordUpdateEngine,
     WantedTables,
     WeightedRowsModel,
 )
@@ -47,7 +47,7 @@ def joint():
 def test_tables_match_the_pseudo_marginals(joint, problem, rounding):
     """Rounded tables to a fraction of chance, others as well as independent draws can."""
     measurements = measured(joint, PROBLEMS[problem], stddev=1.0)
-    model = LocalConsistencyEstimator().estimate(DOMAIN, measurements)
+    model = LocalConsistencyEngine().estimate(DOMAIN, measurements)
     n_rows = 20_000
     columns = model.sample(n_rows, seed=1, rounding=rounding)
     for clique in PROBLEMS[problem]:
@@ -59,7 +59,7 @@ def test_tables_match_the_pseudo_marginals(joint, problem, rounding):
 
 def test_the_gum_table_is_its_model(joint):
     measurements = measured(joint, PROBLEMS["all pairs"])
-    model = RecordUpdateEstimator(n_records=5000).estimate(DOMAIN, measurements)
+    model = RecordUpdateEngine(n_records=5000).estimate(DOMAIN, measurements)
     columns = model.sample(5000, seed=0)
     for clique in [("a", "c"), ("a", "b", "d"), DOMAIN.attributes]:
         expected = model.marginal(clique).values * (5000 / model.total)
@@ -69,7 +69,7 @@ def test_the_gum_table_is_its_model(joint):
 
 def test_gum_comes_near_the_least_loss(joint):
     measurements = measured(joint, PROBLEMS["all pairs"], stddev=3.0)
-    model = RecordUpdateEstimator(shrinkage=False).estimate(DOMAIN, measurements)
+    model = RecordUpdateEngine(shrinkage=False).estimate(DOMAIN, measurements)
     exact = TIGHT.estimate(DOMAIN, measurements).status.loss
     assert model.status.ended == "stalled"
     assert exact * (1 - 1e-6) <= model.status.loss <= 1.1 * exact + 1.0
@@ -101,7 +101,7 @@ def test_constraints_hold_in_every_region_and_row(engine, joint, constraints, pr
     for n_rows, rounding in [(1, True), (700, True), (700, False)]:
         columns = model.sample(n_rows, seed=2, rounding=rounding)
         assert all(constraint.holds(DOMAIN, columns).all() for constraint in constraints)
-    if engine is LocalConsistencyEstimator:
+    if engine is LocalConsistencyEngine:
         check_local_consistency(model)
 
 
@@ -159,7 +159,7 @@ def test_everything_repeats_with_the_same_seed(engine, joint):
             )
         )
         assert not all(map(np.array_equal, first.sample(400, seed=5), first.sample(400, seed=6)))
-    if engine is RecordUpdateEstimator:
+    if engine is RecordUpdateEngine:
         other = engine(seed=1).estimate(DOMAIN, measurements)
         assert not all(map(np.array_equal, other.columns, first.columns))
 
@@ -180,7 +180,7 @@ def test_models_survive_being_saved(engine, joint, constraints):
         np.testing.assert_array_equal(loaded.marginal(clique).values, model.marginal(clique).values)
     assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
     assert type(model) is (
-        PseudoMarginalModel if engine is LocalConsistencyEstimator else WeightedRowsModel
+        PseudoMarginalModel if engine is LocalConsistencyEngine else WeightedRowsModel
     )
 
 

@@ -24,14 +24,14 @@ from synthdp.core import (
 )
 from synthdp.inference import (
     DualNewton,
-    LayeredConsistencyEstimator,
-    LocalConsistencyEstimator,
+    LayeredConsistencyEngine,
+    LocalConsistencyEngine,
     model_from_state,
     model_to_state,
     parts_of,
 )
 
-ENGINE = LayeredConsistencyEstimator()
+ENGINE = LayeredConsistencyEngine()
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_pairs_with_little_noise_give_the_fit_of_least_loss(joint, problem):
     cliques = PROBLEMS[problem]
     measurements = measured(joint, cliques, stddev=0.05)
     model = ENGINE.estimate(DOMAIN, measurements)
-    least = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
+    least = LocalConsistencyEngine(shrinkage=False).estimate(DOMAIN, measurements)
     for clique in [*cliques, *combinations(DOMAIN.attributes, 2)]:
         np.testing.assert_allclose(
             model.marginal(clique).values, least.marginal(clique).values, atol=0.002
@@ -333,7 +333,7 @@ def test_a_warm_start_gives_the_same_tables(joint):
     before = measured(joint, [("a", "b"), ("b", "c"), ("c", "d")])
     measurements = [*before, *measured(joint, [("a", "d"), ("a", "b", "d")], seed=5)]
     cold = ENGINE.estimate(DOMAIN, measurements)
-    earlier = [ENGINE, LocalConsistencyEstimator()]
+    earlier = [ENGINE, LocalConsistencyEngine()]
     for model in (cold, *(engine.estimate(DOMAIN, before) for engine in earlier)):
         warm = ENGINE.estimate(DOMAIN, measurements, warm_start=model)
         assert warm.cliques == cold.cliques
@@ -371,7 +371,7 @@ def test_a_saved_model_answers_the_same(joint):
 def test_a_fit_that_is_cut_short_says_so(joint):
     seen = []
     with pytest.warns(FitWarning, match=r"\(layered-consistency\) was stopped after 1 iterations"):
-        model = LayeredConsistencyEstimator(newton=DualNewton(max_iterations=1)).estimate(
+        model = LayeredConsistencyEngine(newton=DualNewton(max_iterations=1)).estimate(
             DOMAIN,
             measured(joint, PROBLEMS["all pairs"], stddev=100.0),
             progress=lambda *done: seen.append(done),
@@ -382,13 +382,13 @@ def test_a_fit_that_is_cut_short_says_so(joint):
 def test_too_large_and_senseless_requests_are_refused_before_any_table_is_made():
     domain = Domain(tuple("abcdef"), (100,) * 6)
     with pytest.raises(ModelTooLargeError, match="600 cells, at most 500"):
-        LayeredConsistencyEstimator(max_cells=500).estimate(
+        LayeredConsistencyEngine(max_cells=500).estimate(
             domain, [LinearMeasurement(("a",), np.ones(100), 1.0)]
         )
     measurement = LinearMeasurement(("a", "b", "c"), np.ones((100,) * 3), 1.0)
     tracemalloc.start()
     with pytest.raises(ModelTooLargeError, match="1030600 cells"):
-        LayeredConsistencyEstimator(max_cells=10**6).estimate(domain, [measurement])
+        LayeredConsistencyEngine(max_cells=10**6).estimate(domain, [measurement])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < measurement.values.nbytes / 4

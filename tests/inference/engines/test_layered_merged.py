@@ -9,10 +9,10 @@ import pytest
 from oracles.inference import marginal_of
 
 from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
-from synthdp.inference import LayeredConsistencyEstimator, model_from_state, model_to_state
+from synthdp.inference import LayeredConsistencyEngine, model_from_state, model_to_state
 from synthdp.inference.engines.layered_consistency import _Layers
 
-ENGINE = LayeredConsistencyEstimator()
+ENGINE = LayeredConsistencyEngine()
 DOMAIN = Domain(("a", "b", "c"), (6, 5, 2))
 TOTAL = 10_000.0
 COARSE = Coarsening({"a": np.array([0, 0, 1, 1, 1, 0]), "b": np.array([1, 0, 0, 1, 0])})

@@ -34,9 +34,9 @@ from synthdp.core import (
 )
 from synthdp.inference import (
     DualNewton,
-    LocalConsistencyEstimator,
+    LocalConsistencyEngine,
     RecordMoves,
-    RecordUpdateEstimator,
+    RecordUpdateEngine,
     RegionGraph,
 )
 
@@ -91,7 +91,7 @@ def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
 def test_regions_are_consistent_and_the_loss_is_no_worse_than_the_exact_one(joint, problem):
     """The local polytope contains the marginals of all distributions."""
     measurements = measured(joint, PROBLEMS[problem])
-    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
+    model = LocalConsistencyEngine(shrinkage=False).estimate(DOMAIN, measurements)
     assert model.status.ended == "optimal"
     check_local_consistency(model)
     assert model.status.loss <= TIGHT.estimate(DOMAIN, measurements).status.loss * (1 + 1e-7) + 1e-7
@@ -107,7 +107,7 @@ def test_random_problems_are_solved_to_optimality():
             domain.shape
         )
         measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques)))
-        model = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements)
+        model = LocalConsistencyEngine(shrinkage=False).estimate(domain, measurements)
         assert model.status.ended == "optimal", seed
         check_local_consistency(model)
         exact = TIGHT.estimate(domain, measurements)
@@ -120,7 +120,7 @@ def test_random_problems_are_solved_to_optimality():
 def test_decomposable_cliques_give_the_graphical_model(joint, problem):
     """On regions and beyond: the region tree is the junction tree then."""
     measurements = measured(joint, PROBLEMS[problem])
-    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
+    model = LocalConsistencyEngine(shrinkage=False).estimate(DOMAIN, measurements)
     exact = TIGHT.estimate(DOMAIN, measurements)
     for size in range(len(DOMAIN) + 1):
         for clique in combinations(DOMAIN.attributes, size):
@@ -140,7 +140,7 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
     ]
     expected = TIGHT.estimate(domain, measurements).marginal(("a", "b")).values
     values = (
-        LocalConsistencyEstimator(shrinkage=False)
+        LocalConsistencyEngine(shrinkage=False)
         .estimate(domain, measurements)
         .marginal(("a", "b"))
         .values
@@ -151,7 +151,7 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, joint, problem):
     model = engine().estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-4))
-    atol = 0.01 if engine is LocalConsistencyEstimator else 2.0
+    atol = 0.01 if engine is LocalConsistencyEngine else 2.0
     for clique in PROBLEMS[problem]:
         np.testing.assert_allclose(
             model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=atol
@@ -167,7 +167,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     measurements = noisy(
         rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "c")], [stddev] * 4
     )
-    model = LocalConsistencyEstimator().estimate(domain, measurements)
+    model = LocalConsistencyEngine().estimate(domain, measurements)
     assert model.status.ended == "optimal"
     check_local_consistency(model)
     assert model.total == pytest.approx(estimate_total(measurements))
@@ -178,7 +178,7 @@ def test_estimates_beyond_the_regions_agree_with_all_regions(joint):
     tree.
     """
     measurements = measured(joint, PROBLEMS["cycle"], stddev=0.1)
-    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
+    model = LocalConsistencyEngine(shrinkage=False).estimate(DOMAIN, measurements)
     whole = model.marginal(("c", "a", "b"))
     assert whole.total() == pytest.approx(model.total)
     for clique in PROBLEMS["cycle"]:
@@ -206,7 +206,7 @@ def test_shrinkage_brings_noisy_marginals_nearer_to_the_truth():
         measurements = noisy(rng, table, domain, cliques, [30.0] * 6)
         errors = []
         for shrinkage in (False, True):
-            model = LocalConsistencyEstimator(shrinkage=shrinkage).estimate(domain, measurements)
+            model = LocalConsistencyEngine(shrinkage=shrinkage).estimate(domain, measurements)
             check_local_consistency(model)
             off = [
                 np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum()
@@ -226,7 +226,7 @@ def test_shrinkage_fades_as_noise_vanishes(engine, joint):
 
 
 def test_many_marginals_are_those_one_by_one(joint):
-    model = LocalConsistencyEstimator().estimate(DOMAIN, measured(joint, PROBLEMS["all pairs"]))
+    model = LocalConsistencyEngine().estimate(DOMAIN, measured(joint, PROBLEMS["all pairs"]))
     cliques = list(combinations(DOMAIN.attributes, 3))
     for clique, marginal in zip(cliques, model.marginals(cliques), strict=True):
         np.testing.assert_array_equal(marginal.values, model.marginal(clique).values)
@@ -237,14 +237,14 @@ def test_warm_starts_take_fewer_iterations(engine, joint):
     measurements = [*before, *measured(joint, [("a", "d")], seed=5)]
     cold = engine().estimate(DOMAIN, measurements)
     again = engine().estimate(DOMAIN, measurements, warm_start=cold)
-    if engine is not RecordUpdateEstimator:  # it moves all records twice, wherever they start
+    if engine is not RecordUpdateEngine:  # it moves all records twice, wherever they start
         assert again.status.n_iterations < cold.status.n_iterations
     assert again.status.loss == pytest.approx(
-        cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9
+        cold.status.loss, rel=0.05 if engine is RecordUpdateEngine else 1e-9
     )
     grown = engine().estimate(DOMAIN, measurements, warm_start=engine().estimate(DOMAIN, before))
     assert grown.status.loss == pytest.approx(
-        cold.status.loss, rel=0.05 if engine is RecordUpdateEstimator else 1e-9
+        cold.status.loss, rel=0.05 if engine is RecordUpdateEngine else 1e-9
     )
     other = engine().estimate(
         Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
@@ -260,18 +260,18 @@ def test_a_fit_that_is_cut_short_says_so(joint):
     with pytest.warns(
         FitWarning, match=r"\(local-consistency\) was stopped after 1 iterations"
     ) as told:
-        model = LocalConsistencyEstimator(newton=newton).estimate(
+        model = LocalConsistencyEngine(newton=newton).estimate(
             DOMAIN, measurements, progress=lambda *done: seen.append(done)
         )
     assert (model.status.ended, model.status.caution) == ("stopped", str(told[0].message))
     assert seen == [(1, 1)]
     with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 1 iterations"):
-        moved = RecordUpdateEstimator(
+        moved = RecordUpdateEngine(
             moves=RecordMoves(min_sweeps=1, max_sweeps=1), n_records=300
         ).estimate(DOMAIN, measurements)
     assert moved.status.ended == "stopped"
     with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped"):
-        misled = RecordUpdateEstimator(newton=newton).estimate(DOMAIN, measurements)
+        misled = RecordUpdateEngine(newton=newton).estimate(DOMAIN, measurements)
     assert (misled.status.ended, misled.status.caution) == ("stopped", model.status.caution)
 
 
@@ -282,7 +282,7 @@ def test_too_large_and_senseless_requests_are_refused(engine, joint):
     with pytest.raises(ParameterError, match="there is none"):
         engine().estimate(DOMAIN, [])
     with pytest.raises(ParameterError, match="n_records is 0"):
-        RecordUpdateEstimator(n_records=0).estimate(DOMAIN, measured(joint, [("a",)]))
+        RecordUpdateEngine(n_records=0).estimate(DOMAIN, measured(joint, [("a",)]))
 
 
 def test_single_rows_are_not_always_the_likeliest():
@@ -290,6 +290,6 @@ def test_single_rows_are_not_always_the_likeliest():
     domain = Domain(tuple("abc"), (2, 2, 2))
     pair = 1000 * np.array([[0.54, 0.16], [0.16, 0.14]])
     measurements = [LinearMeasurement(clique, pair, 1.0) for clique in combinations("abc", 2)]
-    model = LocalConsistencyEstimator().estimate(domain, measurements)
+    model = LocalConsistencyEngine().estimate(domain, measurements)
     drawn = np.array([np.ravel(model.sample(1, seed=seed)) for seed in range(200)])
     assert np.abs(drawn.mean(axis=0) - 0.3).max() < 0.2  # 6.2 standard errors

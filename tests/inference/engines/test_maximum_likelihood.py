@@ -20,9 +20,9 @@ from synthdp.core import (
     combined_measurements,
     estimate_total,
 )
-from synthdp.inference import DirectEstimator, GraphicalModelEstimator, MarginalLoss, MirrorDescent
+from synthdp.inference import DirectEngine, GraphicalModelEngine, MarginalLoss, MirrorDescent
 
-ENGINES = [GraphicalModelEstimator, DirectEstimator]
+ENGINES = [GraphicalModelEngine, DirectEngine]
 TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)
 
 
@@ -76,7 +76,7 @@ def test_tight_fits_reach_the_least_loss(engine, ratio):
 
 def default_outcome(seed, ratio):
     domain, measurements = problem(seed, ratio=ratio)
-    model = GraphicalModelEstimator().estimate(domain, measurements)
+    model = GraphicalModelEngine().estimate(domain, measurements)
     matrix, target = whitened(domain, combined_measurements(domain, measurements))
     least = least_excess_loss(matrix, target, model.total)
     excess = model.status.loss - MarginalLoss(domain, measurements).of_repeats - least
@@ -93,8 +93,8 @@ def test_default_fits_are_within_a_ten_thousandth_of_the_least_loss_or_say_that_
 def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
     for seed in range(20):
         domain, measurements = problem(seed, ratio=3.0)
-        first = GraphicalModelEstimator().estimate(domain, measurements[:-1] or measurements)
-        warm = GraphicalModelEstimator().estimate(domain, measurements, warm_start=first)
+        first = GraphicalModelEngine().estimate(domain, measurements[:-1] or measurements)
+        warm = GraphicalModelEngine().estimate(domain, measurements, warm_start=first)
         matrix, target = whitened(domain, combined_measurements(domain, measurements))
         least = least_excess_loss(matrix, target, warm.total)
         assert warm.status.ended == "optimal"
@@ -140,8 +140,8 @@ def test_cells_that_went_to_nothing_and_are_needed_come_back():
     never = Constraint(
         ("a", "c"), np.array([[True, True], [False, True]])
     )  # so that no tree is solved exactly
-    free = GraphicalModelEstimator().estimate(domain, measurements)
-    bound = GraphicalModelEstimator().estimate(domain, measurements, constraints=[never])
+    free = GraphicalModelEngine().estimate(domain, measurements)
+    bound = GraphicalModelEngine().estimate(domain, measurements, constraints=[never])
     assert bound.status.ended == "optimal"
     assert bound.status.loss <= free.status.loss * (1 + 1e-3)
 
@@ -152,7 +152,7 @@ def test_reported_loss_is_that_of_the_merged_measurements():
     domain = Domain(("a", "b"), (3, 2))
     joint = rng.dirichlet(np.ones(6)).reshape(3, 2) * 100
     measurements = noisy(rng, joint, domain, [("a",), ("b", "a")], [3.0, 5.0])
-    model, loss, *_ = outcome(GraphicalModelEstimator(), domain, measurements)
+    model, loss, *_ = outcome(GraphicalModelEngine(), domain, measurements)
     assert model.status.loss == pytest.approx(loss)
 
 
@@ -161,7 +161,7 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
     stddev = np.array([1.0, 2.0, 3.0])
     measurement = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), stddev)
     total = LinearMeasurement((), np.array(114.0), 1e-3)
-    model = GraphicalModelEstimator(driver=TIGHT).estimate(domain, [measurement, total])
+    model = GraphicalModelEngine(driver=TIGHT).estimate(domain, [measurement, total])
     # Lagrange: what the total asks for beyond the sum is spread in proportion to the variances.
     expected = measurement.values + (model.total - 100.0) * stddev**2 / np.sum(stddev**2)
     np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=1e-3)
@@ -169,7 +169,7 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
 
 def test_negative_counts_are_projected_to_the_simplex():
     measurement = LinearMeasurement(("a",), np.array([60.0, -20.0, 40.0, 20.0]), 1.0)
-    model = GraphicalModelEstimator(driver=TIGHT).estimate(Domain(("a",), (4,)), [measurement])
+    model = GraphicalModelEngine(driver=TIGHT).estimate(Domain(("a",), (4,)), [measurement])
     threshold = 20.0 / 3
     expected = [60 - threshold, 0.0, 40 - threshold, 20 - threshold]
     np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.05)
@@ -183,7 +183,7 @@ def test_the_loss_falls_monotonically_whatever_the_memory(memory):
     for limit in range(40):
         driver = MirrorDescent(memory=memory, max_iterations=limit)
         losses.append(
-            GraphicalModelEstimator(driver=driver).estimate(domain, measurements).status.loss
+            GraphicalModelEngine(driver=driver).estimate(domain, measurements).status.loss
         )
     assert (np.diff(losses) <= 0).all()
     assert losses[-1] < losses[0]
@@ -193,7 +193,7 @@ def test_a_fit_that_is_cut_short_says_so():
     domain, measurements = loopy_problem(4)
     with pytest.warns(FitWarning, match=r"\(graphical-model\) was stopped after 1 iterations"):
         status = (
-            GraphicalModelEstimator(driver=MirrorDescent(max_iterations=1))
+            GraphicalModelEngine(driver=MirrorDescent(max_iterations=1))
             .estimate(domain, measurements)
             .status
         )
@@ -207,7 +207,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     rng = np.random.default_rng(2)
     joint = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
     measurements = noisy(rng, joint, domain, [("a", "b"), ("b", "c"), ("b",)], [stddev] * 3)
-    model, loss, _, least, n_cells = outcome(GraphicalModelEstimator(), domain, measurements)
+    model, loss, _, least, n_cells = outcome(GraphicalModelEngine(), domain, measurements)
     # Where the rounding of a count as a float is a thousandth of the noise, the last of the loss is
     # beyond reach.
     assert model.status.ended == "optimal" or np.spacing(total) > 1e-3 * stddev
@@ -228,7 +228,7 @@ def test_evaluations_are_not_wasted_where_nothing_can_be_gained(monkeypatch):
         for extra in ([], [LinearMeasurement((), np.array(90.0), 1.0)]):
             calls.clear()
             measurements = [LinearMeasurement(clique, values, 1.0), *extra]
-            model = GraphicalModelEstimator().estimate(domain, measurements)
+            model = GraphicalModelEngine().estimate(domain, measurements)
             assert model.status.ended == "optimal"
             np.testing.assert_allclose(model.marginal(("a", "b")).values, model.total / 6)
             assert len(calls) <= 10

@@ -20,18 +20,18 @@ from synthdp.core import (
     estimate_total,
 )
 from synthdp.inference import (
-    DirectEstimator,
+    DirectEngine,
     DualNewton,
-    GraphicalModelEstimator,
-    LocalConsistencyEstimator,
+    GraphicalModelEngine,
+    LocalConsistencyEngine,
     MirrorDescent,
-    PublicDataEstimator,
+    PublicDataEngine,
 )
 
 NAMES = ("a", "b", "c", "d")
 TREE = [("a", "b"), ("b", "c"), ("c", "d"), *((name,) for name in NAMES)]
 CIRCLE = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), *((name,) for name in NAMES)]
-ENGINES = [GraphicalModelEstimator, DirectEstimator]
+ENGINES = [GraphicalModelEngine, DirectEngine]
 
 
 def problem(seed, cliques, ratio, *, n_records=20_000.0, density=0.2, rules=()):
@@ -112,7 +112,7 @@ def test_sparse_circles_are_solved_where_noise_contradicts_itself_in_empty_cells
         domain, measurements = problem(seed, CIRCLE, ratio, n_records=1500.0, density=0.02)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
-            model = GraphicalModelEstimator().estimate(domain, measurements)
+            model = GraphicalModelEngine().estimate(domain, measurements)
         least = least_of(domain, measurements)
         n_optimal += model.status.ended == "optimal"
         assert model.status.loss <= least * (1 + 1e-3) or model.status.ended != "optimal", seed
@@ -127,7 +127,7 @@ def test_a_round_that_stalls_far_from_the_least_loss_is_not_called_optimal(ratio
     domain, measurements = problem(21, CIRCLE[:4], ratio, n_records=30.0, density=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        model = GraphicalModelEstimator().estimate(domain, measurements)
+        model = GraphicalModelEngine().estimate(domain, measurements)
     assert model.status.ended != "optimal" or model.status.loss <= least_of(
         domain, measurements
     ) * (1 + 1e-3)
@@ -137,7 +137,7 @@ def test_fits_that_were_stopped_at_the_least_loss_are_optimal_and_others_are_not
     """That tables agree where they overlap is asked for less, and the least loss of such proves it."""
     domain, measurements = problem(2, CIRCLE, 1.0)
     least = least_of(domain, measurements)
-    engine = GraphicalModelEstimator(driver=MirrorDescent(window=1000, max_iterations=30))
+    engine = GraphicalModelEngine(driver=MirrorDescent(window=1000, max_iterations=30))
     model = engine.estimate(domain, measurements)
     assert (model.status.ended, model.status.n_iterations, model.status.caution) == (
         "optimal",
@@ -152,20 +152,20 @@ def test_fits_that_were_stopped_at_the_least_loss_are_optimal_and_others_are_not
         for side in (-1, 1)
     ]
     with pytest.warns(FitWarning, match="was stopped after 3 iterations"):
-        short = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3)).estimate(
+        short = GraphicalModelEngine(driver=MirrorDescent(max_iterations=3)).estimate(
             domain, repeats
         )
     assert short.status.ended == "stopped"
     assert (
         short.status.loss
-        <= (1 + 1e-3) * GraphicalModelEstimator().estimate(domain, repeats).status.loss
+        <= (1 + 1e-3) * GraphicalModelEngine().estimate(domain, repeats).status.loss
     )
 
 
 def test_rounds_of_mirror_descent_share_one_limit_and_one_progress():
     domain, measurements = problem(1, CIRCLE, 1e4, n_records=1500.0, density=0.02)
     seen = []
-    engine = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=150))
+    engine = GraphicalModelEngine(driver=MirrorDescent(max_iterations=150))
     with pytest.warns(FitWarning, match="was stopped after 150 iterations"):
         model = engine.estimate(domain, measurements, progress=lambda *done: seen.append(done))
     assert seen == [(done, 150) for done in range(1, 151)]
@@ -175,12 +175,12 @@ def test_rounds_of_mirror_descent_share_one_limit_and_one_progress():
 def test_local_consistency_solves_scales_a_million_apart():
     for seed in range(8):
         domain, measurements = problem(seed, CIRCLE, 1e6)
-        model = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements)
+        model = LocalConsistencyEngine(shrinkage=False).estimate(domain, measurements)
         assert model.status.ended == "optimal"
         assert (
             model.status.loss <= least_of(domain, measurements) * (1 + 1e-6) + 1e-6
         )  # it asks for less
-        shrunk = LocalConsistencyEstimator().estimate(domain, measurements)
+        shrunk = LocalConsistencyEngine().estimate(domain, measurements)
         assert shrunk.status.ended == "optimal"
 
 
@@ -196,7 +196,7 @@ def test_a_constraint_within_a_measured_clique_draws_the_fit_to_nothing():
             Constraint(("b",), np.arange(6) > 0),
         ]
         possible = (rules[0].allowed.T & rules[1].allowed).ravel()
-        model = LocalConsistencyEstimator(shrinkage=False).estimate(
+        model = LocalConsistencyEngine(shrinkage=False).estimate(
             domain, measurements, constraints=rules
         )
         assert model.status.loss <= least_of(domain, measurements, possible) * (1 + 1e-6), seed
@@ -205,7 +205,7 @@ def test_a_constraint_within_a_measured_clique_draws_the_fit_to_nothing():
 def test_weights_of_public_rows_follow_exact_counts_beside_noisy_ones():
     domain, measurements = problem(0, TREE, 1e3)
     rows = tuple(np.indices(domain.shape).reshape(len(domain), -1))
-    model = PublicDataEstimator(columns=rows).estimate(domain, measurements)
+    model = PublicDataEngine(columns=rows).estimate(domain, measurements)
     assert model.status.ended == "optimal"
     assert model.status.loss <= least_of(domain, measurements) * (1 + 1e-3)
 
@@ -228,7 +228,7 @@ def test_forbidden_cells_stay_at_0_in_exact_fits_and_all_others_above():
         )
         allowed = possible(domain).any(axis=(0, 3))
         rules = [Constraint(("b", "c"), allowed), Constraint(("a",), np.arange(domain["a"]) > 0)]
-        model = GraphicalModelEstimator().estimate(domain, measurements, constraints=rules)
+        model = GraphicalModelEngine().estimate(domain, measurements, constraints=rules)
         joint = model.marginal(domain.attributes).values
         np.testing.assert_array_equal(joint > 0, possible(domain))
         assert model.status.ended == "optimal"
@@ -239,9 +239,7 @@ def test_forbidden_cells_stay_at_0_in_exact_fits_and_all_others_above():
 
 def test_a_tree_that_newton_does_not_solve_is_fitted_by_mirror_descent():
     domain, measurements = problem(2, TREE, 1.0, n_records=1500.0)
-    model = GraphicalModelEstimator(newton=DualNewton(max_iterations=1)).estimate(
-        domain, measurements
-    )
+    model = GraphicalModelEngine(newton=DualNewton(max_iterations=1)).estimate(domain, measurements)
     assert model.status.n_iterations > 1
     assert model.status.loss <= least_of(domain, measurements) * (1 + 1e-3)
     assert loss_of(model, measurements) == pytest.approx(model.status.loss, rel=1e-6)
@@ -257,7 +255,7 @@ def test_exact_fits_have_the_greatest_entropy():
     measurements = noisy(
         rng, joint, Domain(("a", "b", "c"), (3, 2, 4)), [("a", "b"), ("b", "c")], [5.0, 5.0]
     )
-    model = GraphicalModelEstimator().estimate(domain, measurements)
+    model = GraphicalModelEngine().estimate(domain, measurements)
     left, right, middle = (
         model.marginal(clique).values for clique in (("a", "b"), ("b", "c"), ("b",))
     )
@@ -270,11 +268,11 @@ def test_exact_fits_have_the_greatest_entropy():
 
 def test_a_circle_after_a_tree_starts_from_its_potentials():
     domain, measurements = problem(3, CIRCLE, 1.0)
-    tree = GraphicalModelEstimator().estimate(
+    tree = GraphicalModelEngine().estimate(
         domain, [m for m in measurements if m.clique != ("a", "d")]
     )
-    cold = GraphicalModelEstimator().estimate(domain, measurements)
-    warm = GraphicalModelEstimator().estimate(domain, measurements, warm_start=tree)
+    cold = GraphicalModelEngine().estimate(domain, measurements)
+    warm = GraphicalModelEngine().estimate(domain, measurements, warm_start=tree)
     assert warm.status.ended == "optimal"
     assert warm.status.loss == pytest.approx(cold.status.loss, rel=1e-4)
 
@@ -284,7 +282,7 @@ def test_negative_noise_in_one_exact_table_is_split_as_its_own_scale_says():
     domain = Domain(("a", "b"), (4, 2))
     exact = LinearMeasurement(("a",), np.array([60.0, -2e-5, 40.0, 1e-5]), 1e-5)
     loose = LinearMeasurement(("a", "b"), np.full((4, 2), 12.0), 50.0)
-    model = GraphicalModelEstimator().estimate(domain, [exact, loose])
+    model = GraphicalModelEngine().estimate(domain, [exact, loose])
     matrix, target = whitened(domain, [exact, loose])
     loss, _ = loss_and_gap(matrix, target, model.marginal(("a", "b")).values.ravel())
     assert loss == pytest.approx(least_of(domain, [exact, loose]), rel=1e-3)

@@ -27,9 +27,9 @@ from synthdp.core import (
     estimate_total,
 )
 from synthdp.inference import (
-    DirectEstimator,
+    DirectEngine,
     MirrorDescent,
-    PublicDataEstimator,
+    PublicDataEngine,
     WeightedRowsModel,
     distinct_rows,
     judge_support,
@@ -61,7 +61,7 @@ def every_row(domain):
 
 
 def engine(columns, **options):
-    return PublicDataEstimator(columns=tuple(np.asarray(column) for column in columns), **options)
+    return PublicDataEngine(columns=tuple(np.asarray(column) for column in columns), **options)
 
 
 def some_rows(rng, domain, *, share=0.5):
@@ -155,7 +155,7 @@ def test_the_whole_domain_as_support_gives_what_the_direct_engine_gives():
         joint = 1000 * rng.dirichlet(np.ones(domain.size())).reshape(domain.shape)
         measurements = noisy(rng, joint, domain, cliques, [5.0] * len(cliques))
         model = engine(every_row(domain), driver=TIGHT).estimate(domain, measurements)
-        oracle = DirectEstimator(driver=TIGHT).estimate(domain, measurements)
+        oracle = DirectEngine(driver=TIGHT).estimate(domain, measurements)
         assert model.total == oracle.total
         assert model.status.loss == pytest.approx(oracle.status.loss, rel=1e-6, abs=1e-9)
         names = domain.attributes
@@ -553,7 +553,7 @@ def test_a_model_survives_being_saved(model):
 )
 def test_tables_that_are_none_are_refused(columns):
     with pytest.raises(ParameterError, match="columns"):
-        PublicDataEstimator(columns=tuple(np.asarray(column) for column in columns))
+        PublicDataEngine(columns=tuple(np.asarray(column) for column in columns))
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])

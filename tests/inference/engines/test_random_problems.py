@@ -8,11 +8,11 @@ from helpers.quick_engines import quick_engine
 from oracles.random_problems import least_loss_of, loss_of, random_problem
 
 from synthdp.core import FitWarning
-from synthdp.inference import ComponentEstimator, FitStatus, LocalConsistencyEstimator
+from synthdp.inference import ComponentEngine, FitStatus, LocalConsistencyEngine
 from synthdp.inference.engines.mixture_fit import _with_forbidden
 from synthdp.release import ENGINES
 
-LEAST_LOSS = LocalConsistencyEstimator(shrinkage=False)
+LEAST_LOSS = LocalConsistencyEngine(shrinkage=False)
 DRAWN_TO_PRIORS = {"local-consistency", "layered-consistency"}
 """Their optimum is that of a posterior, not of the loss."""
 OFTEN_WRONG = (13, 64, 109, 129, 138)
@@ -56,7 +56,7 @@ def check(engine, seed):
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_what_is_called_optimal_is_and_tables_are_those_of_all_records(engine):
     fitter = quick_engine(engine)
-    for seed in range(1 if isinstance(fitter, ComponentEstimator) else 6):
+    for seed in range(1 if isinstance(fitter, ComponentEngine) else 6):
         check(fitter, seed)
 
 

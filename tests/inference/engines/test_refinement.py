@@ -10,11 +10,11 @@ from oracles.inference import marginal_of
 
 from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
 from synthdp.inference import (
-    AutoEstimator,
-    DirectEstimator,
-    Estimator,
-    GraphicalModelEstimator,
-    LayeredConsistencyEstimator,
+    AutoEngine,
+    DirectEngine,
+    Engine,
+    GraphicalModelEngine,
+    LayeredConsistencyEngine,
     MarkovRandomField,
     Model,
     PseudoMarginalModel,
@@ -30,7 +30,7 @@ A_GROUPS, C_GROUPS = np.array([0, 1, 1, 2, 1]), np.array([1, 0, 0, 1])
 COARSENING = Coarsening({"a": A_GROUPS, "c": C_GROUPS})
 A_COUNTS = np.array([10.0, 30.0, 10.0, 25.0, -4.0])
 C_COUNTS = np.array([-3.0, 20.0, 60.0, -1.0])
-ENGINES = [GraphicalModelEstimator, DirectEstimator]
+ENGINES = [GraphicalModelEngine, DirectEngine]
 
 
 def measurements():
@@ -118,7 +118,7 @@ def test_what_is_merged_anywhere_is_merged_everywhere():
         ("c", "d"), np.array([[6.0, 8.0], [6.0, 8.0]]), 3.0 * np.sqrt(2), COARSENING
     )
     models = [
-        estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), m])
+        estimate_refined(GraphicalModelEngine(), DOMAIN, [*measurements(), m])
         for m in (plain, by_hand)
     ]
     for clique in [("c", "d"), ("a", "d")]:
@@ -133,7 +133,7 @@ def test_shares_pool_repeats_by_their_precision():
         LinearMeasurement(("a",), np.array([0.0, 40.0, 5.0]), 2.0),
         LinearMeasurement(("a",), np.array([15.0, 5.0]), 1.0, coarsening),
     ]
-    values = estimate_refined(GraphicalModelEstimator(), domain, many).marginal(("a",)).values
+    values = estimate_refined(GraphicalModelEngine(), domain, many).marginal(("a",)).values
     assert values[0] == pytest.approx(values[1])
 
 
@@ -145,7 +145,7 @@ def test_without_any_merging_the_model_is_the_engine_s_own():
     hollow = [*plain, LinearMeasurement(("d",), np.array([1.0, 4.0]), 1.0, Coarsening({}))]
     for given in (plain, hollow):
         assert isinstance(
-            estimate_refined(GraphicalModelEstimator(), DOMAIN, given), MarkovRandomField
+            estimate_refined(GraphicalModelEngine(), DOMAIN, given), MarkovRandomField
         )
         assert isinstance(engine_named("auto").estimate(DOMAIN, given), MarkovRandomField)
 
@@ -158,25 +158,25 @@ def test_a_merging_of_other_attributes_does_not_hide_one_way_counts():
         LinearMeasurement(("a",), np.array([30.0, 10.0, 5.0]), 1.0, elsewhere),
         LinearMeasurement(("a", "b"), np.array([[40.0], [5.0]]), 1.0, merged),
     ]
-    values = estimate_refined(GraphicalModelEstimator(), domain, given).marginal(("a",)).values
+    values = estimate_refined(GraphicalModelEngine(), domain, given).marginal(("a",)).values
     assert values[0] == pytest.approx(3 * values[1])
 
 
 def test_the_empty_clique_counts_towards_the_total():
     counted = LinearMeasurement((), np.array(5000.0), 1e-6)
     assert estimate_refined(
-        GraphicalModelEstimator(), DOMAIN, [*measurements(), counted]
+        GraphicalModelEngine(), DOMAIN, [*measurements(), counted]
     ).total == pytest.approx(5000)
 
 
 # --- several mergings -----------------------------------------------------------------------------
 
 OTHER = Coarsening({"a": np.array([1, 0, 1, 1, 0])})
-NATIVE = [LayeredConsistencyEstimator(), AutoEstimator()]
+NATIVE = [LayeredConsistencyEngine(), AutoEngine()]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listener(Estimator):
+class Listener(Engine):
     """Fits as the graphical model does, and keeps what it was given."""
 
     name: ClassVar[str] = "listener"
@@ -186,7 +186,7 @@ class Listener(Estimator):
     def estimate(self, domain, measurements, *, constraints=(), warm_start=None, progress=None):
         self.heard.extend(measurements)
         self.starts.append(warm_start)
-        return GraphicalModelEstimator().estimate(
+        return GraphicalModelEngine().estimate(
             domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
         )
 
@@ -252,7 +252,7 @@ def test_engines_that_take_merged_levels_get_them_where_some_are_told_apart(engi
         np.testing.assert_array_equal(
             model.marginal(("a", "d")).values, own.marginal(("a", "d")).values
         )
-    model = estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), pair])
+    model = estimate_refined(GraphicalModelEngine(), DOMAIN, [*measurements(), pair])
     assert isinstance(model, RefinedModel)  # others merge all of them
 
 
@@ -261,7 +261,7 @@ ALIKE = Constraint(("d", "a"), np.array([[1, 0, 0, 1, 0], [1, 1, 1, 0, 1]], dtyp
 
 
 @pytest.mark.parametrize(
-    "engine", [*NATIVE, GraphicalModelEstimator(), Listener()], ids=lambda engine: engine.name
+    "engine", [*NATIVE, GraphicalModelEngine(), Listener()], ids=lambda engine: engine.name
 )
 def test_constraints_may_tell_merged_levels_apart(engine):
     for constraints, is_refined in (([ALIKE], True), ([APART], False), ([ALIKE, APART], False)):
@@ -295,12 +295,12 @@ def test_constraints_may_tell_merged_levels_apart(engine):
 )
 def test_measurements_that_do_not_fit_are_refused(extra):
     with pytest.raises(ParameterError):
-        estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), extra])
+        estimate_refined(GraphicalModelEngine(), DOMAIN, [*measurements(), extra])
 
 
 def test_no_measurements_are_refused():
     with pytest.raises(ParameterError, match="there is none"):
-        estimate_refined(GraphicalModelEstimator(), DOMAIN, [])
+        estimate_refined(GraphicalModelEngine(), DOMAIN, [])
 
 
 def test_an_earlier_model_is_started_from_also_over_merged_levels():

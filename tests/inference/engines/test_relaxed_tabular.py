@@ -35,12 +35,12 @@ from synthdp.inference import (
     AdaptiveDescent,
     ArrayBackend,
     FitStatus,
-    GraphicalModelEstimator,
+    GraphicalModelEngine,
     MarginalLoss,
-    MixtureEstimator,
+    MixtureEngine,
     MixtureModel,
     ProductComponents,
-    RelaxedTabularEstimator,
+    RelaxedTabularEngine,
     SoftmaxForm,
     TableForm,
     repaired,
@@ -51,7 +51,7 @@ from synthdp.inference.possible_cells import possible_cells
 array_backend = home(ArrayBackend)
 product_components = home(ProductComponents)
 
-ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
+ENGINES = [MixtureEngine, RelaxedTabularEngine]
 NUMPY = ArrayBackend("numpy")
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
@@ -218,7 +218,7 @@ def test_random_small_problems_end_near_the_least_loss(engine, seed):
     cliques = random_cliques(rng, domain)
     joint = 1000 * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
     measurements = noisy(rng, joint, domain, cliques, 10 ** rng.uniform(0, 1, len(cliques)))
-    exact = GraphicalModelEstimator().estimate(domain, measurements)
+    exact = GraphicalModelEngine().estimate(domain, measurements)
     driver = replace(engine().driver, stop_at_noise=False)
     model = engine(driver=driver).estimate(domain, measurements)
     n_cells = sum(measurement.values.size for measurement in measurements)
@@ -262,7 +262,7 @@ def test_losses_and_errors_are_near_the_graphical_models_on_dense_graphs(engine,
     its own.
     """
     domain, measurements, truth = adult_like(1, stddev=stddev)
-    exact = GraphicalModelEstimator().estimate(domain, measurements)
+    exact = GraphicalModelEngine().estimate(domain, measurements)
     to_the_end = engine(driver=replace(engine().driver, stop_at_noise=False), n_components=200)
     assert to_the_end.estimate(domain, measurements).status.loss <= 1.2 * exact.status.loss
     model = engine(n_components=200).estimate(domain, measurements)
@@ -324,7 +324,7 @@ def test_the_box_gives_proper_models_and_owns_up_to_their_loss(joint):
     measurements = noisy(
         np.random.default_rng(1), joint, DOMAIN, [("a", "b"), ("b", "c")], [5.0, 5.0]
     )
-    model = RelaxedTabularEstimator(box=True).estimate(DOMAIN, measurements)
+    model = RelaxedTabularEngine(box=True).estimate(DOMAIN, measurements)
     loss = MarginalLoss(DOMAIN, measurements)
     flat = loss.flatten([model.marginal(clique).values for clique in loss.cliques])
     assert model.status.loss == pytest.approx(loss.of_residual(loss.residual(flat)))
@@ -360,7 +360,7 @@ def test_warm_starts_that_do_not_fit_are_refused(engine, joint):
     other = Domain(("a",), (3,))
     with pytest.raises(ParameterError, match=r"warm_start: .* another domain"):
         engine(n_components=3).estimate(other, measurements, warm_start=model)
-    exact = GraphicalModelEstimator().estimate(DOMAIN, measurements)
+    exact = GraphicalModelEngine().estimate(DOMAIN, measurements)
     assert (
         engine(n_components=3).estimate(DOMAIN, measurements, warm_start=exact).status.ended
         == "stalled"

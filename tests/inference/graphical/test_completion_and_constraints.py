@@ -9,9 +9,9 @@ from scipy.stats import chi2
 
 from synthdp.core import Constraint, Domain, LinearMeasurement, ModelTooLargeError, ParameterError
 from synthdp.inference import (
-    DirectEstimator,
+    DirectEngine,
     FitStatus,
-    GraphicalModelEstimator,
+    GraphicalModelEngine,
     JunctionTree,
     MarkovRandomField,
     check_possible,
@@ -127,7 +127,7 @@ def measured(seed, cliques, stddev=5.0):
 
 
 @pytest.mark.parametrize(
-    "engine", [GraphicalModelEstimator(), DirectEstimator()], ids=lambda engine: engine.name
+    "engine", [GraphicalModelEngine(), DirectEngine()], ids=lambda engine: engine.name
 )
 @pytest.mark.parametrize("seed", range(8))
 def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_without_them(
@@ -170,7 +170,7 @@ def test_forbidden_combinations_have_probability_0_and_the_fit_is_the_best_witho
 def test_constraints_that_do_not_fit_or_contradict_are_refused():
     measurements = measured(0, CLIQUES)
     with pytest.raises(ParameterError, match="the domain asks for"):
-        GraphicalModelEstimator().estimate(
+        GraphicalModelEngine().estimate(
             DOMAIN, measurements, constraints=[Constraint(("a",), np.ones(2, bool))]
         )
     first = Constraint(("b",), np.array([True, False]))
@@ -178,7 +178,7 @@ def test_constraints_that_do_not_fit_or_contradict_are_refused():
     with pytest.raises(ParameterError, match="impossible"):
         check_possible(DOMAIN, [first, second])
     with pytest.raises(ParameterError, match="impossible"):
-        DirectEstimator().estimate(DOMAIN, measurements, constraints=[first, second])
+        DirectEngine().estimate(DOMAIN, measurements, constraints=[first, second])
     with pytest.raises(ParameterError, match="nothing is allowed"):
         Constraint(("a",), np.zeros(3, bool))
     with pytest.raises(ParameterError, match="each once"):
@@ -198,7 +198,7 @@ def test_constraints_whose_junction_tree_is_too_large_are_refused_before_it_is_b
 def test_a_constrained_model_may_start_the_next_fit():
     measurements = measured(1, CLIQUES)
     constraint = Constraint(("a", "b"), np.array([[True, False], [True, True], [True, True]]))
-    engine = GraphicalModelEstimator()
+    engine = GraphicalModelEngine()
     model = engine.estimate(DOMAIN, measurements, constraints=[constraint])
     again = engine.estimate(DOMAIN, measurements, constraints=[constraint], warm_start=model)
     assert again.status.n_iterations <= model.status.n_iterations

@@ -15,11 +15,11 @@ from oracles.inference import STATUS, field, joint_logarithm, log_sum_exp, margi
 from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
 from synthdp.inference import (
     AdaptiveDescent,
-    GenerativeNetworkEstimator,
-    LocalConsistencyEstimator,
+    GenerativeNetworkEngine,
+    LocalConsistencyEngine,
     MixtureModel,
     PseudoMarginalModel,
-    RecordUpdateEstimator,
+    RecordUpdateEngine,
     WeightedRowsModel,
     estimate_refined,
 )
@@ -39,7 +39,7 @@ for _constraint in CONSTRAINTS:
     ALLOWED &= _shown.allowed.reshape(
         [DOMAIN[n] if n in _shown.clique else 1 for n in DOMAIN.attributes]
     )
-NETWORK = GenerativeNetworkEstimator(
+NETWORK = GenerativeNetworkEngine(
     n_components=8, hidden=(8,), driver=AdaptiveDescent(learning_rate=0.1, max_iterations=20)
 )
 
@@ -154,9 +154,9 @@ KINDS = {
     "weighted-rows": _rows,
     "mixture of rows": _mixture,
     "generative network": _network,
-    "refined pseudo-marginals": _refined(LocalConsistencyEstimator(shrinkage=False)),
-    "rough refined": _rough(_refined(LocalConsistencyEstimator(shrinkage=False))),
-    "refined rows": _refined(RecordUpdateEstimator(n_records=300)),
+    "refined pseudo-marginals": _refined(LocalConsistencyEngine(shrinkage=False)),
+    "rough refined": _rough(_refined(LocalConsistencyEngine(shrinkage=False))),
+    "refined rows": _refined(RecordUpdateEngine(n_records=300)),
 }
 
 

@@ -10,7 +10,7 @@ from helpers.homes import home
 from helpers.private_tables import private_table
 
 from synthdp.core import Constraint, Domain, Workload
-from synthdp.inference import GraphicalModelEstimator, JunctionTree, LayeredConsistencyEstimator
+from synthdp.inference import GraphicalModelEngine, JunctionTree, LayeredConsistencyEngine
 from synthdp.mechanisms import (
     Candidates,
     Findings,
@@ -54,7 +54,7 @@ def surveyed(
     survey = Survey(
         table,
         candidates,
-        engine=engine or LayeredConsistencyEstimator(),
+        engine=engine or LayeredConsistencyEngine(),
         constraints=constraints,
         max_cells=max_cells,
         findings=findings,
@@ -102,7 +102,7 @@ def test_wider_marginals_are_those_of_the_strongest_pairs():
     assert len(candidates.strongest(strengths, 10**6)) == 20
     guesses = survey.guess_wider(found, strengths)
     assert {part.clique for part in guesses} == set(found[10:])
-    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    model = LayeredConsistencyEngine().estimate(table.domain, table.released)
     seen = survey.score_model(
         model, found, {**guesses, **errors}, Fraction(10**5), relative_model_error=0.5
     )
@@ -121,7 +121,7 @@ def test_of_many_pairs_those_that_depend_most_are_scored_again(monkeypatch):
     found = candidates.strongest(strengths, 3)
     assert found[:2] == [("x0", "x1"), ("x2", "x3")]
     assert len(found) == 3
-    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    model = LayeredConsistencyEngine().estimate(table.domain, table.released)
     guesses = survey.guess_wider(found, strengths)
     seen = survey.score_model(
         model, found, {**guesses, **errors}, Fraction(10**5), relative_model_error=0.5
@@ -149,7 +149,7 @@ def test_a_batch_spends_its_share_and_is_noted(rho):
     assert table.ledger.spent - spent == rho
     strongest = ResolvedClique(("x0", "x1"), 0)
     assert left[strongest] < 0.5 * errors[strongest]
-    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    model = LayeredConsistencyEngine().estimate(table.domain, table.released)
     (found,) = findings.attached_to(model).findings["rounds"]
     assert found["looked_at"] == 10
     assert found["measured"] == len(table.released) - n_released
@@ -159,7 +159,7 @@ def test_a_batch_spends_its_share_and_is_noted(rho):
 def test_a_batch_leaves_room_for_constraints_and_for_what_was_measured():
     ring = Constraint(("x0", "x4"), np.eye(3, 5, dtype=bool) | True)
     table, candidates, survey, _ = precise(
-        engine=GraphicalModelEstimator(), constraints=[ring], max_cells=60
+        engine=GraphicalModelEngine(), constraints=[ring], max_cells=60
     )
     errors, _ = survey.score_independence(Fraction(10**5))
     survey.measure_batch(errors, candidates.weights, Fraction(1, 10))
@@ -204,7 +204,7 @@ def test_few_records_are_scored_and_measured_over_merged_levels():
 
 
 def test_engines_that_do_not_take_merged_levels_get_none():
-    scores, few = scored_and_measured(500, rho=Fraction(1, 100), engine=GraphicalModelEstimator())
+    scores, few = scored_and_measured(500, rho=Fraction(1, 100), engine=GraphicalModelEngine())
     assert len(scores) == 1
     assert not any(measurement.groups for measurement in few)
 
@@ -264,7 +264,7 @@ def test_what_was_considered_is_noted(monkeypatch):
     table, candidates, survey, findings = precise()
     errors, strengths = survey.score_independence(Fraction(1, 10**6))
     left = survey.measure_batch(errors, candidates.weights_by(strengths), Fraction(1, 10))
-    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    model = LayeredConsistencyEngine().estimate(table.domain, table.released)
     again = candidates.strongest(strengths, 10)
     survey.score_model(model, again, left, Fraction(10**3), relative_model_error=0.5)
     survey.measure_batch(errors, candidates.weights, Fraction(1, 10))

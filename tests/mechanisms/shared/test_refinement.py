@@ -7,7 +7,7 @@ import pytest
 from helpers.private_tables import private_table
 
 from synthdp.core import Domain
-from synthdp.inference import GraphicalModelEstimator
+from synthdp.inference import GraphicalModelEngine
 from synthdp.mechanisms import Refinement
 from synthdp.privacy import MarginalEvent, ScoresEvent
 
@@ -36,7 +36,7 @@ def planted(*, n_scored, n_marginals=1, n_columns=6, epsilon=100.0):
     table = private_table((2,) * n_columns, 0, rows=tuple(rows), epsilon=epsilon)
     for name in table.domain.attributes:
         table.measure((name,), rho=1)
-    model = GraphicalModelEstimator().estimate(table.domain, table.released)
+    model = GraphicalModelEngine().estimate(table.domain, table.released)
     names = table.domain.attributes
     refinement = Refinement(
         table.domain, [names], max_cells=4, max_attributes=2, measured=[(n,) for n in names]

@@ -12,7 +12,7 @@ from helpers.html_pages import Page
 
 import synthdp
 from synthdp.core import Domain, LinearMeasurement, ParameterError
-from synthdp.inference import DirectEstimator
+from synthdp.inference import DirectEngine
 from synthdp.release import SCHEMA_FILE, redrawn, without_unused
 from synthdp.report import certificate_page, certificate_text
 
@@ -95,7 +95,7 @@ def test_records_are_drawn_again_given_the_rest(shape):
         if len(shape) == 1
         else np.array([[900.0, 0.0], [0.0, 900.0], [100.0, 100.0]])
     )
-    model = DirectEstimator().estimate(domain, [LinearMeasurement(domain.attributes, counts, 1.0)])
+    model = DirectEngine().estimate(domain, [LinearMeasurement(domain.attributes, counts, 1.0)])
     codes = model.sample(1000, seed=1)
     used = redrawn(model, codes, {"sex": 2}, seed=1)
     assert (codes[0] == 2).sum() > 50

@@ -95,7 +95,7 @@ def test_parts_hold_what_all_measurements_say_of_their_columns():
 )
 def test_basis_says_whether_dependences_were_measured(synthesis, columns, ground, words):
     found = basis_of(synthesis.schema, ALL, columns)
-    assert found.ground == ground
+    assert found.coverage == ground
     assert found.is_covered == (words is None)
     assert words is None or words in found.cautions[0]
 

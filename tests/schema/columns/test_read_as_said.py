@@ -119,7 +119,7 @@ def test_learnt_columns_keep_their_width():
     open_column = OpenSchema.from_kinds(
         {"zip": {"type": "integer", "synthdp": {"width": 5}}}
     ).columns[0]
-    assert open_column.closed(minimum=0, maximum=50, bins=51).field()["synthdp"]["width"] == 5
+    assert open_column.resolved(minimum=0, maximum=50, bins=51).field()["synthdp"]["width"] == 5
 
 
 def test_offsets_are_read_by_a_format_that_has_them_and_written_in_utc():

@@ -229,10 +229,10 @@ def test_missing_values_are_numbers_in_the_same_notation():
 def test_open_columns_are_read_as_declared_and_closed_alike():
     public = OpenSchema.from_kinds({"income": {"type": "number"} | GERMAN})
     (column,) = public.open_columns
-    closed = column.closed(minimum=0, maximum=10_000, decimals=1, required=False)
+    closed = column.resolved(minimum=0, maximum=10_000, decimals=1, required=False)
     assert closed.field()["decimalChar"] == ","
     rows = held_rows(pd.DataFrame({"income": ["1.234,5", "0,5", "1.5"]}), public)
-    coded = rows.encode(public.closed({"income": closed}))
+    coded = rows.encode(public.resolved({"income": closed}))
     assert coded.columns[0].tolist() == closed.encode(pd.Series([1234.5, 0.5, None])).tolist()
 
 

@@ -180,7 +180,7 @@ def test_an_engine_counts_and_learns_times_as_they_are_in_memory(engine, require
         "synthdp": {"derive": ["bounds", "bins"], "resolution": "minute"},
     }
     here, there = (
-        rows(closed).counted(closed.closed({}).with_unread_places()).counts_of([("t",)])
+        rows(closed).counted(closed.resolved({}).with_unread_places()).counts_of([("t",)])
         for rows in (
             lambda schema: held_rows(opened(frame).frame, schema),
             lambda schema: EngineTable.of(EngineFrame.of(query), schema),
@@ -203,7 +203,7 @@ def test_the_end_of_a_day_in_duckdb_is_no_time_of_it():
         "SELECT * FROM (VALUES (TIME '24:00:00'), (TIME '23:59:59')) AS _(t)"
     )
     schema = OpenSchema.from_dict({"fields": [FIELD]})
-    closed = schema.closed({}).with_unread_places()
+    closed = schema.resolved({}).with_unread_places()
     table = EngineTable.of(EngineFrame.of(rows), schema)
     (counts,) = table.counted(closed).counts_of([("t",)])
     assert counts.tolist() == [0] * 19 + [1, 0, 1]

@@ -253,10 +253,10 @@ def test_a_check_may_name_what_is_to_be_learnt_other_rules_may_not():
     assert OpenSchema.from_dict(public.to_dict()).to_dict() == public.to_dict()
     bounds = {"start": ("2001-01-01", "2004-12-31"), "end": ("2002-01-01", "2005-12-31")}
     found = {
-        c.name: c.closed(minimum=bounds[c.name][0], maximum=bounds[c.name][1])
+        c.name: c.resolved(minimum=bounds[c.name][0], maximum=bounds[c.name][1])
         for c in public.open_columns
     }
-    assert {constraint.clique for constraint in public.closed(found).constraints} == {
+    assert {constraint.clique for constraint in public.resolved(found).constraints} == {
         ("start", "end"),
         ("a", "b"),
     }

@@ -14,13 +14,13 @@ def declared(name, low, high):
     return {"name": name, "type": "integer", "constraints": {"minimum": low, "maximum": high}}
 
 
-def closed(fields, checks, **found):
+def resolved(fields, checks, **found):
     public = OpenSchema.from_dict(
         {"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}}
     )
     by_name = {column.name: column for column in public.open_columns}
-    return public.closed(
-        {name: by_name[name].closed(**settings) for name, settings in found.items()}
+    return public.resolved(
+        {name: by_name[name].resolved(**settings) for name, settings in found.items()}
     )
 
 
@@ -33,7 +33,7 @@ def test_bounds_that_leave_values_stay():
         "a": {"minimum": 10, "maximum": 90, "edges": [10, 20, 90]},
         "b": {"minimum": 0, "maximum": 15},
     }
-    schema = closed([opened("a"), opened("b")], ["a <= b"], **found)
+    schema = resolved([opened("a"), opened("b")], ["a <= b"], **found)
     assert bounds(schema, "a", "b") == [(10, 90), (0, 15)]
 
 
@@ -50,7 +50,7 @@ def test_bounds_that_leave_none_are_widened_and_others_are_not():
         "d": {"minimum": 3, "maximum": 3},
     }
     fields = [*map(opened, found), declared("e", 0, 5)]
-    schema = closed(fields, ["a <= b", "c <= a", "d <= e"], **found)
+    schema = resolved(fields, ["a <= b", "c <= a", "d <= e"], **found)
     assert bounds(schema, "a", "b", "c", "d", "e") == [(0, 90), (0, 90), (7, 7), (3, 3), (0, 5)]
     assert schema["a"].edges == (0, 60, 90)
 
@@ -63,7 +63,7 @@ def test_declared_bounds_stay_where_bins_are_learnt():
         "synthdp": {"derive": ["bins"]},
     }
     found = {"a": {"minimum": 50, "maximum": 60}, "b": {"edges": [0, 4, 9]}}
-    schema = closed([opened("a"), binned], ["a <= b"], **found)
+    schema = resolved([opened("a"), binned], ["a <= b"], **found)
     assert bounds(schema, "a", "b") == [(0, 60), (0, 9)]
 
 
@@ -143,7 +143,7 @@ def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, 
     ],
 )
 def test_nothing_that_bounds_can_be_ends_a_run(fields, checks, found):
-    schema = closed(fields, checks, **found)
+    schema = resolved(fields, checks, **found)
     schema.checks.check_possible()
 
 
@@ -183,7 +183,7 @@ def test_what_nothing_learnt_could_keep_to_is_refused_before_it_is_learnt(fields
 def test_widened_bounds_keep_to_a_declared_limit():
     fields = [opened("a", constraints={"minimum": 40}), opened("b")]
     found = {"a": {"minimum": 50, "maximum": 60}, "b": {"minimum": 0, "maximum": 20}}
-    schema = closed(fields, ["a <= b"], **found)
+    schema = resolved(fields, ["a <= b"], **found)
     assert schema["a"].minimum == 40
     assert schema["b"].maximum >= 40
 
@@ -198,7 +198,7 @@ def test_bins_that_decimals_of_a_total_would_leave_empty_are_merged():
     }
     fields = [opened(name, "number", synthdp=learnt) for name in "ab"] + [part]
     found = {name: {"minimum": -1e14, "maximum": 1e14} for name in "ab"}
-    schema = closed(fields, ["a = 2 * c", "b = 10 * c"], **found)
+    schema = resolved(fields, ["a = 2 * c", "b = 10 * c"], **found)
     assert schema["c"].decimals == 1
     assert schema["c"].n_levels == 51
     assert (schema["c"].minimum, schema["c"].maximum) == (100, 105)
@@ -206,7 +206,7 @@ def test_bins_that_decimals_of_a_total_would_leave_empty_are_merged():
 
 def test_where_bounds_cannot_be_widened_columns_become_examples():
     far = {"a": {"minimum": 1e200, "maximum": 2e200, "required": True}}
-    schema = closed([opened("a", "number"), declared("b", 1, 9)], ["a = b"], **far)
+    schema = resolved([opened("a", "number"), declared("b", 1, 9)], ["a = b"], **far)
     assert schema.checks.is_possible
     assert schema["a"].maximum < 1e16
     assert schema["a"].required
@@ -227,7 +227,7 @@ def test_other_rules_count_before_anything_is_learnt():
     rules = [{"check": "years >= age + 5"}, *forbidden]
     public = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
     (column,) = public.open_columns
-    schema = public.closed({"years": column.closed(minimum=-20, maximum=-10)})
+    schema = public.resolved({"years": column.resolved(minimum=-20, maximum=-10)})
     assert schema["years"].maximum >= 5
 
 

@@ -1,0 +1,274 @@
+"""Looks: released histograms of one column, from coarse cells to fine ones, and what lies beyond
+them.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.learning.axis import Axis
+from synthdp.learning.cells.density import shares_of_cells, split_evenly
+from synthdp.learning.cells.significance import ASTRONOMIC
+from synthdp.learning.cells.stretches import occupied_cells, standing_out
+from synthdp.learning.cells.tails import tail_masses
+from synthdp.privacy.values.private_values import PrivateValues
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROOT_REACH = 2
+"""Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
+
+BEYOND, BEYOND_SHARE = 3.0, 0.01
+"""Standard deviations by which records beyond the cells of a look must show, and the part of all
+that they must be.
+"""
+
+SURROUNDING_STEP, SURROUNDING_CELLS = 32, 7
+"""The cells beside a held stretch begin with such a part of its width, and so many of them double
+it.
+"""
+
+OTHER_SIDE = 5.0
+"""The same where 0 is the outermost value that is held: beyond it most columns have none."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnHistogram:
+    """A released histogram: cells from each start to the next, the last start being the end.
+
+    Parameters
+    ----------
+    starts
+        First grid points of the cells, then the end; shape ``(n_cells + 1,)``.
+    counts
+        Noisy counts; shape ``(n_cells,)``.
+    stddev
+        Standard deviation of the noise of each count, in records.
+    missing
+        Noisy count of the records without a value.
+    below, above
+        Noisy counts of the records beyond the cells; 0 where none can be.
+    """
+
+    starts: Ints
+    counts: Floats
+    stddev: float
+    missing: float
+    below: float = 0.0
+    above: float = 0.0
+
+    @classmethod
+    def of(
+        cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction
+    ) -> "ColumnHistogram":
+        """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
+        to_the_first, to_the_last = (
+            starts[0] == axis.coarse_edges[0],
+            starts[-1] == axis.coarse_edges[-1],
+        )
+        # One question a cell: an end that is asked for apart would bring noise of its own into the
+        # outermost cell.
+        asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
+        found = values.histogram(axis.grid, asked, rho=rho)
+        counts, below, above = found.counts, found.below, 0.0
+        if not to_the_last:
+            counts, above = counts[:-1], float(counts[-1])
+        if to_the_first and asked.size:
+            counts, below = np.insert(counts, 0, below), 0.0
+        return cls(starts, counts, found.stddev, found.missing, below, above)
+
+    def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
+        """What two looks at the same cells say together."""
+        weight = other.stddev**2 / (self.stddev**2 + other.stddev**2)
+
+        def mean(one: float, two: float) -> float:
+            return weight * one + (1 - weight) * two
+
+        return ColumnHistogram(
+            self.starts,
+            weight * self.counts + (1 - weight) * other.counts,
+            (self.stddev**-2 + other.stddev**-2) ** -0.5,
+            mean(self.missing, other.missing),
+            mean(self.below, other.below),
+            mean(self.above, other.above),
+        )
+
+    @property
+    def widths(self) -> Ints:
+        """Number of grid points of each cell."""
+        return np.diff(self.starts)
+
+    @property
+    def present(self) -> tuple[float, float]:
+        """Noisy count of records with a value in the cells, and the standard deviation of its
+        noise.
+        """
+        return float(self.counts.sum()), self.stddev * sqrt(len(self.counts))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether any record was told from noise, where noise could lead anywhere."""
+        return bool(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC).any())
+
+    def cells_of(self, points: Ints) -> NDArray[np.intp]:
+        """The cell that each point lies in."""
+        return np.searchsorted(self.starts, points, side="right") - 1
+
+    def between(self, first: int, stop: int) -> "ColumnHistogram":
+        """The cells ``first .. stop - 1``."""
+        return ColumnHistogram(
+            self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing
+        )
+
+    def held_roots(self, axis: Axis) -> tuple[int, int]:
+        """First and last cell that hold records, where they may be anywhere; all cells between
+        declared bounds.
+        """
+        if axis.has_bounds:
+            return 0, len(self.counts) - 1
+        likely, zero = (
+            self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
+        )
+        plain, (first, last) = (
+            occupied_cells(
+                self.counts,
+                self.stddev,
+                reach=reach,
+                likely=likely,
+                false_alarm=ASTRONOMIC,
+                most_tails=1,
+            )
+            for reach in (0, ROOT_REACH)
+        )
+        if not axis.is_calendar:  # a probable tail does not reach over 0
+            first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
+        return first, last
+
+    def tails_beyond(self, closer: "ColumnHistogram") -> tuple[Floats, Floats]:
+        """Records below and above the cells of a closer look, which counted them: in the nearest
+        cells of this one.
+
+        None unless they are there beyond doubt, and more than a small part of all records.
+
+        Parameters
+        ----------
+        closer
+            A look at a stretch of these cells.
+
+        Returns
+        -------
+        below, above
+            Records of each cell, the nearest first.
+        """
+        first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
+        least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
+        width = int(closer.starts[-1] - closer.starts[0])
+        zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
+        down, up = (
+            self.starts[first] - self.starts[: first + 1][::-1],
+            self.starts[stop:] - self.starts[stop],
+        )
+        sides = (
+            (self.counts[:first][::-1], down, closer.below, first - zero),
+            (self.counts[stop:], up, closer.above, zero - stop + 1),
+        )
+        tails = []
+        for counts, edges, rest, to_zero in sides:
+            ends_at_zero = to_zero == 0
+            known = counts.size and rest > max(
+                least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0
+            )
+            zero_there = to_zero if 0 <= to_zero <= counts.size else None
+            found = (
+                tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there)
+                if known
+                else None
+            )
+            tails.append(np.zeros(0) if found is None else found)
+        return tails[0], tails[1]
+
+    def cut(self, begin: int, stop: int) -> "ColumnHistogram":
+        """The cells in ``begin .. stop - 1``, the outermost cut there, with what is counted in
+        them.
+        """
+        inside = self.starts[(self.starts > begin) & (self.starts < stop)]
+        starts = np.concatenate([[begin], inside, [stop]]).astype(np.int64)
+        return replace(self, starts=starts, counts=self.counts[self.cells_of(starts[:-1])])
+
+    def without(self, points: Ints, heights: Floats) -> "ColumnHistogram":
+        """The same without so many records at some points."""
+        counts = self.counts.copy()
+        np.subtract.at(counts, self.cells_of(points), heights)
+        return replace(self, counts=counts)
+
+    def mirrored(self) -> "ColumnHistogram":
+        """The same with each grid point at minus its place."""
+        return ColumnHistogram(
+            -self.starts[::-1],
+            self.counts[::-1],
+            self.stddev,
+            self.missing,
+            self.above,
+            self.below,
+        )
+
+    def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:
+        """Starts of finer cells with those of cells beside them, each twice as wide as the one
+        before.
+
+        Few records beyond an octave need not lie far away: without such cells they would be spread
+        over the next.
+
+        Parameters
+        ----------
+        starts
+            First grid points of finer cells, then the end.
+        over_zero
+            Whether the cells beside may lie on the other side of 0, where most columns have no
+            records.
+
+        Returns
+        -------
+        low, high
+            First and last of the cells of this look that they divide now.
+        starts
+            First grid points, then the end.
+        """
+        begin, stop = int(starts[0]), int(starts[-1])
+        step = max((stop - begin) // SURROUNDING_STEP, 1)
+        distances = [step * (2**number - 1) for number in range(1, SURROUNDING_CELLS + 1)]
+        lowest, end = int(self.starts[0]), int(self.starts[-1])
+        if not over_zero:
+            lowest = lowest if begin < 0 else max(lowest, 0)
+            end = end if stop > 1 else min(end, 1)
+        below = np.unique(
+            np.array([max(begin - each, lowest) for each in distances], dtype=np.int64)
+        )
+        above = np.unique(np.array([min(stop + each, end) for each in distances], dtype=np.int64))
+        first, last = self.cells_of(np.array([below[0], above[-1] - 1])).tolist()
+        roots = self.starts[first : last + 2]
+        beside = roots[(roots < begin) | (roots > stop)]
+        return first, last, np.unique(np.concatenate([below, beside, starts, above]))
+
+    def finer(self, mass: Floats, cells: int) -> Ints:
+        """Starts of finer cells, most where the mass is, then the end."""
+        shares = shares_of_cells(mass.tolist(), self.widths.tolist(), cells)
+        starts = [
+            start
+            for begin, width, pieces in zip(
+                self.starts.tolist(), self.widths.tolist(), shares, strict=False
+            )
+            for start in split_evenly(begin, begin + width, pieces)
+        ]
+        return np.array([*starts, int(self.starts[-1])], dtype=np.int64)
+
+
+def are_single(starts: Ints) -> bool:
+    """Whether each cell is one value."""
+    return bool((np.diff(starts) == 1).all())

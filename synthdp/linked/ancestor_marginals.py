@@ -1,0 +1,181 @@
+"""What is known of a view before it is asked anything: families that are drawn from the views
+before it.
+
+Rows of a view hang on rows of tables above, and stand beside other rows. What these are like was
+released before, with the views of those tables, so it need not be measured again: families are
+drawn, and all that is counted in them is post-processing. An engine that was not told how what is
+above and beside a row hang together would take it twice for what it says of the row.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.data.codes.coded_table import Codes
+from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.linked.families.fitted_view import FittedView
+from synthdp.linked.package.view import View
+from synthdp.release.synthesis import Synthesis
+
+MAX_PAIRS = 100
+"""Pairs of attributes that are told, those that depend most: each is one table more to fit."""
+
+MAX_CELLS = 2**12
+"""Larger tables are not told: what is drawn fills them no better than noise."""
+
+MIN_DEPENDENCE = 0.02
+"""Pairs nearer to independence, in TVD, are not told: the one-way tables say as much."""
+
+MAX_ROOTS = 50_000
+"""Roots that are drawn: of more, no table that is told would be more exact than its noise."""
+
+
+@final
+class AncestorMarginals:
+    """Families that are drawn as far as views were released.
+
+    Parameters
+    ----------
+    views
+        All views by what they are called.
+    entropy
+        Seed of the families: the same draws the same ones from the same releases. By default there
+        is none.
+    """
+
+    def __init__(self, views: Mapping[str, View], entropy: int | None = None) -> None:
+        self._views, self._seeds = views, np.random.SeedSequence(entropy)
+        self._fitted: dict[str, FittedView] = {}
+        self._drawn: dict[str, DrawnRows] = {}
+        self._checked = checked_names([view.schema for view in views.values() if view.schema])
+        self._scale = 1.0
+
+    def add(self, label: str, part: Synthesis) -> None:
+        """Take the release of a view; families are drawn from it if they are asked for."""
+        self._fitted[label] = FittedView(self._views[label], part)
+        self._drawn.pop(self._views[label].name, None)
+
+    def of(self, view: View, stddev: float) -> list[LinearMeasurement]:
+        """Marginals of what is above and beside the rows of a view, in its units of weight.
+
+        ``stddev`` is the noise of a marginal that all of the view's budget is spent on: they are
+        told to be no more exact than that, nor than numbers of drawn rows are.
+        """
+        if view.table.parent is None:
+            return []
+        codes, weights = self._rows(view)
+        names = list(codes)
+        domain = Domain(tuple(names), tuple(self._size(view, name) for name in names))
+        found: dict[Clique, FloatArray] = {
+            (name,): self._counts(domain, (name,), codes, weights) for name in names
+        }
+        total = float(weights.sum()) or 1.0
+        strengths: dict[Clique, float] = {}
+        for pair in combinations(names, 2):
+            if domain.size(pair) <= MAX_CELLS:
+                counts = self._counts(domain, pair, codes, weights)
+                apart = np.outer(found[pair[:1]], found[pair[1:]]) / total
+                strengths[pair] = 0.5 * float(np.abs(counts - apart).sum()) / total
+                found[pair] = counts
+        told = sorted(
+            (pair for pair in strengths if strengths[pair] >= MIN_DEPENDENCE),
+            key=lambda p: -strengths[p],
+        )
+        cliques = [*((name,) for name in names), *told[:MAX_PAIRS]]
+        unit = float(weights.max(initial=0.0)) or 1.0
+        return [
+            LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c)))
+            for c in cliques
+        ]
+
+    def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
+        """Codes of what is above and beside drawn rows, and their weights.
+
+        Beside is the first row of the parent, which can be drawn before later ones. Where rows are
+        in a chain it is the row before, which is known only once the view itself was released;
+        until then only the places of rows are.
+        """
+        assert view.table.parent is not None
+        parent = self._whole(view.table.parent)
+        counts = parent.codes[view.table.count].astype(np.intp)
+        places = np.flatnonzero(counts > int(view.is_later))
+        n_rows = np.ones(len(places), np.intp) if view.place is None else counts[places] - 1
+        codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.above}
+        if view.place is not None:
+            if view.label in self._fitted:
+                rows = self._whole(view.name)
+                later = np.flatnonzero(rows.turns > 0)
+                codes |= view.codes_beside(rows.codes, later, rows.turns[later])
+            else:
+                turns = np.arange(1, n_rows.sum() + 1) - np.repeat(
+                    np.cumsum(n_rows) - n_rows, n_rows
+                )
+                codes[view.place] = view.place_of(turns)
+        elif view.is_later:
+            rows = self._children(self._views[view.name], [self._fitted[view.name]])
+            firsts = np.searchsorted(np.flatnonzero(counts > 0), places)
+            codes |= {
+                name: rows.codes[source][rows.turns == 0][firsts]
+                for name, source in view.beside.items()
+            }
+        sizes = n_rows.astype(np.float64)
+        for name in view.steps[: len(view.steps) - int(view.is_later)]:
+            sizes *= parent.codes[name][places]
+        return codes, np.repeat(self._scale * view.grid / sizes, n_rows)
+
+    def _whole(self, name: str) -> DrawnRows:
+        """All rows of a table, all of whose views were released."""
+        if name not in self._drawn:
+            view = self._views[name]
+            own = [
+                self._fitted[label] for label, other in self._views.items() if other.name == name
+            ]
+            self._drawn[name] = (
+                self._roots(own[0]) if view.table.parent is None else self._children(view, own)
+            )
+        return self._drawn[name]
+
+    def _roots(self, fitted: FittedView) -> DrawnRows:
+        total = estimate_total(fitted.measurements)
+        n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
+        self._scale = total / n_roots
+        (seed,) = self._seeds.spawn(1)
+        return drawn_roots(
+            fitted.view,
+            fitted.model,
+            n_roots,
+            seed=seed,
+            text=False,
+            given=None,
+            checked=self._checked,
+        )
+
+    def _children(self, view: View, fitted: Sequence[FittedView]) -> DrawnRows:
+        assert view.table.parent is not None
+        parents, (seed,) = self._whole(view.table.parent), self._seeds.spawn(1)
+        return drawn_children(view, fitted, parents, seed=seed, text=False, checked=self._checked)
+
+    def _size(self, view: View, name: str) -> int:
+        assert view.schema is not None
+        return view.schema[name].size
+
+    def _counts(
+        self,
+        domain: Domain,
+        clique: tuple[str, ...],
+        codes: Mapping[str, Codes],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        shape = domain.project(clique).shape
+        cells = np.ravel_multi_index([codes[name].astype(np.intp) for name in clique], shape)
+        counts: FloatArray = np.bincount(cells, weights, minlength=int(np.prod(shape))).astype(
+            np.float64
+        )
+        return counts.reshape(shape)

@@ -1,0 +1,110 @@
+"""What a certificate says of a fit and of the schema it is for, first fitted or by another engine;
+nothing of privacy.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any
+
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.core.version import __version__
+from synthdp.inference.engine import Engine
+from synthdp.inference.model import Model
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
+
+FORMAT = "synthdp-certificate/2"
+"""Stands in every certificate; another number is another ``certificate.schema.json``."""
+
+UNKNOWN_ROWS = (
+    "noise hides how many records there are, and most of what is in them: "
+    "the budget is too small, or they are too few"
+)
+
+
+def fit_facts(
+    schema: Schema,
+    engine: Engine,
+    model: Model | None,
+    *,
+    derived: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, object]:
+    """What a certificate says of software, engine, fit and schema, as plain JSON values.
+
+    ``derived`` names, for each column that was not fully declared, what was derived under the
+    budget.
+    """
+    columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
+    made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
+    return {
+        "software": f"synthdp {__version__}",
+        "engine": {"name": engine.name, **_fit_status(model)},
+        "complete": model is not None,
+        "schema": {"sha256": schema.fingerprint, "columns": columns}
+        | ({"generated": made_up} if made_up else {}),
+        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
+    }
+
+
+def _fit_status(model: Model | None) -> dict[str, object]:
+    """How the fit ended, and which engine was chosen if that was left open."""
+    if model is None:
+        return {}
+    status = asdict(model.status)
+    del status["caution"]  # it is among the certificate's
+    return status | ({"choice": model.choice} if model.choice else {})
+
+
+def fit_cautions(model: Model | None) -> list[str]:
+    """What users should know of a fit that did not end as its engine's do, and of what its mechanism
+    left out.
+    """
+    if model is None:
+        return []
+    return [*([model.status.caution] if model.status.caution else []), *model.cautions]
+
+
+def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
+    """What users should know of a number of records that noise hides."""
+    return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
+
+
+def refitted(
+    certificate: Mapping[str, Any],
+    before: Model | None,
+    schema: Schema,
+    engine: Engine,
+    model: Model,
+) -> dict[str, Any]:
+    """The certificate of a release whose measurements have a new model.
+
+    Parameters
+    ----------
+    certificate
+        What it said before.
+    before
+        The model that it had, if any.
+    schema, engine, model
+        What the new model was fitted for, by and is.
+
+    What was released, its guarantee and its cost stay; engine, software and what the old fit said
+    of itself are replaced. ``refitted`` holds what the release was first fitted with.
+    """
+    facts = fit_facts(schema, engine, model)
+    first = certificate.get("refitted") or {
+        key: certificate.get(key) for key in ("engine", "software")
+    }
+    said = {before.status.caution} if before is not None else set()
+    kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
+    found = [caution for caution in fit_cautions(model) if caution not in kept]
+    now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
+    return dict(certificate) | now | {"cautions": [*kept, *found]}
+
+
+def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:
+    """What a certificate says of one column."""
+    facts = {"name": column.name, "type": column.field()["type"], "n_levels": column.size}
+    return facts | (
+        {"domain": "derived", "derived": list(derived)} if derived else {"domain": "declared"}
+    )

@@ -1,0 +1,168 @@
+"""What a run states of itself, ended or not: from what was public before it began, and from what it
+released.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Self, final
+
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.inference.engine import Engine
+from synthdp.inference.model import Model
+from synthdp.learning.filling import UnreadCount
+from synthdp.learning.parse_cautions import unread_cautions, unread_facts
+from synthdp.learning.unused_levels import levels_without_records
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.certificate.certificate import privacy_certificate, unfinished_facts
+from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, fit_facts
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """What is public of a run besides its budget.
+
+    Parameters
+    ----------
+    schema
+        As it was declared, before anything was learnt.
+    domain_share
+        Share of the budget for what it leaves open.
+    public
+        Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values.
+    """
+
+    schema: OpenSchema
+    domain_share: float
+    public: Mapping[str, Any]
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], schema: OpenSchema) -> Self:
+        """What `to_dict` wrote, with the schema that is in it; raises `LookupError`, `TypeError` or
+        `ValueError` if it is no such.
+        """
+        share, public = content["domain_share"], content["public"]
+        if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
+            raise ValueError("not the facts of a run")
+        return cls(schema=schema, domain_share=share, public=public)
+
+    def to_dict(self) -> dict[str, Any]:
+        """These facts as plain JSON values."""
+        return {
+            "schema": self.schema.to_dict(),
+            "domain_share": self.domain_share,
+            "public": dict(self.public),
+        }
+
+    def with_workload(self, workload: Mapping[str, int] | None) -> Self:
+        """The same of a run whose workload was read anew over a domain that it learnt; None if it
+        was not.
+        """
+        return (
+            self
+            if workload is None
+            else replace(self, public={**self.public, "workload": dict(workload)})
+        )
+
+    def certificate(
+        self,
+        *,
+        ledger: PrivacyLedger,
+        randomness: Randomness,
+        engine: Engine,
+        learnt: Collection[str],
+        run: Mapping[str, Any],
+        findings: Sequence[str] = (),
+        schema: Schema | None = None,
+        measurements: Sequence[LinearMeasurement] = (),
+        unread: Mapping[str, UnreadCount] = MappingProxyType({}),
+        model: Model | None = None,
+    ) -> dict[str, object]:
+        """The certificate of what was released so far.
+
+        Parameters
+        ----------
+        ledger, randomness, engine
+            Those of the run.
+        learnt
+            Names of the columns that were learnt.
+        run
+            Which run it is, and when its answers were given, as `privacy_certificate` takes it.
+        findings
+            What learning them found out.
+        schema
+            The schema with learnt columns closed; None if the run ended before.
+        measurements, model
+            What was measured and fitted.
+        unread
+            Of columns with a place for unread values how many there are.
+        """
+        said = [] if schema is None else unread_cautions(schema, measurements, unread)
+        return privacy_certificate(
+            ledger=ledger,
+            randomness=randomness,
+            release=self._stated(engine, learnt, schema, measurements, model)
+            | unread_facts(unread),
+            run=run,
+            findings=[*findings, *count_cautions(measurements), *said, *fit_cautions(model)],
+            n_rows=clear_total(measurements) if measurements else None,
+        )
+
+    def _stated(
+        self,
+        engine: Engine,
+        learnt: Collection[str],
+        schema: Schema | None,
+        measurements: Sequence[LinearMeasurement],
+        model: Model | None,
+    ) -> dict[str, object]:
+        found = {"findings": model.findings} if model is not None and model.findings else {}
+        opened = self.schema.open_columns
+        derived = {
+            column.name: sorted(column.open_parts) for column in opened if column.name in learnt
+        }
+        facts = (
+            unfinished_facts()
+            if schema is None
+            else fit_facts(schema, engine, model, derived=derived)
+        )
+        still_open = [column.name for column in opened if column.name not in learnt]
+        learning: dict[str, object] = {
+            "share_of_budget": self.domain_share,
+            "derived": derived,
+            "open": still_open,
+        }
+        if schema is not None:
+            learning |= {
+                name: said
+                for name, said in self._learnt(schema, measurements, derived).items()
+                if said
+            }
+        return {**self.public, **({"domain": learning} if opened else {}), **found, **facts}
+
+    def _learnt(
+        self,
+        schema: Schema,
+        measurements: Sequence[LinearMeasurement],
+        derived: Mapping[str, Sequence[str]],
+    ) -> dict[str, dict[str, object]]:
+        """What drawn values owe to what was learnt: levels that are never drawn, and values that
+        are round.
+        """
+        names = [name for name, parts in derived.items() if "levels" in parts]
+        columns = {column.name: column for column in schema.table_columns}
+        unused = (columns[name] for name in levels_without_records(schema, measurements, names))
+        asked = [
+            each.name
+            for each in self.schema.open_columns
+            if each.name in derived and not each.declares_heaping
+        ]
+        heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
+        return {
+            "not_drawn": {each.name: each.other for each in unused if each.other is not None},
+            "heaping": {name: shares for name, shares in heaped.items() if shares},
+        }

@@ -1,0 +1,411 @@
+"""The journal of a run: what it released so far, so that a run that was killed goes on where it
+was.
+"""
+
+import json
+import platform
+import re
+import shlex
+from collections.abc import Mapping
+from importlib.metadata import version
+from os import PathLike
+from os.path import lexists
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self, final
+
+from synthdp.core.errors import DataFileError, ParameterError, PrivacyError
+from synthdp.privacy.events import Event
+from synthdp.privacy.queryable import Answer
+from synthdp.release.persistence.chained_file import ChainedFile
+from synthdp.release.persistence.checks import checked_path
+from synthdp.release.persistence.described import digest_of
+from synthdp.release.persistence.kept_events import (
+    answer_in,
+    answer_to_dict,
+    is_answer_to,
+    most_bytes,
+)
+from synthdp.release.persistence.run_identity import new_run, now
+
+FORMAT, BARE_FORMAT = "synthdp journal 2", "synthdp journal 1"
+"""A bare journal holds no more than its own run needs to go on."""
+
+WHAT = "journal"
+
+END = {"ended": True}
+"""The last line of a run that asked for all that it wanted."""
+
+_MAX_REMARK = 1 << 16
+"""Bytes of a line that is no part of what was asked, at most: names of files have a few thousand."""
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
+
+
+@final
+class Journal:
+    """Every answer of one run, on the disk before anybody sees it; a
+    `synthdp.privacy.queryable.AnswerCache`.
+
+    Started again, the run asks the same questions, as its mechanism is a function of the answers, and
+    gets the answers that it got before. It goes on with new questions, whose noise is drawn then:
+    no randomness is kept anywhere.
+
+    Parameters
+    ----------
+    path
+        A journal of the same run, or the name of a new one.
+    settings
+        All that decides what a run asks, as plain JSON values.
+    facts
+        What of the run is public besides, for whoever reads the journal without it; see
+        `synthdp.from_journal`.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written, another run holds it, or it is damaged or no journal.
+    ParameterError
+        If it is no path, or was written by a run with other settings; the message says which.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        settings: Mapping[str, Any],
+        facts: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        self._path, self._settings = checked_path(path, "journal"), dict(settings)
+        self._next, self._n_recalled, self._n_made = 1, 0, 0
+        self._resumed: list[str] = []
+        self._is_new = not _exists(path)
+        self._began = now()
+        if self._is_new:
+            header = {
+                "format": FORMAT,
+                "run": new_run(),
+                "when": self._began,
+                "settings": self._settings,
+            }
+            ChainedFile.create(
+                path, header | {"made_by": made_by(), "facts": _plain(facts)}, what=WHAT
+            )
+        self._file = ChainedFile(path, what=WHAT, patience=0)
+        try:
+            self._header = self._file.entry(0)
+            self._check_header()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def run(self) -> str:
+        """Identifier of the run: random, in hexadecimal."""
+        return str(self._header["run"])
+
+    @property
+    def when(self) -> str | None:
+        """When the run began, before it read a record: date and time in UTC; None if an earlier
+        version began it.
+        """
+        return when_in(self._header)
+
+    @property
+    def resumed(self) -> tuple[str, ...]:
+        """The days, in UTC, on which the run was gone on with and asked for more, as far as it has
+        come again.
+        """
+        return tuple(self._resumed)
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return str(self._path)
+
+    @property
+    def head(self) -> str:
+        """Hash of all that is in it."""
+        return self._file.head
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """The hash of each line: whatever else holds one of them was the same up to there."""
+        return self._file.hashes
+
+    @property
+    def n_made(self) -> int:
+        """How many answers were new."""
+        return self._n_made
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers so far were there before: no record was asked for anything."""
+        return self._n_made == 0 and self._n_recalled > 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run asked for all that it wanted."""
+        return has_ended(self._file)
+
+    def get(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
+        """The next answer that is remembered, None if there is none.
+
+        Raises
+        ------
+        PrivacyError
+            If it is the answer to another question.
+        DataFileError
+            If it cannot be read, or is no answer to this one.
+        """
+        if self._is_at_end:
+            return None
+        entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
+        if entry.get("question") != digest_of(question):
+            self._refuse_question(entry, question)
+        try:
+            answer = answer_in(entry)
+            if not is_answer_to(question, n_numbers, answer):
+                raise ValueError("another answer")
+        except ValueError:
+            self._file.refuse(f"line {self._next + 1} is no answer; give a file that synthdp wrote")
+        self._next, self._n_recalled = self._next + 1, self._n_recalled + 1
+        return answer
+
+    def keep(self, question: tuple[object, ...], answer: Answer) -> None:
+        """Write an answer; when this returns, it is on the disk.
+
+        Raises `DataFileError` if it cannot be written.
+        """
+        asked = {"asked": _words(question[0]), "question": digest_of(question)}
+        if not self._is_new and self._n_made == 0 and self.has_answers:
+            day = self._began[:10]  # no more: when a run was stopped may tell of its records
+            self._remark({"resumed": day})
+        self._file.append(asked | answer_to_dict(question, answer))
+        self._next, self._n_made = len(self._file), self._n_made + 1
+
+    def charged_to(self, path: str, first: str) -> None:
+        """Note the budget that the run is charged to, by its place and the hash of its first line.
+
+        Whoever makes a release of this file, or of a copy, is to ask it. To be called before the
+        charge. What has ended stays as it is. Raises `DataFileError` if it cannot be written.
+        """
+        remark = {"budget": {"path": path, "first": first}}
+        if (
+            self._header["format"] != BARE_FORMAT
+            and not self.has_ended
+            and remark not in self._remarks()
+        ):
+            self._file.append(remark)
+
+    def note(self, content: Mapping[str, Any]) -> None:
+        """Write what follows from the answers so far, for whoever reads them without their run, if
+        it is not there.
+
+        Raises `PrivacyError` if something else is there, and `DataFileError` if it cannot be
+        written.
+        """
+        if self._header["format"] == BARE_FORMAT:
+            return
+        if self._is_at_end:
+            self._file.append(content)
+        elif self._file.entry(self._next) != json.loads(json.dumps(content)):
+            raise PrivacyError(
+                f"journal {self.path!r}: its answers are read in another way; {self._way_out}"
+            )
+        self._next += 1
+
+    def finish(self) -> None:
+        """Check that the run asked for all that is remembered, else it would release more than it
+        says; note its end.
+
+        Raises `PrivacyError` if not, and `DataFileError` if the end cannot be written.
+        """
+        has_more = not self._is_at_end
+        if (left := len(self._file) - self._next - (has_more and self.has_ended)) > 0:
+            raise PrivacyError(
+                f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"
+            )
+        self.note(END)
+
+    def move(self, path: str | PathLike[str]) -> bool:
+        """Give it another name, in place of a journal of a run that has ended before, and let
+        others have it.
+
+        Returns whether that was possible.
+        """
+        try:
+            self._file.move(path)
+        except (OSError, DataFileError):
+            return False
+        self._path = path
+        return True
+
+    def discard_if_new(self) -> None:
+        """Remove the file if it was not there before: its run does not begin."""
+        if self._is_new and self._n_made == 0:
+            self.close()
+            Path(self._path).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _is_at_end(self) -> bool:
+        """Whether nothing more is remembered; remarks that come next are read."""
+        while (
+            self._next < len(self._file)
+            and (remark := remark_at(self._file, self._next)) is not None
+        ):
+            self._resumed += [str(remark["resumed"])] if "resumed" in remark else []
+            self._next += 1
+        return self._next >= len(self._file)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether it holds any answer."""
+        numbers = range(1, len(self._file))
+        return any(
+            self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number)
+            for number in numbers
+        )
+
+    def _remarks(self) -> list[dict[str, Any]]:
+        found = (remark_at(self._file, number) for number in range(1, len(self._file)))
+        return [remark for remark in found if remark is not None]
+
+    def _remark(self, remark: Mapping[str, str]) -> None:
+        self._file.append(remark)
+        self._resumed += remark.values()
+
+    def _check_header(self) -> None:
+        check_header(self._file, self._header)
+        settings = self._header["settings"]
+        names = [*self._settings, *(name for name in settings if name not in self._settings)]
+        differing = [name for name in names if settings.get(name) != self._settings.get(name)]
+        if differing:
+            found = ", ".join(
+                _difference(name, settings.get(name), self._settings.get(name))
+                for name in differing
+            )
+            raise ParameterError(
+                f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
+                f"or name another journal{self._rescue}"
+            )
+
+    def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
+        asked, before = _words(question[0]), str(entry.get("asked", "nothing"))
+        asked = (
+            f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
+        )
+        raise PrivacyError(f"journal {self.path!r}: the run asks for {asked}; {self._way_out}")
+
+    @property
+    def _way_out(self) -> str:
+        """What to do about a run that takes another course, which is nothing but another rounding
+        somewhere.
+        """
+        before, now = self._header.get("made_by"), made_by()
+        said = f" (it was written by {before}, this is {now})" if before != now else ""
+        same = f"use the same files, number of threads, machine and software{said}"
+        return f"{same}, or start anew with another journal{self._rescue}"
+
+    @property
+    def _rescue(self) -> str:
+        """How to have what was paid for without the run, unless the journal is bare."""
+        if self._header["format"] == BARE_FORMAT:
+            return ""
+        return f"; synthdp journal rescue {shlex.quote(self.path)} -o OUT makes a release of what it holds"
+
+
+def check_header(file: ChainedFile, header: Mapping[str, Any]) -> None:
+    """Raise `DataFileError` unless the first entry of a file is that of a journal."""
+    is_known = header.get("format") in (FORMAT, BARE_FORMAT)
+    if (
+        not is_known
+        or not isinstance(header.get("settings"), dict)
+        or not isinstance(header.get("run"), str)
+    ):
+        file.refuse("it is no journal of this version of synthdp; give another name")
+
+
+def has_ended(file: ChainedFile) -> bool:
+    """Whether the last line of a journal says that its run has ended."""
+    last = len(file) - 1
+    return last > 0 and file.length(last) < _MAX_REMARK and file.entry(last) == END
+
+
+def remark_at(file: ChainedFile, number: int) -> dict[str, Any] | None:
+    """What a line of a journal says that is no part of what was asked; None if it is.
+
+    On which day a run that was stopped was gone on with, or to which budget it is charged.
+    """
+    if file.length(number) >= _MAX_REMARK:
+        return None
+    match entry := file.entry(number):
+        case {"resumed": str(day)} if len(entry) == 1 and _DAY.fullmatch(day):
+            return entry
+        case {"budget": {"path": str(), "first": str(), **others}} if (
+            len(entry) == 1 and not others
+        ):
+            return entry
+    return None
+
+
+def when_in(header: Mapping[str, Any]) -> str | None:
+    """When the run of a journal began, by its first line; None if an earlier version began it."""
+    found = header.get("when")
+    return found if isinstance(found, str) and _MOMENT.fullmatch(found) else None
+
+
+def check_replaceable(path: str | PathLike[str]) -> None:
+    """Raise `DataFileError` unless a name is free, or that of a journal whose run has ended and
+    that nobody holds.
+    """
+    if _exists(path):
+        with ChainedFile(path, what=WHAT, patience=0, is_writable=False) as file:
+            check_header(file, file.entry(0))
+            if not has_ended(file):
+                file.refuse("it would be replaced, and its run has not ended; give it another name")
+
+
+def _exists(name: str | PathLike[str]) -> bool:
+    try:
+        return lexists(name)
+    except ValueError:  # a NUL character; creating it says so
+        return False
+
+
+def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts as plain JSON values; parameters of mechanisms by anybody that are none, or no finite
+    numbers, as texts.
+    """
+    found: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str), parse_constant=str)
+    return found
+
+
+def made_by() -> str:
+    """What may round differently elsewhere."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "networkx"))
+    return f"Python {platform.python_version()}, {libraries} on {platform.machine()}"
+
+
+def _words(event: object) -> str:
+    """What an event is, for people."""
+    facts = event.to_dict() if isinstance(event, Event) else {}
+    about = facts.get("columns", facts.get("column", facts.get("score", "")))
+    return f"{facts.get('event')} of {', '.join(map(str, about)) if isinstance(about, list) else about}"
+
+
+def _difference(name: str, before: object, now: object) -> str:
+    """One setting that differs; of those that are hashes only the name is worth reading."""
+    if any(isinstance(value, str) and len(value) == 64 for value in (before, now)):
+        return f"another {name}"
+    return f"{name} {before} (now {now})"

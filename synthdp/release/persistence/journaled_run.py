@@ -1,0 +1,234 @@
+"""A run whose answers are kept in a journal, and whose cost is charged to the budget of a
+population.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from logging import INFO
+from os import PathLike
+from typing import Any, final
+
+from synthdp.core.errors import PrivacyError, SynthdpError
+from synthdp.core.event_log import log
+from synthdp.core.version import __version__
+from synthdp.inference.engine import Engine
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release.persistence.budget import Budget
+from synthdp.release.persistence.described import digest_of
+from synthdp.release.persistence.journal import Journal, check_replaceable
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.run_identity import RunIdentity, now
+
+
+@final
+class JournaledRun:
+    """A run with a journal, charged to a budget or not; a
+    `synthdp.release.persistence.kept_run.KeptRun`.
+
+    Parameters
+    ----------
+    journal
+        Where its answers are.
+    budget
+        What it was charged to, if anything.
+    is_part
+        Whether this is about one of several tables, of which another is asked next: then the run
+        does not end with it.
+    began
+        When whoever asks for it began; by default now.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        budget: Budget | None = None,
+        *,
+        is_part: bool = False,
+        began: str | None = None,
+    ) -> None:
+        self._journal = journal
+        self._budget = budget
+        self._is_part = is_part
+        self._began = now() if began is None else began
+        self._is_renamed: bool | None = None
+
+    @property
+    def identity(self) -> RunIdentity:
+        """Which run it is, and when its answers so far were given."""
+        return RunIdentity(
+            run=self._journal.run,
+            when=self._journal.when,
+            resumed=self._journal.resumed,
+            replayed=self._began if self.is_repeated else None,
+            is_asked=self._budget is not None,
+        )
+
+    @property
+    def memory(self) -> Journal:
+        """The journal."""
+        return self._journal
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from the journal: the run was complete before, and no record was
+        looked at.
+        """
+        return self._journal.is_repeated
+
+    @property
+    def replay(self) -> str:
+        """A caution to whoever called, if this is the release of an earlier run again; else an
+        empty text.
+        """
+        if not self.is_repeated:
+            return ""
+        began = f"the run of {self._journal.when}" if self._journal.when else "an earlier run"
+        way_out = "remove the journal, or name another, for a new release"
+        if self._is_renamed:
+            way_out = "the same command once more makes a new one"
+        return (
+            f"journal {self._journal.path!r}: nothing was asked of the records: all answers were there, and this is "
+            f"the release of {began} again, of the records as they were then; {way_out}"
+        )
+
+    @property
+    def journal_line(self) -> str:
+        """What a journal is good for once its run has ended, for people; an empty text without one."""
+        path = shlex.quote(self._journal.path)
+        if self._is_renamed is False:
+            return f"journal {path}: it could not be renamed; remove it, else the next run gives this release again"
+        return f"journal {path}: it holds the whole run; --journal {path} gives this release again for nothing"
+
+    @property
+    def entropy(self) -> int:
+        """Seed of draws from released values on which later questions depend: the same whenever the
+        run goes on.
+
+        It is the run's identifier, which was drawn before a record was read, and has nothing to do
+        with noise.
+        """
+        return int.from_bytes(self._journal.run.encode())
+
+    @property
+    def has_paid(self) -> bool:
+        """Whether the journal holds an answer, or a budget was charged: failing is no usage then."""
+        return self._budget is not None or self._journal.has_answers
+
+    def part(self) -> "JournaledRun":
+        """What is kept of one of several tables of this run: its answers come after those of the
+        tables before.
+        """
+        return JournaledRun(self._journal, is_part=True, began=self._began)
+
+    def note(self, content: Mapping[str, Any]) -> None:
+        """Note in the journal what follows from its answers; see `Journal.note`."""
+        self._journal.note(content)
+
+    def end(self) -> None:
+        """All questions were asked: check that the journal agrees, and note it in the budget."""
+        if self._is_part:
+            return
+        self._journal.finish()
+        if self._budget is not None:
+            self._budget.end(self._journal)
+
+    def may_be_rescued(self) -> bool:
+        """Whether what was answered so far may become a release though the run fails; a budget is
+        told.
+
+        It may not if another copy of the journal became another release: then this would be a
+        second one for the price of one. Nor if the budget cannot be asked: what was paid for stays
+        in the journal.
+        """
+        if self._budget is None:
+            return True
+        with suppress(SynthdpError):
+            self._budget.rescue(self._journal.run, self._journal.hashes, self._journal.path)
+            return True
+        return False
+
+    def close_as(self, path: str | PathLike[str]) -> None:
+        """Give the journal, whose run has ended, another name: the next run begins one of its own."""
+        self._is_renamed = self._journal.move(path)
+
+
+@contextmanager
+def journaled_run(
+    keeping: Keeping,
+    *,
+    ledger: PrivacyLedger,
+    mechanism: Mechanism,
+    engine: Engine,
+    declared: Mapping[str, object],
+    others: Mapping[str, object],
+    facts: Mapping[str, Any],
+) -> Iterator[JournaledRun]:
+    """Open the journal of a run, and charge its whole budget unless that was done before it was
+    stopped.
+
+    Parameters
+    ----------
+    keeping
+        Where to keep answers, and what to charge; it names a journal.
+    ledger, mechanism, engine
+        The budget of the run, and what asks.
+    declared
+        What is public of the table, by what it is, and then the workload: of these fingerprints
+        are kept, and the first goes into the budget.
+    others
+        All else that decides what the run asks, as plain JSON values.
+    facts
+        What of the run is public besides; see `Journal`.
+
+    Raises
+    ------
+    DataFileError, ParameterError, PrivacyError
+        As `Journal` and `Budget.charge`.
+    """
+    assert keeping.journal is not None
+    budget = keeping.budget
+    if budget is not None and not isinstance(budget, Budget):
+        budget = Budget(budget)
+    if keeping.ended is not None:
+        check_replaceable(keeping.ended)
+    hashed = {name: digest_of(value) for name, value in declared.items()}
+    settings = {
+        "software": f"synthdp {__version__}",
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "adjacency": ledger.unit.adjacency.value,
+        "accounting": ledger.accounting.value,
+        "unit": ledger.unit.column,
+        "max_rows_per_unit": ledger.unit.max_rows,
+        "mechanism": mechanism.name,
+        "parameters of the mechanism": digest_of(mechanism),
+        "engine": engine.name,
+        "parameters of the engine": digest_of(engine),
+        **hashed,
+        **others,
+    }
+    with Journal(keeping.journal, settings, facts) as journal:
+        if budget is not None:
+            try:
+                journal.charged_to(budget.place, budget.first)
+                is_new = budget.charge(
+                    ledger,
+                    journal,
+                    schema=next(iter(hashed.values())),
+                    note=keeping.budget_note,
+                )
+            except PrivacyError:  # refused for good, so that a new journal would only be in the way
+                journal.discard_if_new()
+                raise
+            log(
+                INFO,
+                "budget %s: %s",
+                budget.path,
+                "charged" if is_new else "it has this run already",
+            )
+        run = JournaledRun(journal, budget)
+        yield run
+        if keeping.ended is not None:
+            run.close_as(keeping.ended)

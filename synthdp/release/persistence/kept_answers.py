@@ -1,0 +1,282 @@
+"""What a journal tells without its run: what was asked, at what cost, and the answers, all of it
+paid for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from os import PathLike
+from typing import Any, NoReturn, Self, final
+
+import numpy as np
+
+from synthdp.core.domain import Domain
+from synthdp.core.errors import DataFileError, SynthdpError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.learning.filling import Filling, UnreadCount
+from synthdp.learning.refilling import refilled
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.events import Event, MarginalEvent
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.queryable import Answer
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.persistence.chained_file import ChainedFile
+from synthdp.release.persistence.checks import checked_path
+from synthdp.release.persistence.journal import (
+    BARE_FORMAT,
+    WHAT,
+    check_header,
+    has_ended,
+    made_by,
+    remark_at,
+    when_in,
+)
+from synthdp.release.persistence.kept_events import (
+    MAX_ANSWER_BYTES,
+    answer_in,
+    event_in,
+    merging_in,
+)
+from synthdp.schema.schema import Schema
+
+NO_RUN = "its lines are no run's; give a file that synthdp wrote"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class KeptAnswers:
+    """A journal that is read and not gone on with.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    header
+        Its first line: ``settings`` and ``facts`` of the run, and the software that it was
+        ``made_by``.
+    answers
+        What was asked, and what came back, in order.
+    notes
+        Columns that were learnt, as plain JSON values, in order.
+    workload
+        What a certificate says of the workload over the domain that was learnt; None if none was,
+        or none yet.
+    has_ended
+        Whether the run asked for all that it wanted.
+    hashes
+        The hash of each line.
+    resumed
+        The days, in UTC, on which the run was gone on with.
+    budgets
+        Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line.
+    cut
+        Where the file ends within a line, in words.
+    views
+        Of linked tables each view that was begun, with the number of answers before it.
+    """
+
+    path: str
+    header: Mapping[str, Any]
+    answers: tuple[tuple[Event, Answer, Coarsening | None], ...]
+    notes: tuple[Mapping[str, Any], ...]
+    workload: Mapping[str, int] | None = None
+    has_ended: bool = False
+    hashes: tuple[str, ...] = ()
+    resumed: tuple[str, ...] = ()
+    budgets: tuple[Mapping[str, str], ...] = ()
+    cut: str = ""
+    views: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, path: str | PathLike[str]) -> Self:
+        """Read a journal.
+
+        Raises
+        ------
+        DataFileError
+            If it cannot be read, a run holds it, it is damaged, or it holds too little to be read
+            without its run.
+        """
+        with ChainedFile(
+            checked_path(path, WHAT), what=WHAT, patience=0, is_writable=False
+        ) as file:
+            header = file.entry(0)
+            check_header(file, header)
+            if header["format"] == BARE_FORMAT:
+                before = header.get("made_by")
+                file.refuse(
+                    f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
+                    f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
+                )
+            answers, notes, views = (
+                list[tuple[Event, Answer, Coarsening | None]](),
+                [],
+                list[tuple[str, int]](),
+            )
+            resumed, budgets = list[str](), list[Mapping[str, str]]()
+            workload, ended = None, has_ended(file)
+            for number in range(1, len(file) - ended):
+                if (remark := remark_at(file, number)) is not None:
+                    resumed += [remark["resumed"]] if "resumed" in remark else []
+                    budgets += [remark["budget"]] if "budget" in remark else []
+                    continue
+                entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
+                try:
+                    if "learnt" in entry:
+                        notes.append(entry)
+                    elif "view" in entry:
+                        views.append((str(entry["view"]), len(answers)))
+                    elif "workload" in entry:
+                        workload = _workload_in(entry["workload"])
+                    else:
+                        answers.append(
+                            (event_in(entry.get("event")), answer_in(entry), merging_in(entry))
+                        )
+                except ValueError:
+                    file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
+            hashes, cut = file.hashes, file.cut
+        return cls(
+            path=str(path),
+            header=header,
+            answers=tuple(answers),
+            notes=tuple(notes),
+            workload=workload,
+            has_ended=ended,
+            hashes=hashes,
+            resumed=tuple(resumed),
+            budgets=tuple(budgets),
+            cut=cut,
+            views=tuple(views),
+        )
+
+    @property
+    def run(self) -> str:
+        """Identifier of the run."""
+        return str(self.header["run"])
+
+    @property
+    def when(self) -> str | None:
+        """When the run began, in UTC; None if an earlier version began it."""
+        return when_in(self.header)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether it is of linked tables, whose answers come view by view."""
+        facts = self.header.get("facts")
+        return isinstance(facts, Mapping) and "package" in facts
+
+    def by_view(self) -> dict[str, Self]:
+        """What it holds of each view of linked tables; raises `ValueError` if some answer is of
+        none, or of two.
+        """
+        ends = [*(first for _, first in self.views), len(self.answers)]
+        if ends[0] > 0 or len({label for label, _ in self.views}) < len(self.views):
+            raise ValueError("not the answers of views")
+        return {
+            label: replace(self, answers=self.answers[first:end], views=())
+            for (label, first), end in zip(self.views, ends[1:], strict=True)
+        }
+
+    def ledger(self) -> PrivacyLedger:
+        """The ledger of the run, charged with all that was answered.
+
+        Raises `SynthdpError`, `ArithmeticError`, `KeyError`, `TypeError` or `ValueError` if the
+        answers are not those of such a run.
+        """
+        settings = self.header["settings"]
+        ledger = PrivacyLedger(
+            epsilon=settings["epsilon"],
+            delta=settings["delta"],
+            adjacency=Adjacency(settings["adjacency"]),
+            accounting=Accounting(settings["accounting"]),
+            max_rows_per_unit=settings["max_rows_per_unit"],
+            unit_column=settings["unit"],
+            failure_delta=float(self.header["facts"]["failure_delta"]),
+        )
+        for event, _, _ in self.answers:
+            ledger.charge(event)
+        return ledger
+
+    def measurements(
+        self, schema: Schema, placed: Domain
+    ) -> tuple[list[LinearMeasurement], dict[str, UnreadCount]]:
+        """The marginals that were measured, and what they say of unread values.
+
+        Parameters
+        ----------
+        schema
+            As it was declared, or learnt.
+        placed
+            Its domain with places for unread values, by which rows were counted; counts from
+            elsewhere have none.
+
+        Raises
+        ------
+        SynthdpError, ValueError
+            If they do not fit it.
+        """
+        asked: list[LinearMeasurement | None] = []
+        found: list[LinearMeasurement] = []
+        filling = Filling(schema, placed)
+        for event, answer, merging in self.answers:
+            if not isinstance(event, MarginalEvent):
+                continue
+            groups = merging.groups if merging else {}
+            size = prod(
+                int(groups[name].max()) + 1 if name in groups else schema.domain[name]
+                for name in event.clique
+            )
+            has_places = answer.numbers.size > size or any(
+                len(groups[name]) > schema.domain[name] for name in groups
+            )
+            domain = placed if has_places else schema.domain
+            shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
+            values = answer.numbers.reshape(shape).astype(np.float64)
+            measurement = LinearMeasurement(event.clique, values, event.stddev, merging)
+            asked.append(measurement if has_places else None)
+            found.append(filling.answered(measurement) if has_places else measurement)
+        return refilled(filling, asked, found), filling.unread
+
+    def described(self) -> dict[str, Any]:
+        """All that is in it but the answers themselves, as plain JSON values.
+
+        Raises `DataFileError` if it is not as synthdp writes it.
+        """
+        try:
+            ledger = self.ledger()
+            learnt = [field["name"] for note in self.notes for field in note["learnt"]["fields"]]
+            budget = {"rho_spent": float(ledger.spent), "rho_budget": float(ledger.budget)}
+        except (ArithmeticError, KeyError, SynthdpError, TypeError, ValueError):
+            self.refuse(NO_RUN)
+        same = self.header.get("made_by") == made_by()
+        return {
+            "run": self.header["run"],
+            "settings": dict(self.header["settings"]),
+            "made_by": str(self.header.get("made_by")),
+            "is_same_software": same,
+            "when": self.when,
+            "resumed": list(self.resumed),
+            "budgets": [dict(budget) for budget in self.budgets],
+            "cut": self.cut or None,
+            "complete": self.has_ended,
+            "is_linked": self.is_linked,
+            "learnt": learnt,
+            "events": [event.to_dict() for event, _, _ in self.answers],
+            **budget,
+        }
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Raise `DataFileError` with the name of the file."""
+        raise DataFileError(f"{WHAT} {self.path!r}: {problem}")
+
+
+def _workload_in(content: Any) -> dict[str, int]:
+    """What a run noted of its workload; raises `ValueError` if it is something else."""
+    names = ("n_marginals", "columns_at_most")
+    if (
+        not isinstance(content, dict)
+        or {*content} != {*names}
+        or any(type(content[name]) is not int for name in names)
+    ):
+        raise ValueError("no workload")
+    return content
