@@ -25,16 +25,18 @@ from synthdp.linked.package.view import View
 from synthdp.release.synthesis import Synthesis
 
 MAX_PAIRS = 100
-"""Pairs of attributes that are told, those that depend most: each is one table more to fit."""
+"""Pairs of attributes whose tables are estimated, those that depend most: each is one table more to
+fit.
+"""
 
 MAX_CELLS = 2**12
-"""Larger tables are not told: what is drawn fills them no better than noise."""
+"""We do not estimate larger tables: the drawn families would fill them no better than noise."""
 
 MIN_DEPENDENCE = 0.02
-"""Pairs nearer to independence, in TVD, are not told: the one-way tables say as much."""
+"""We do not estimate pairs nearer to independence, in TVD: their one-way tables say as much."""
 
 MAX_ROOTS = 50_000
-"""Roots that are drawn: of more, no table that is told would be more exact than its noise."""
+"""Roots that are drawn: with more, no estimated table would be more exact than its noise."""
 
 
 @final

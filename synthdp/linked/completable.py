@@ -16,15 +16,15 @@ from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 
 _N_ROOTS = 200
-"""Families that are drawn: enough to meet what rules leave nothing once in fifty rows."""
+"""Families that are drawn: enough to meet rows without a value if one row in fifty is such."""
 
 
 def check_completable(package: Package, views: Mapping[str, View]) -> None:
     """Draw some families of which nothing is known but the rules, always the same ones.
 
-    A row that rules leave nothing stops a run when families are drawn for the next view, and all
-    draws after it: then most of the budget is spent. Orders alone, and least children, leave every
-    row something.
+    A row for which the rules leave no value stops a run when families are drawn for the next view,
+    and all draws after it: then most of the budget is spent. Orders alone, and least numbers of
+    children, leave a value for every row.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_completable(package: Package, views: Mapping[str, View]) -> None:
     Raises
     ------
     ParameterError
-        If a row is left nothing, given what is above and beside it; it names the table.
+        If the rules leave no value for some row; it names the table.
     """
     if package.rules or any(
         table.limits or (table.schema and table.schema.rules) for table in package.tables

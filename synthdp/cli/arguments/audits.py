@@ -23,20 +23,23 @@ def add_audit(commands: Commands) -> None:
         "--epsilon", type=float, default=1.0, help="the guarantee that is audited; default: 1"
     )
     parser.add_argument(
-        "--delta", type=float, default=1e-2, help="likewise; default: 1e-2, which is quick to tell"
+        "--delta",
+        type=float,
+        default=1e-2,
+        help="delta of the guarantee that is audited; default: 1e-2, which few releases can tell",
     )
     parser.add_argument(
         "--runs",
         type=whole_number,
         default=N_RUNS,
         metavar="N",
-        help=f"of either table; default: {N_RUNS}",
+        help=f"number of releases of each of the two tables; default: {N_RUNS}",
     )
     parser.add_argument(
         "--domain",
         default="declared",
         metavar="NAME",
-        help="declared (default), or derived under the budget",
+        help="whether the domain is declared (default) or derived under the budget",
     )
     parser.add_argument(
         "--adjacency",
@@ -48,7 +51,7 @@ def add_audit(commands: Commands) -> None:
         "--max-rows-per-unit",
         type=whole_number,
         metavar="K",
-        help="the tables differ in a person with so many rows",
+        help="number of rows of the person in whom the two tables differ",
     )
     parser.add_argument(
         "--accounting", metavar="NAME", help="zcdp or gdp; default: what the mechanism is meant for"
@@ -59,12 +62,22 @@ def add_audit(commands: Commands) -> None:
         help=f"{listed(ENGINES)}; default: graphical-model, which is quick",
     )
     parser.add_argument(
-        "--processes", type=whole_number, metavar="P", help="at a time; default: one a core"
+        "--processes",
+        type=whole_number,
+        metavar="P",
+        help="number of processes at a time; default: one a core",
     )
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help="stop after so many, and say what was found"
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="stop after S seconds, and print what was found by then",
     )
     parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="of the bounds; default: 0.95"
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="C",
+        help="confidence of the printed bounds; default: 0.95",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")

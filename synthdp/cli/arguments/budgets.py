@@ -64,7 +64,7 @@ def add_journal(commands: Commands) -> None:
         "make a release of all that was measured, where the run cannot go on; costs no privacy",
     )
     parser.set_defaults(command="journal rescue")
-    parser.add_argument("file", metavar="FILE", help="it stays as it is")
+    parser.add_argument("file", metavar="FILE", help="the journal; it is not changed")
     parser.add_argument(
         "-o",
         "--output",
@@ -81,7 +81,7 @@ def add_journal(commands: Commands) -> None:
     parser.add_argument(
         "--unchecked",
         action="store_true",
-        help="ask no budget; the certificate says what this and a release of another copy mean together",
+        help="do not ask the budget; the certificate says what this release and one of another copy guarantee together",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
 
@@ -97,7 +97,10 @@ def _add_create(budget: Commands) -> None:
         help="privacy loss of all releases together, above 0",
     )
     parser.add_argument(
-        "--delta", required=True, type=float, help="above 0, far below 1 / (number of people)"
+        "--delta",
+        required=True,
+        type=float,
+        help="probability that the guarantee may fail with, above 0 and far below 1 / (number of people)",
     )
     parser.add_argument(
         "--population", required=True, metavar="TEXT", help="who is protected, in words"
@@ -126,10 +129,16 @@ def _add_add(budget: Commands) -> None:
     parser.set_defaults(command="budget add")
     parser.add_argument("file", metavar="FILE")
     known = parser.add_mutually_exclusive_group(required=True)
-    known.add_argument("--epsilon", type=float, help="of an (epsilon, delta) guarantee")
-    known.add_argument("--rho", type=float, help="of zero-concentrated differential privacy")
-    known.add_argument("--mu", type=float, help="of Gaussian differential privacy")
-    parser.add_argument("--delta", type=float, default=0.0, help="that goes with it; default: 0")
+    known.add_argument("--epsilon", type=float, help="epsilon of an (epsilon, delta) guarantee")
+    known.add_argument(
+        "--rho", type=float, help="rho of a guarantee of zero-concentrated differential privacy"
+    )
+    known.add_argument(
+        "--mu", type=float, help="mu of a guarantee of Gaussian differential privacy"
+    )
+    parser.add_argument(
+        "--delta", type=float, default=0.0, help="delta of the guarantee; default: 0"
+    )
     parser.add_argument(
         "--note", required=True, metavar="TEXT", help="what was released, by whom and when"
     )

@@ -23,20 +23,28 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--delimiter",
         metavar="C",
-        help="between columns, such as ';' or tab; default: , (.tsv: tab)",
+        help="mark between columns, such as ';' or tab; default: , (.tsv: tab)",
     )
     group.add_argument(
-        "--encoding", metavar="NAME", help="of the text, such as cp1252 or utf-16; default: utf-8"
+        "--encoding",
+        metavar="NAME",
+        help="encoding of the text, such as cp1252 or utf-16; default: utf-8",
     )
     group.add_argument(
-        "--decimal", metavar="C", help="decimal mark of numbers whose field names none; default: ."
+        "--decimal",
+        metavar="C",
+        help="decimal mark of numbers, unless their field names one; default: .",
     )
     group.add_argument(
-        "--thousands", metavar="C", help="mark between groups of digits, likewise; default: none"
+        "--thousands",
+        metavar="C",
+        help="mark between groups of digits, unless the field names one; default: none",
     )
     group.add_argument(
-        "--quote", metavar="C", help="around fields that hold a delimiter, '' for none; default: \""
+        "--quote",
+        metavar="C",
+        help="mark around fields that hold a delimiter, '' for none; default: \"",
     )
     group.add_argument(
-        "--sheet", metavar="NAME", help="sheet of an Excel file; default: its only one"
+        "--sheet", metavar="NAME", help="sheet of an Excel file; default: the only one"
     )

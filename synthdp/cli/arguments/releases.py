@@ -29,7 +29,10 @@ def add_run(commands: Commands) -> None:
         "--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0"
     )
     parser.add_argument(
-        "--delta", required=True, type=float, help="above 0, far below 1 / (number of records)"
+        "--delta",
+        required=True,
+        type=float,
+        help="probability that the guarantee may fail with, above 0 and far below 1 / (number of records)",
     )
     parser.add_argument(
         "--mechanism",
@@ -119,7 +122,7 @@ def add_sample(commands: Commands) -> None:
     parser.add_argument(
         "--where",
         metavar="JSON",
-        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/slices.md",
+        help="draw from a slice only; give conditions as JSON, or @FILE that holds them; see docs/slices.md",
     )
     parser.add_argument(
         "--given",
@@ -131,7 +134,7 @@ def add_sample(commands: Commands) -> None:
         "--offset",
         type=whole_number,
         metavar="N",
-        help="begin with row N of the endless table of --seed: a long table in parts; see docs/big-tables.md",
+        help="begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
     )
     add_output(parser, rows=_ROWS, folder=_FOLDER)
 
@@ -155,7 +158,7 @@ def add_refit(commands: Commands) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help="where to save the release as refitted",
+        help="file to save the refitted release in",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument(
@@ -174,7 +177,7 @@ def add_show(commands: Commands) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="say everything; default: of a certificate or model about a screen",
+        help="print everything; default: about a screen of a certificate or model",
     )
     parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
 

@@ -23,13 +23,13 @@ def add_report(commands: Commands) -> None:
     parser.add_argument(
         "--public",
         metavar="MODEL",
-        help="instead: a file of `synthdp run --save`; opens no private data",
+        help="file of `synthdp run --save` to describe instead; no private data is opened",
     )
     parser.add_argument(
         "-s",
         "--schema",
         metavar="FILE",
-        help="schema file, or the saved model where levels or bins were learnt; default: read off the real table",
+        help="schema file, or the saved model if columns were learnt; default: levels and bins off the real table",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the page, .html; may be left out with --json"
@@ -38,20 +38,25 @@ def add_report(commands: Commands) -> None:
         "--target",
         action="append",
         metavar="COLUMN",
-        help="column that models predict, may come again; 'all' for every suitable one; default: the first three",
+        help="column to predict; repeat the option for several, or give 'all'; default: the first three suitable ones",
     )
     parser.add_argument(
-        "--by", action="append", metavar="COLUMN", help="errors within its levels; may come again"
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="show errors within the levels of this column; repeat the option for several",
     )
     parser.add_argument(
-        "--queries", metavar="FILE", help="questions of your own (JSON); see docs/evaluation.md"
+        "--queries",
+        metavar="FILE",
+        help="file of your own questions (JSON); see docs/evaluation.md",
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,
         metavar="N",
-        help="draws what is sampled; default: 0",
+        help="seed of what the report samples; default: 0",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument(

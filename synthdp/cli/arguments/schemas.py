@@ -41,20 +41,24 @@ def add_schema(commands: Commands) -> None:
         "schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json"
     )
     parser.add_argument(
-        "--epsilon", type=float, help="expect the noise of this budget; with --delta"
+        "--epsilon", type=float, help="epsilon whose noise is to be expected; needs --delta"
     )
-    parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument(
+        "--delta",
+        type=float,
+        help="delta of that budget, above 0 and far below 1 / (number of records)",
+    )
     parser.add_argument(
         "--rows",
         type=whole_number,
         metavar="N",
-        help="public guess of the number of records, never a count",
+        help="public guess of the number of records; never count them",
     )
     add_unit_and_share(parser)
     parser.add_argument(
         "--all",
         action="store_true",
-        help="say everything; default: the worst, about a screen of it",
+        help="print everything; default: the worst findings, about a screen",
     )
     parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
 
@@ -82,7 +86,9 @@ def add_plan(commands: Commands) -> None:
         "--epsilon", type=float, help="an epsilon to show besides 0.1, 0.3, 1, 3 and 10"
     )
     parser.add_argument(
-        "--delta", type=float, help="default: a power of ten of at most 1 / (100 rows)"
+        "--delta",
+        type=float,
+        help="delta of the budgets; default: a power of ten of at most 1 / (100 rows)",
     )
     add_unit_and_share(parser)
     parser.add_argument("--json", action="store_true", help="print the plan as JSON")

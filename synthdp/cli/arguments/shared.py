@@ -21,7 +21,7 @@ def add_schemas(parser: argparse.ArgumentParser) -> None:
     known.add_argument(
         "--kinds",
         metavar="FILE",
-        help="kinds of columns only, such as integer, id or ignore (JSON); all else is learnt",
+        help="file of the kinds of columns, such as integer, id or ignore (JSON); all else is learnt",
     )
 
 
@@ -30,13 +30,13 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unit",
         metavar="COLUMN",
-        help="column that tells persons apart: protect persons, not rows",
+        help="column that tells persons apart; protects persons with all their rows, not single rows",
     )
     parser.add_argument(
         "--max-rows-per-unit",
         type=whole_number,
         metavar="K",
-        help="most rows of a person that are used; needed with --unit",
+        help="most rows of a person that may be used; needed with --unit",
     )
     parser.add_argument(
         "--domain-share",
@@ -71,7 +71,7 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") 
         "--seed",
         type=whole_number,
         metavar="N",
-        help="make the drawing of rows repeatable (never the noise)",
+        help="make the drawing of rows repeatable; the noise is never",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument(
@@ -88,7 +88,7 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
         "--verbose",
         action="count",
         default=0,
-        help="log to stderr what is going on and what is charged, public facts only; -vv: every step",
+        help="log stages and charges to stderr, public facts only; -vv logs every step",
     )
 
 

@@ -21,7 +21,7 @@ def add_marginal(commands: Commands) -> None:
         type=float,
         default=0.95,
         metavar="P",
-        help="probability that a count of the sensitive table lies between low and high; default: 0.95",
+        help="probability that the true count lies between low and high; default: 0.95",
     )
     parser.add_argument(
         "-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout"
@@ -44,6 +44,6 @@ def add_replicates(commands: Commands) -> None:
         type=whole_number,
         default=20,
         metavar="M",
-        help="number of tables; default: 20",
+        help="number of replicate tables; default: 20",
     )
     add_output(parser, rows="rows of each table; default: the noisy estimate of the table's")

@@ -33,8 +33,8 @@ def package_facts(
     SchemaError
         If keys are declared such that no row can hang on another.
     ParameterError
-        If the budget is out of range, or only half of it is given; or rules leave a row of a family
-        nothing.
+        If the budget is out of range, or only half of it is given; or the rules
+        leave no value for a row of a family.
     """
     if (epsilon is None) != (delta is None):
         raise ParameterError("epsilon and delta go together; give both, or none")

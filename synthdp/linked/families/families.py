@@ -178,9 +178,9 @@ class _Drawing:
         try:
             drawn = fitted.drawn(known, groups, sampling)
         except ParameterError as error:
-            problem = "rules leave a row nothing, given what is above and beside it"
+            problem = "the rules leave no value for some rows, given the rows that they hang on"
             raise ParameterError(
-                f"table {view.name!r}: {problem} ({error}); relax one, or rule that out above"
+                f"table {view.name!r}: {problem} ({error}); relax a rule, or rule out such rows above"
             ) from None
         for name, codes in drawn.items():
             self.codes[name][rows] = codes
