@@ -39,7 +39,7 @@ from synthdp.core import write_atomically
 from synthdp.data import rows_of
 from synthdp.mechanisms import mst
 from synthdp.privacy import PrivateTable
-from synthdp.release import UNKNOWN_ROWS, Members, Release, synthesis
+from synthdp.release import UNKNOWN_ROWS, Members, Release
 from synthdp.release.certificate import run_facts
 from synthdp.release.drawing import draw
 
@@ -127,7 +127,7 @@ AFTER_PAYING = {
     "fitting": ((mst, "estimate_refined"), {}),
     "certifying": ((run_facts, "privacy_certificate"), {}),
     "saving": ((members, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
-    "sampling": ((synthesis.Synthesis, "sample"), {}),
+    "sampling": ((outputs, "drawn_table"), {}),
     "decoding": ((draw, "decode"), {}),
     "opening the output": ((outputs, "write_atomically"), {}),
     "writing": ((outputs, "write_rows"), {}),

@@ -93,7 +93,7 @@ def test_ctrl_c_before_anything_is_paid_leaves_nothing(target, after, place, mon
 LEARNING = {
     "counting for the first question": ((HeldSource, "frequencies"), {}, 3),
     "closing the first column": (
-        (OpenColumn, "closed"),
+        (OpenColumn, "resolved"),
         {"after": 3},
         3,
     ),  # each was closed once when it was read
@@ -104,7 +104,7 @@ LEARNING = {
         {"on": lambda _, grid: grid.column == "code"},
         1,
     ),
-    "closing the schema": ((OpenSchema, "closed"), {}, 0),
+    "closing the schema": ((OpenSchema, "resolved"), {}, 0),
     "encoding": ((HeldTable, "encode"), {}, 0),
     "before the first measurement": ((PrivateTable, "measure"), {}, 0),
     "reading the workload again": ((release.Workload, "parse"), {"after": 1}, 0),
@@ -136,7 +136,7 @@ def test_what_was_learnt_is_kept(
 MEASURING = {
     "after a measurement": ((PrivateTable, "measure"), 1),
     "selecting": ((PrivateTable, "select"), 0),
-    "sampling": ((synthdp.Synthesis, "sample"), 0),
+    "sampling": ((outputs, "drawn_table"), 0),
     "writing": ((outputs, "write_rows"), 0),
     "writing the certificate": ((outputs, "_flush"), 1),
 }

@@ -88,7 +88,7 @@ def test_held_rows_are_what_encoding_them_by_a_placed_schema_gives(required):
         reader.add(ROWS[start : start + 2])
     held = reader.finish()
     found = {
-        column.name: column.resolved(required=required) if hasattr(column, "closed") else column
+        column.name: column.resolved(required=required) if hasattr(column, "resolved") else column
         for column in opened.open_columns
     }
     closed = opened.resolved(found) if found else opened.resolved({})
