@@ -87,7 +87,7 @@ def test_importing_a_room_loads_nothing_of_it(room):
         "print(*sorted(name for name in sys.modules if name.count('.') > 1 and 'synthdp' in name))"
     )
     loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )
     assert loaded.stdout.split() == ["synthdp.core.faces", "synthdp.core.version"]
 

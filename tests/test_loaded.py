@@ -57,7 +57,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("synthdp.")]))
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_a_release_of_a_frame_loads_what_its_schema_has(schema):
-    command = [sys.executable, "-W", "ignore", "-c", RELEASE, json.dumps(SCHEMAS[schema])]
+    command = [sys.executable, "-P", "-W", "ignore", "-c", RELEASE, json.dumps(SCHEMAS[schema])]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(json.loads(told.stdout))
     assert {"synthdp.release.release", "synthdp.schema.schema"} <= loaded

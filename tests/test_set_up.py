@@ -27,7 +27,7 @@ def test_ctrl_c_interrupts_tests_and_the_processes_that_they_start():
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     done = subprocess.run(
-        [sys.executable, "-c", _KILLED_BY_CTRL_C],
+        [sys.executable, "-P", "-c", _KILLED_BY_CTRL_C],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         check=False,

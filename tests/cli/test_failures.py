@@ -393,7 +393,7 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
         "--rows", "3000000", source=CENSUS / "census.csv", schema=CENSUS / "census.schema.json"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", _SLOW_RUN, *map(str, arguments)],
+        [sys.executable, "-P", "-c", _SLOW_RUN, *map(str, arguments)],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -426,7 +426,7 @@ synthdp.cli.main.main(sys.argv[1:])
 def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(
     number, code, place
 ):
-    command = [sys.executable, "-c", _STOPS_WRITING, *run_arguments()]
+    command = [sys.executable, "-P", "-c", _STOPS_WRITING, *run_arguments()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"writing\n"
         process.send_signal(number)
@@ -494,7 +494,7 @@ def test_a_real_limit_on_files(limit, is_kept, place, spare):
         f"import resource, sys, tempfile; tempfile.tempdir = {str(spare)!r}; from synthdp.cli.main import main;"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); main(sys.argv[1:])"
     )
-    command = [sys.executable, "-c", script, *run_arguments("--rows", "100000")]
+    command = [sys.executable, "-P", "-c", script, *run_arguments("--rows", "100000")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -62,7 +62,7 @@ def test_every_kind_of_saved_file_stands_in_it():
 def test_a_command_for_one_table_loads_nothing_of_linked_ones(command):
     script = f"import sys, synthdp.cli.commands.{command}; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     assert not [name for name in done.stdout.split() if name.startswith("synthdp.linked")]
 

@@ -228,7 +228,7 @@ def test_a_pipe_in_and_out_in_a_process(place):
 
 def test_a_reader_that_leaves_early_ends_it_in_one_line(place):
     script = "import sys; from synthdp.cli.main import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", script, *run_arguments("--rows", "200000", output="-")]
+    command = [sys.executable, "-P", "-c", script, *run_arguments("--rows", "200000", output="-")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.read(10)
         process.stdout.close()
@@ -536,7 +536,7 @@ def test_help_and_import_load_nothing_heavy(statement):
     heavy = set(names)
     script = f"import sys\ntry:\n    {statement}\nfinally:\n    print('heavy:', sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "heavy: []"
 

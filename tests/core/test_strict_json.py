@@ -114,7 +114,7 @@ def outcomes(folder, texts):
     paths = [folder / str(number) for number, _ in enumerate(texts)]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-c", READER]
+    command = [sys.executable, "-P", "-c", READER]
     return [
         subprocess.run([*command, path], stdout=subprocess.PIPE, check=True, text=True).stdout
         for path in paths

@@ -152,7 +152,7 @@ synthdp.synthesize(table, {SCHEMA!r}, epsilon=1.0, delta=1e-6, mechanism="indepe
 print(*(name for name in sys.modules if name.startswith("synthdp.linked.")))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
     )
     assert set(done.stdout.split()) == {
         "synthdp.linked.doors",

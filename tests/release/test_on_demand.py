@@ -67,5 +67,5 @@ def test_a_plain_run_is_made_without_them():
 
 
 def _loaded_by(program):
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-P", "-c", program]
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

@@ -70,6 +70,8 @@ def synthesize(
     The guarantee covers everything the result says, about every record at once; see
     ``docs/limits.md`` for what it does not cover.
 
+    What does not go with a package, or with ``order``, is refused.
+
     Parameters
     ----------
     data
@@ -151,8 +153,6 @@ def synthesize(
     rescue
         Called with what was released so far if the run fails or is interrupted after
         something was paid for; save it, or the budget is lost.
-
-    What does not go with a package, or with ``order``, is refused.
 
     Returns
     -------

@@ -43,6 +43,14 @@ def evaluate(
     The result is read off the real table without noise: no guarantee covers it, and publishing it
     costs privacy that no certificate counts. See ``docs/evaluation.md`` for each metric.
 
+    ``names``, ``targets``, ``by`` and ``queries`` are for one table.
+
+    Of tables of a package are compared, over its levels and bins: each column and each number of
+    children; all pairs of columns of one table; all pairs of a column and one of a table above; the
+    number of children with each column of the parent; and all pairs of a column of a row with one
+    of another row of the same parent: of any other (siblings), and where rows have an order of the
+    next one (transitions). Rows beyond ``max_children`` are left out of both.
+
     Parameters
     ----------
     real
@@ -76,14 +84,6 @@ def evaluate(
         Draws what is sampled.
     report
         Told about progress: (what is going on, steps done, steps at most).
-
-    ``names``, ``targets``, ``by`` and ``queries`` are for one table.
-
-    Of tables of a package are compared, over its levels and bins: each column and each number of
-    children; all pairs of columns of one table; all pairs of a column and one of a table above; the
-    number of children with each column of the parent; and all pairs of a column of a row with one
-    of another row of the same parent: of any other (siblings), and where rows have an order of the
-    next one (transitions). Rows beyond ``max_children`` are left out of both.
 
     Returns
     -------

@@ -172,7 +172,7 @@ for _ in range(60):
     outputs = set()
     for seed in "123":
         done = subprocess.run(
-            [sys.executable, "-c", program],
+            [sys.executable, "-P", "-c", program],
             env={"PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,

@@ -273,7 +273,7 @@ def test_the_last_entry_counts_as_every_other(budget, path):
 )
 def test_processes_race(path, n_processes, n_charges):
     Budget.create(path, epsilon=float(n_charges), delta=1e-6, population="people")
-    command = [sys.executable, "-c", RACE, path]
+    command = [sys.executable, "-P", "-c", RACE, path]
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)
     ]

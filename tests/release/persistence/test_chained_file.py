@@ -279,7 +279,7 @@ def test_one_at_a_time_holds_it_but_many_may_read(path):
         opened(path)
     with opened(path):
         asked = subprocess.run(
-            [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+            [sys.executable, "-P", "-c", ASK, path], capture_output=True, text=True, check=True
         )
         assert "another run holds it" in asked.stdout
         with pytest.raises(
@@ -287,11 +287,11 @@ def test_one_at_a_time_holds_it_but_many_may_read(path):
         ):  # and that did not take the lock away
             opened(path, is_writable=False)
         asked = subprocess.run(
-            [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+            [sys.executable, "-P", "-c", ASK, path], capture_output=True, text=True, check=True
         )
         assert "another run holds it" in asked.stdout
     asked = subprocess.run(
-        [sys.executable, "-c", ASK, path], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", ASK, path], capture_output=True, text=True, check=True
     )
     assert asked.stdout == "3\n"
 
