@@ -88,6 +88,7 @@ from synthdp.inference.rows.move_kernel import count as count
 from synthdp.inference.rows.move_kernel import sweep as sweep
 from synthdp.inference.rows.record_moves import RecordMoves as RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables as WantedTables
+from synthdp.inference.rows.wanted_tables import layout_of as layout_of
 from synthdp.inference.rows.wanted_tables import strong_pairs as strong_pairs
 from synthdp.inference.shrinkage import deviation as deviation
 from synthdp.inference.shrinkage import expected_shares as expected_shares

@@ -9,7 +9,7 @@ from synthdp.inference.compiled import Compiled
 
 _BLOCK = 64
 """Rows whose cells are worked out together, marginal by marginal: the compiler makes vectors of them,
-which is five times as quick as row by row. Cells are of 32 bits for that; more would not fit in memory.
+which is five times as quick as row by row, and quicker still if `Layout.starts` are of 32 bits.
 """
 
 Ints = NDArray[np.int64]
@@ -23,12 +23,12 @@ class Layout(NamedTuple):
     the lists of attributes here, those of item ``i`` from ``first[i]`` to ``first[i + 1]``.
     """
 
-    starts: Ints
-    """Where the cells of each marginal start, shape ``(n_marginals,)``."""
+    starts: NDArray[np.signedinteger]
+    """Where the cells of each marginal start, shape ``(n_marginals,)``; as wide as cells need."""
     first_member: Ints
     members: Ints
     """The attributes of each marginal."""
-    member_strides: Ints
+    member_strides: NDArray[np.signedinteger]
     """By how many cells one level more moves a record there."""
     first_holder: Ints
     holders: Ints
@@ -102,7 +102,7 @@ def sweep(  # noqa: C901
     cells = np.empty(n_marginals, dtype=np.int64)
     reliefs = np.empty(n_marginals, dtype=np.float32)
     codes = np.empty((n_attributes, _BLOCK), dtype=np.int32)
-    block = np.empty((n_marginals, _BLOCK), dtype=np.int32)
+    block = np.empty((n_marginals, _BLOCK), dtype=layout.starts.dtype)
     top = 0
     n_moves = 0
     for i in range(n_rows):
@@ -117,7 +117,7 @@ def sweep(  # noqa: C901
                 for r in range(n_some):
                     block[t, r] = layout.starts[t]
                 for m in range(layout.first_member[t], layout.first_member[t + 1]):
-                    member, stride = layout.members[m], np.int32(layout.member_strides[m])
+                    member, stride = layout.members[m], layout.member_strides[m]
                     for r in range(n_some):
                         block[t, r] += stride * codes[member, r]
         # What leaving its cell brings each marginal closer to what is wanted.
@@ -213,7 +213,7 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.float64
     n_rows, n_attributes = records.shape
     n_marginals = layout.starts.size
     codes = np.empty((n_attributes, _BLOCK), dtype=np.int32)
-    block = np.empty((n_marginals, _BLOCK), dtype=np.int32)
+    block = np.empty((n_marginals, _BLOCK), dtype=layout.starts.dtype)
     for start in range(0, n_rows, _BLOCK):
         n_some = min(_BLOCK, n_rows - start)
         for j in range(n_attributes):
@@ -223,7 +223,7 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.float64
             for r in range(n_some):
                 block[t, r] = layout.starts[t]
             for m in range(layout.first_member[t], layout.first_member[t + 1]):
-                member, stride = layout.members[m], np.int32(layout.member_strides[m])
+                member, stride = layout.members[m], layout.member_strides[m]
                 for r in range(n_some):
                     block[t, r] += stride * codes[member, r]
         for t in range(n_marginals):

@@ -139,11 +139,14 @@ def layout_of(domain: Domain, cliques: Sequence[Clique]) -> Layout:
     for t, clique in enumerate(cliques):
         for name, stride in zip(clique, strides[t], strict=True):
             holders[domain.index(name)].append((t, stride))
+    sizes = [*map(domain.size, cliques)]
+    # Cells of 32 bits make the loop quicker where they can number all.
+    cell = np.int32 if sum(sizes) <= np.iinfo(np.int32).max else np.int64
     return Layout(
-        starts=np.cumsum([0, *map(domain.size, cliques)], dtype=np.int64)[:-1],
+        starts=np.cumsum([0, *sizes], dtype=np.int64)[:-1].astype(cell),
         first_member=_ends(cliques),
         members=_flat([[domain.index(name) for name in clique] for clique in cliques]),
-        member_strides=_flat(strides),
+        member_strides=_flat(strides).astype(cell),
         first_holder=_ends(holders),
         holders=_flat([[t for t, _ in held] for held in holders]),
         holder_strides=_flat([[stride for _, stride in held] for held in holders]),

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Constraint, Domain
-from synthdp.inference import RecordMoves, WantedTables, cell_counts, count, strong_pairs, sweep
+from synthdp.inference import (
+    RecordMoves,
+    WantedTables,
+    cell_counts,
+    count,
+    layout_of,
+    strong_pairs,
+    sweep,
+)
 
 record_moves = home(RecordMoves)
 wanted_tables = home(WantedTables)
@@ -129,6 +137,37 @@ def test_compiled_and_plain_loops_do_the_same(monkeypatch):
     assert outcomes[0] == outcomes[1]
     (n_sweeps, _), steps = outcomes[0][1:]
     assert steps == [(done, 3) for done in range(1, n_sweeps + 1)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "width"),
+    [((2**15 - 1, 2**16 - 1), 32), ((2**15, 2**16 - 1), 64), ((2**20, 2**20), 64)],
+)
+def test_cells_are_as_wide_as_their_numbers_need(sizes, width):
+    """So many cells do not fit into a test: that the loop goes by the width says the next one."""
+    layout = layout_of(Domain(("a", "b"), sizes), [("b",), ("a", "b")])
+    n_cells = sizes[1] + sizes[0] * sizes[1]
+    for cells in (layout.starts, layout.member_strides):
+        assert np.iinfo(cells.dtype).bits == width
+    last = int(layout.starts[1]) + int(np.dot(layout.member_strides[1:], np.array(sizes) - 1))
+    assert last == n_cells - 1
+
+
+@pytest.mark.parametrize("run", ["__call__", "plain"])
+def test_wide_cells_lead_to_the_same_rows(run, monkeypatch):
+    monkeypatch.setattr(record_moves, "count", getattr(count, run))
+    monkeypatch.setattr(record_moves, "sweep", getattr(sweep, run))
+    found = []
+    for width in (np.int32, np.int64):
+        records, targets = problem(7, [FORBIDDEN], 300)
+        wanted = WantedTables(DOMAIN, targets, constraints=[FORBIDDEN])
+        starts, strides = wanted.layout.starts, wanted.layout.member_strides
+        wanted.layout = wanted.layout._replace(
+            starts=starts.astype(width), member_strides=strides.astype(width)
+        )
+        RecordMoves().move(records, wanted)
+        found.append(records)
+    np.testing.assert_array_equal(*found)
 
 
 def test_rows_are_moved_alike_however_many_the_loop_takes_at_once(monkeypatch):
