@@ -15,10 +15,10 @@ import pandas as pd
 from PIL import Image
 
 import synthdp
-from synthdp.report.evaluation import Evaluation
 from synthdp.report.pages.columns import pictures
 from synthdp.report.pages.view import View
 from synthdp.report.rendering.section import Picture
+from synthdp.report.table_evaluation import TableEvaluation
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
@@ -28,17 +28,19 @@ SCREEN, COLOURS = (1280, 2490), 64
 """Pixels of the picture of a report, and its colours: a page has few."""
 
 
-def compared() -> Evaluation:
+def compared() -> TableEvaluation:
     """The census, and a synthetic one at epsilon 1."""
     people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False)
     synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9)
     tables = {"synthetic.csv": synthesis.sample(text=True)}
-    return synthdp.evaluate(
+    evaluation = synthdp.evaluate(
         people, tables, synthesis.schema, targets=[], certificate=synthesis.certificate
     )
+    assert isinstance(evaluation, TableEvaluation)
+    return evaluation
 
 
-def columns(found: Evaluation) -> list[Picture]:
+def columns(found: TableEvaluation) -> list[Picture]:
     """The pictures of some columns."""
     view = View(
         {"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables
@@ -75,7 +77,7 @@ def sheet(shown: Sequence[Picture]) -> str:
     )
 
 
-def photographed(found: Evaluation, path: Path) -> None:
+def photographed(found: TableEvaluation, path: Path) -> None:
     """The beginning of a report as a browser shows it, as PNG."""
     browser = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from synthdp.report.evaluation import Evaluation
     from synthdp.report.linked.linked_evaluation import LinkedEvaluation
     from synthdp.report.release_pages.release_page import release_page
+    from synthdp.report.table_evaluation import TableEvaluation
     from synthdp.schema.open_schema import OpenSchema
     from synthdp.schema.schema import Schema
 
@@ -72,6 +73,7 @@ __all__ = [
     "SynthdpError",
     "Synthesis",
     "Synthesizer",
+    "TableEvaluation",
     "Workload",
     "__version__",
     "dp_events",
@@ -100,6 +102,7 @@ _HOMES = {
     "Schema": "synthdp.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Synthesizer": "synthdp.linked.doors.synthesizer",
+    "TableEvaluation": "synthdp.report.table_evaluation",
     "Workload": "synthdp.core.workload",
     "dp_events": "synthdp.release.certificate.dp_events",
     "evaluate": "synthdp.report.doors.evaluate",

@@ -24,7 +24,7 @@ _REASONS = {
         data.files.csv_file data.records.held_table linked.package_run mechanisms.mst
         privacy.accounting privacy.ledger privacy.private_table release.drawing.draw
         release.persistence.journaled_run release.loading release.certificate.run_facts
-        report.table_evaluation
+        report.evaluate_table
     """,
     "a test of what is private to the module: an optimiser's objective, bounds of a constant": """
         inference.drawing inference.engines.layered_consistency inference.engines.mixture_fit

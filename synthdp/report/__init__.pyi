@@ -73,6 +73,7 @@ from synthdp.report.rendering.maps import heat_map as heat_map
 from synthdp.report.rendering.page import rendered as rendered
 from synthdp.report.rendering.section import Section as Section
 from synthdp.report.rendering.shares import Shares as Shares
+from synthdp.report.table_evaluation import TableEvaluation as TableEvaluation
 from synthdp.report.texts.certificates import certificate_text as certificate_text
 from synthdp.report.texts.listing import WIDTH as WIDTH
 from synthdp.report.texts.numbers import at_most as at_most

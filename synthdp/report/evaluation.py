@@ -1,21 +1,15 @@
-"""What an evaluation found: tables of numbers, all of them read off the real table."""
+"""What an evaluation says, whatever was compared: one interface, read off the real data."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from html import escape
 from os import PathLike
-from typing import Any, final
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import written
-from synthdp.report.metrics.columns import level_texts
-from synthdp.report.metrics.marginals import MAX_CELLS
-from synthdp.report.metrics.read_table import ReadTable
 from synthdp.report.metrics.unread import unread_lines
-from synthdp.report.pages.evaluation_page import evaluation_page
 
 NOT_PRIVATE = (
     "NOT PRIVATE: these numbers are read off the real table without noise. Publishing them, or choosing a synthetic "
@@ -23,135 +17,27 @@ NOT_PRIVATE = (
 )
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Evaluation:
-    """NOT PRIVATE. How far synthetic tables are from the real one; each attribute is a tidy table.
+class Evaluation(ABC):
+    """NOT PRIVATE. How far synthetic data are from the real ones: of one table or of several.
 
-    `evaluate` makes it. It holds the real table's levels, for `drill`: keep it where the real table
-    may be. Every table begins with a column ``table``, the name of the synthetic table. All
-    distances are between 0 and 1 unless said otherwise. See ``docs/evaluation.md``.
+    `evaluate` makes it: a `TableEvaluation` of one table, a `LinkedEvaluation` of a package. It
+    holds the levels of the real tables, for ``drill``: keep it where these may be.
 
-    Parameters
+    Attributes
     ----------
     summary
-        ``metric, value, sampling, noise, better, sentence``: one row a metric, ``better`` being
-        ``"lower"``, ``"higher"`` or empty.
-    columns
-        Each column by itself: total variation, Kolmogorov-Smirnov, Wasserstein (in standard
-        deviations of the real numbers), missing values, levels.
-    marginals
-        ``k, columns, tvd, sampling, noise, measured``: the worst first.
-    associations
-        ``one, other, kind, real, synthetic, difference, sampling``: the largest difference first.
-    propensity
-        ``model, columns, s_pmse, pmse, expected``.
-    prediction
-        ``target, model, score, real, synthetic, baseline``.
-    regression
-        ``target, model, term, real, real_low, real_high, synthetic, synthetic_low, synthetic_high,
-        overlap``.
-    rules
-        ``rule, broken_real, broken_synthetic, share_real, share_synthetic``.
-    groups
-        Errors within the levels of the columns ``by``, the worst first.
-    matches
-        ``real_row, rows, share, expected, expected_share``: rows that agree with a real one. No
-        privacy score.
-    queries
-        ``query, kind, real, synthetic, error, sampling``.
-    distributions
-        ``column, level, code, real, synthetic``: shares of levels.
-    roc
-        ``target, model, trained_on, fpr, tpr``.
-    notes
-        ``section, note``: why a section is empty, and what was sampled.
+        The few numbers to look at first, one row a metric.
     facts
-        Shares of values that were not read (``unread``, of the real table's columns that have any;
-        ``unread_synthetic`` by table), names, numbers of rows, the epsilons of certificates, seed,
-        software and `NOT_PRIVATE`, plain values.
-    tables
-        The tables as they were read: the real one under the name ``""``.
+        Shares of values that were not read, numbers of rows, what certificates say, seed, software
+        and `NOT_PRIVATE`.
     """
 
     summary: pd.DataFrame
-    columns: pd.DataFrame
-    marginals: pd.DataFrame
-    associations: pd.DataFrame
-    propensity: pd.DataFrame
-    prediction: pd.DataFrame
-    regression: pd.DataFrame
-    rules: pd.DataFrame
-    groups: pd.DataFrame
-    matches: pd.DataFrame
-    queries: pd.DataFrame
-    distributions: pd.DataFrame
-    roc: pd.DataFrame
-    notes: pd.DataFrame
     facts: Mapping[str, Any]
-    tables: Mapping[str, ReadTable] = field(repr=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the synthetic tables."""
-        return tuple(name for name in self.tables if name)
-
-    def drill(self, columns: Sequence[str], table: str | None = None) -> pd.DataFrame:
-        """The cells of one marginal: levels, and the real and synthetic shares, the largest
-        difference first.
-
-        Parameters
-        ----------
-        columns
-            Names of columns, each once.
-        table
-            Which synthetic table; by default the first.
-
-        Raises
-        ------
-        ParameterError
-            If a column or table is unknown, or the marginal has too many cells.
-        """
-        clique = (columns,) if isinstance(columns, str) else tuple(columns)
-        name = self.names[0] if table is None else table
-        if name not in self.names:
-            raise ParameterError(
-                f"table is {name!r}; give one of {', '.join(map(repr, self.names))}"
-            )
-        real, synthetic = self.tables[""], self.tables[name]
-        if not clique or len(set(clique)) < len(clique) or real.domain.size(clique) > MAX_CELLS:
-            raise ParameterError(
-                f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells"
-            )
-        counts = [each.counts(clique) for each in (real, synthetic)]
-        places = np.nonzero((counts[0] > 0) | (counts[1] > 0))
-        labels = [np.array(level_texts(real.schema[each]), dtype=object) for each in clique]
-        cells = {
-            each: label[place] for each, label, place in zip(clique, labels, places, strict=True)
-        }
-        frame = pd.DataFrame(cells)
-        frame["real share"], frame["synthetic share"] = (
-            count[places] / count.sum() for count in counts
-        )
-        frame["difference"] = frame["synthetic share"] - frame["real share"]
-        order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
-        return frame.loc[order].reset_index(drop=True)
-
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """NOT PRIVATE. All sections as plain JSON values, lists of rows; NaN becomes None."""
-        found: dict[str, Any] = {
-            "NOT PRIVATE": NOT_PRIVATE,
-            "unread": dict(self.facts.get("unread", {})),
-        }
-        found["facts"] = dict(self.facts)
-        for each in fields(self):
-            section = getattr(self, each.name)
-            if isinstance(section, pd.DataFrame):
-                found[each.name] = [
-                    {str(key): _plain(value) for key, value in row.items()}
-                    for row in section.to_dict("records")
-                ]
-        return found
+        """NOT PRIVATE. All numbers as plain JSON values, lists of rows; NaN becomes None."""
 
     def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
         """NOT PRIVATE. A page of pictures and tables, in one file that needs no network.
@@ -175,48 +61,36 @@ class Evaluation:
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        sections = {
-            each.name: section
-            for each in fields(self)
-            if isinstance(section := getattr(self, each.name), pd.DataFrame)
-        }
-        return written(
-            lambda: evaluation_page(sections, self.facts, self.tables), path, force=force
-        )
+        return written(self._page, path, force=force)
 
     @property
     def summary_text(self) -> str:
         """NOT PRIVATE, and the summary for a terminal."""
-        shown = self.summary.drop(columns=["better", "sentence"])
-        if len(self.names) == 1:
-            shown = shown.drop(columns="table")
-        text = shown.to_string(index=False, float_format="{:.4g}".format, na_rep="")
-        return "\n\n".join([NOT_PRIVATE, *unread_lines(self.facts), text])
+        return "\n\n".join([*self._warnings(), self._summary_table()])
 
     def __repr__(self) -> str:
-        return f"<Evaluation>\n{self.summary_text}\n\nMore in {_SECTIONS}; see docs/evaluation.md."
+        return f"<{type(self).__name__}>\n{self.summary_text}\n\n{self._where_more_is()}"
 
     def _repr_html_(self) -> str:
-        shown = self.summary.drop(columns=["better"])
-        html = shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        said = "".join(
-            f"<p><strong>{escape(line)}</strong></p>\n"
-            for line in [NOT_PRIVATE, *unread_lines(self.facts)]
-        )
-        return f"{said}{html}\n<p>More in {_SECTIONS}.</p>"
+        warnings = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in self._warnings())
+        return f"{warnings}{self._summary_html()}\n<p>{escape(self._where_more_is())}</p>"
 
+    def _warnings(self) -> Sequence[str]:
+        """What is said before any number."""
+        return [NOT_PRIVATE, *unread_lines(self.facts)]
 
-_SECTIONS = ", ".join(
-    f".{each.name}"
-    for each in fields(Evaluation)
-    if each.name not in ("summary", "facts", "tables")
-)
+    @abstractmethod
+    def _page(self) -> str:
+        """The whole page in HTML."""
 
+    @abstractmethod
+    def _summary_table(self) -> str:
+        """The summary in columns of text."""
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    @abstractmethod
+    def _summary_html(self) -> str:
+        """The summary as a table in HTML."""
+
+    @abstractmethod
+    def _where_more_is(self) -> str:
+        """A sentence: which attributes have more, and the page of the documentation."""

@@ -1,160 +1,183 @@
-"""NOT PRIVATE. Evaluation of one table: synthetic ones are held against the real one."""
+"""What an evaluation of one table says: tables of numbers, all of them read off the real table."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from importlib.util import find_spec
-from os import PathLike, fspath
-from pathlib import PurePath
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, final
 
+import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report, finishing, in_notebook, silent
-from synthdp.core.requests import check_seed
-from synthdp.core.version import __version__
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
-from synthdp.report.metrics.queries import Queries, parse_queries
-from synthdp.report.metrics.read_table import read_table
-from synthdp.report.observed_schema import evaluation_schema
-from synthdp.report.prediction.prediction import one_thread
-from synthdp.report.prediction.targets import chosen_targets
-from synthdp.report.releases import Certificates, measured_in, stated_by, stated_epsilons
-from synthdp.report.sections import Comparison, Wanted
-from synthdp.schema.schema import Schema
-from synthdp.schema.words.headers import listed
+from synthdp.report.metrics.columns import level_texts
+from synthdp.report.metrics.marginals import MAX_CELLS
+from synthdp.report.metrics.read_table import ReadTable
+from synthdp.report.pages.evaluation_page import evaluation_page
 
 
-def evaluate_table(
-    real: Any,
-    synthetic: Any,
-    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    targets: Sequence[str] | str | None = None,
-    by: Sequence[str] | str | None = None,
-    queries: Queries | None = None,
-    certificate: Certificates = None,
-    seed: int = 0,
-    report: Report = silent,
-) -> Evaluation:
-    """NOT PRIVATE. How far synthetic tables are from the real one; parameters are those of
-    `synthdp.evaluate`, which raises as this does.
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TableEvaluation(Evaluation):
+    """NOT PRIVATE. How far synthetic tables are from the real one; each attribute is a tidy table.
+
+    `evaluate` makes it. It holds the real table's levels, for `drill`: keep it where the real table
+    may be. Every table begins with a column ``table``, the name of the synthetic table. All
+    distances are between 0 and 1 unless said otherwise. See ``docs/evaluation.md``.
+
+    Parameters
+    ----------
+    summary
+        ``metric, value, sampling, noise, better, sentence``: one row a metric, ``better`` being
+        ``"lower"``, ``"higher"`` or empty.
+    columns
+        Each column by itself: total variation, Kolmogorov-Smirnov, Wasserstein (in standard
+        deviations of the real numbers), missing values, levels.
+    marginals
+        ``k, columns, tvd, sampling, noise, measured``: the worst first.
+    associations
+        ``one, other, kind, real, synthetic, difference, sampling``: the largest difference first.
+    propensity
+        ``model, columns, s_pmse, pmse, expected``.
+    prediction
+        ``target, model, score, real, synthetic, baseline``.
+    regression
+        ``target, model, term, real, real_low, real_high, synthetic, synthetic_low, synthetic_high,
+        overlap``.
+    rules
+        ``rule, broken_real, broken_synthetic, share_real, share_synthetic``.
+    groups
+        Errors within the levels of the columns ``by``, the worst first.
+    matches
+        ``real_row, rows, share, expected, expected_share``: rows that agree with a real one. No
+        privacy score.
+    queries
+        ``query, kind, real, synthetic, error, sampling``.
+    distributions
+        ``column, level, code, real, synthetic``: shares of levels.
+    roc
+        ``target, model, trained_on, fpr, tpr``.
+    notes
+        ``section, note``: why a section is empty, and what was sampled.
+    facts
+        Shares of values that were not read (``unread``, of the real table's columns that have any;
+        ``unread_synthetic`` by table), names, numbers of rows, the epsilons of certificates, seed,
+        software and `NOT_PRIVATE`, plain values.
+    tables
+        The tables as they were read: the real one under the name ``""``.
     """
-    check_seed(seed)
-    report = in_notebook(report)
-    tables = _named(synthetic, names)
-    report("reading tables", 0, 1 + len(tables))
-    known, notes = evaluation_schema(schema, real)
-    wanted = Wanted(
-        by=_columns_in(by, known, "by"),
-        queries=tuple(parse_queries(queries, known)) if queries is not None else (),
-        seed=seed,
-        predicts=targets is not None or find_spec("sklearn") is not None,
-    )
-    stated = stated_by(certificate, tuple(tables))
-    measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
-    sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
-    with finishing(report) as told:
-        read = {"": read_table(real, known, "real")}
-        for place, (name, data) in enumerate(tables.items()):
-            told("reading tables", 1 + place, 1 + len(tables))
-            read[name] = read_table(
-                data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
-            )
-        unread = {name: table.unread_shares() for name, table in read.items()}
-        with_places = {column for shares in unread.values() for column in shares}
-        read = {name: table.with_places(with_places) for name, table in read.items()}
-        truth = read[""]
-        chosen, target_notes = chosen_targets(truth, targets)
-        for name in tables:
-            comparison = Comparison(truth, read[name], wanted, measured[name], told)
-            with one_thread() if wanted.predicts else nullcontext():
-                sections.append((name, comparison.sections(chosen)))
-    said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
-    said += [("prediction", note) for note in target_notes]
-    frames = _stacked(sections, said)
-    facts = (
-        {"unread": unread.pop(""), "unread_synthetic": unread}
-        | _facts(read, seed)
-        | {"epsilon": stated_epsilons(stated)}
-    )
-    return Evaluation(**frames, facts=facts, tables=read)
 
+    summary: pd.DataFrame
+    columns: pd.DataFrame
+    marginals: pd.DataFrame
+    associations: pd.DataFrame
+    propensity: pd.DataFrame
+    prediction: pd.DataFrame
+    regression: pd.DataFrame
+    rules: pd.DataFrame
+    groups: pd.DataFrame
+    matches: pd.DataFrame
+    queries: pd.DataFrame
+    distributions: pd.DataFrame
+    roc: pd.DataFrame
+    notes: pd.DataFrame
+    facts: Mapping[str, Any]
+    tables: Mapping[str, ReadTable] = field(repr=False)
 
-def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
-    """The synthetic tables by name."""
-    if isinstance(synthetic, Mapping):
-        if names is not None:
-            raise ParameterError("names: the tables are named already; leave names out")
-        found = {str(name): table for name, table in synthetic.items()}
-    else:
-        tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-        given = (
-            _default_names(tables)
-            if names is None
-            else [names]
-            if isinstance(names, str)
-            else list(names)
-        )
-        if len(given) != len(tables):
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the synthetic tables."""
+        return tuple(name for name in self.tables if name)
+
+    def drill(self, columns: Sequence[str], table: str | None = None) -> pd.DataFrame:
+        """The cells of one marginal: levels, and the real and synthetic shares, the largest
+        difference first.
+
+        Parameters
+        ----------
+        columns
+            Names of columns, each once.
+        table
+            Which synthetic table; by default the first.
+
+        Raises
+        ------
+        ParameterError
+            If a column or table is unknown, or the marginal has too many cells.
+        """
+        clique = (columns,) if isinstance(columns, str) else tuple(columns)
+        name = self.names[0] if table is None else table
+        if name not in self.names:
             raise ParameterError(
-                f"names: {len(given)} for {len(tables)} synthetic tables; give one each"
+                f"table is {name!r}; give one of {', '.join(map(repr, self.names))}"
             )
-        found = dict(zip(given, tables, strict=True))
-        if len(found) < len(tables):
-            raise ParameterError("names: one comes twice; give every synthetic table its own name")
-    if not found or "" in found:
-        raise ParameterError(
-            "synthetic: there is no table, or one has an empty name; give one or more, named"
-        )
-    return found
-
-
-def _default_names(tables: Sequence[Any]) -> list[str]:
-    if len(tables) == 1:
-        return ["synthetic"]
-    stems = [
-        PurePath(fspath(table)).name if isinstance(table, str | PathLike) else ""
-        for table in tables
-    ]
-    if all(stems) and len(set(stems)) == len(stems):
-        return stems
-    return [f"synthetic {place}" for place in range(1, len(tables) + 1)]
-
-
-def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) -> tuple[str, ...]:
-    found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
-    for name in found:
-        if name not in schema.names:
+        real, synthetic = self.tables[""], self.tables[name]
+        if not clique or len(set(clique)) < len(clique) or real.domain.size(clique) > MAX_CELLS:
             raise ParameterError(
-                f"{what}: there is no column {name!r}; there are {listed(schema.names)}"
+                f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells"
             )
-    return found
+        counts = [each.counts(clique) for each in (real, synthetic)]
+        places = np.nonzero((counts[0] > 0) | (counts[1] > 0))
+        labels = [np.array(level_texts(real.schema[each]), dtype=object) for each in clique]
+        cells = {
+            each: label[place] for each, label, place in zip(clique, labels, places, strict=True)
+        }
+        frame = pd.DataFrame(cells)
+        frame["real share"], frame["synthetic share"] = (
+            count[places] / count.sum() for count in counts
+        )
+        frame["difference"] = frame["synthetic share"] - frame["real share"]
+        order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
+        return frame.loc[order].reset_index(drop=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """NOT PRIVATE. All sections as plain JSON values, lists of rows; NaN becomes None."""
+        result: dict[str, Any] = {
+            "NOT PRIVATE": NOT_PRIVATE,
+            "unread": dict(self.facts.get("unread", {})),
+            "facts": dict(self.facts),
+        }
+        for each in fields(self):
+            section = getattr(self, each.name)
+            if isinstance(section, pd.DataFrame):
+                result[each.name] = [
+                    {str(key): _plain(value) for key, value in row.items()}
+                    for row in section.to_dict("records")
+                ]
+        return result
+
+    def _page(self) -> str:
+        sections = {
+            each.name: section
+            for each in fields(self)
+            if isinstance(section := getattr(self, each.name), pd.DataFrame)
+        }
+        return evaluation_page(sections, self.facts, self.tables)
+
+    def _summary_table(self) -> str:
+        shown = self.summary.drop(columns=["better", "sentence"])
+        if len(self.names) == 1:
+            shown = shown.drop(columns="table")
+        return str(shown.to_string(index=False, float_format="{:.4g}".format, na_rep=""))
+
+    def _summary_html(self) -> str:
+        shown = self.summary.drop(columns=["better"])
+        return str(shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0))
+
+    def _where_more_is(self) -> str:
+        return f"More in {_SECTIONS}; see docs/evaluation.md."
 
 
-def _stacked(
-    sections: Sequence[tuple[str, dict[str, pd.DataFrame]]], said: Sequence[tuple[str, str]]
-) -> dict[str, pd.DataFrame]:
-    """The sections of all tables one below the other, with the table's name before each row."""
-    found: dict[str, pd.DataFrame] = {}
-    for key in sections[0][1]:
-        frames = [frames[key].assign(table=name) for name, frames in sections]
-        filled = [frame for frame in frames if len(frame)] or frames[:1]
-        stacked = pd.concat(filled, ignore_index=True)
-        found[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]
-    general = pd.DataFrame([("", *each) for each in said], columns=["table", "section", "note"])
-    notes = [frame for frame in (general, found["notes"]) if len(frame)] or [general]
-    found["notes"] = pd.concat(notes, ignore_index=True)
-    return found
+_SECTIONS = ", ".join(
+    f".{each.name}"
+    for each in fields(TableEvaluation)
+    if each.name not in ("summary", "facts", "tables")
+)
 
 
-def _facts(read: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    return {
-        "not_private": NOT_PRIVATE,
-        "rows_real": read[""].n_rows,
-        "rows_synthetic": {name: table.n_rows for name, table in read.items() if name},
-        "n_columns": len(read[""].domain),
-        "seed": seed,
-        "software": f"synthdp {__version__}",
-    }
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

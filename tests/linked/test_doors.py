@@ -92,13 +92,25 @@ def test_tables_by_name_give_a_linked_synthesis_however_the_package_is_given(pac
 
 
 def test_evaluation_takes_one_table_or_those_of_a_package(package):
-    assert isinstance(synthdp.evaluate(visits(), visits(), targets=[]), synthdp.Evaluation)
+    of_a_table = synthdp.evaluate(visits(), visits(), targets=[])
+    assert isinstance(of_a_table, synthdp.TableEvaluation)
+    _offers_what_every_evaluation_does(of_a_table)
     for real, described in ((homes(), PACKAGE), (package, None)):
         found = synthdp.evaluate(real, real, described)
         assert isinstance(found, synthdp.LinkedEvaluation)
+        _offers_what_every_evaluation_does(found)
         assert not any(found.broken_links.values())
     with pytest.raises(ParameterError, match="targets is for one table; leave it out"):
         synthdp.evaluate(homes(), homes(), PACKAGE, targets=["rents"])
+
+
+def _offers_what_every_evaluation_does(evaluation):
+    assert isinstance(evaluation, synthdp.Evaluation)
+    assert len(evaluation.summary)
+    assert evaluation.summary_text.startswith("NOT PRIVATE")
+    assert "NOT PRIVATE" in evaluation._repr_html_()
+    assert evaluation.to_dict()["facts"] == dict(evaluation.facts)
+    assert evaluation.to_html().startswith("<!")
 
 
 @pytest.mark.parametrize("name", ONE_TABLE)

@@ -218,7 +218,7 @@ def test_other_dtypes_and_unseen_levels_are_read_as_texts_are():
 
 
 def test_predictions_are_left_out_with_a_note_where_scikit_learn_is_missing(monkeypatch):
-    monkeypatch.setattr("synthdp.report.table_evaluation.find_spec", lambda _name: None)
+    monkeypatch.setattr("synthdp.report.evaluate_table.find_spec", lambda _name: None)
     found = evaluate(REAL, REAL, SCHEMA)
     assert found.prediction.empty
     assert found.notes["note"].str.contains("pip install").any()

@@ -17,10 +17,10 @@ from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.core.reporting import logged
+from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.release_pages.release_page import release_page
-from synthdp.report.table_evaluation import evaluate_table
 from synthdp.schema.schema import Schema
 
 ALL = "all"

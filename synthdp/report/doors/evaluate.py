@@ -8,9 +8,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, silent
 from synthdp.linked.doors.synthesize import is_package
 from synthdp.release.on_demand import OnDemand
+from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.metrics.queries import Queries
 from synthdp.report.releases import Certificates
-from synthdp.report.table_evaluation import evaluate_table
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def evaluate(
     certificate: Certificates = None,
     seed: int = 0,
     report: Report = silent,
-) -> "Evaluation | LinkedEvaluation":
+) -> "Evaluation":
     """NOT PRIVATE. How far synthetic tables are from the real one, between sampling error and
     noise.
 
@@ -87,8 +87,9 @@ def evaluate(
 
     Returns
     -------
-    Evaluation, or LinkedEvaluation of a package
-        Tables of distances, and pages of them.
+    Evaluation
+        Tables of distances, and pages of them: a `TableEvaluation`, or a `LinkedEvaluation` of a
+        package.
 
     Raises
     ------

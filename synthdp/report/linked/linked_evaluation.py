@@ -2,27 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from os import PathLike
 from typing import Any, final
 
 import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.files.writing import written
-from synthdp.report.evaluation import NOT_PRIVATE
-from synthdp.report.linked.linked_marginals import KINDS, LinkedMarginals
+from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.report.linked.linked_marginals import LinkedMarginals
 from synthdp.report.linked.linked_page import linked_page
 from synthdp.report.metrics.columns import level_texts
-from synthdp.report.metrics.unread import unread_lines
 
 Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LinkedEvaluation:
+class LinkedEvaluation(Evaluation):
     """NOT PRIVATE. How far synthetic tables that are linked by keys are from the true ones.
 
     `evaluate` makes it. It holds the levels of the true tables, for `drill`: keep it where
@@ -30,6 +26,9 @@ class LinkedEvaluation:
 
     Parameters
     ----------
+    summary
+        By kind (of `KINDS`) the mean and the largest distance, how many marginals these are of, and
+        the mean by sampling.
     distances
         One row a marginal: ``kind`` (of `KINDS`), ``table``, ``columns``, ``tvd``, 0 to 1, and
         ``sampling``: the same of as many true families drawn at random, which is what chance alone
@@ -45,20 +44,11 @@ class LinkedEvaluation:
         Of each table what is counted of the true rows, and of the synthetic ones.
     """
 
+    summary: pd.DataFrame
     distances: pd.DataFrame
     broken_links: Mapping[str, int]
     facts: Mapping[str, Any]
     marginals: Marginals = field(repr=False)
-
-    def summary(self) -> pd.DataFrame:
-        """By kind the mean and the largest distance, how many marginals these are of, and the mean
-        by sampling.
-        """
-        by_kind = self.distances.groupby("kind", sort=False)
-        found = (
-            by_kind["tvd"].agg(["mean", "max", "count"]).assign(sampling=by_kind["sampling"].mean())
-        )
-        return found.reindex([kind for kind in KINDS if kind in found.index])
 
     def drill(self, kind: str, table: str, columns: Sequence[str]) -> pd.DataFrame:
         """The cells of one marginal: levels, and the real and synthetic shares, the largest
@@ -98,7 +88,7 @@ class LinkedEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """NOT PRIVATE. All numbers as plain JSON values, lists of rows."""
-        summary = self.summary().rename_axis("kind").reset_index()
+        summary = self.summary.rename_axis("kind").reset_index()
         return {
             "NOT PRIVATE": NOT_PRIVATE,
             "unread": dict(self.facts.get("unread", {})),
@@ -111,50 +101,20 @@ class LinkedEvaluation:
             ],
         }
 
-    def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
-        """NOT PRIVATE. A page of pictures and tables, in one file that needs no network.
-
-        Parameters
-        ----------
-        path
-            Where to write it, if anywhere; whole or not at all.
-        force
-            Replace a file that exists.
-
-        Returns
-        -------
-        str
-            The page.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib or Jinja is not installed (``pip install 'synthdp[report]'``).
-        DataFileError
-            If the file exists and ``force`` is not set, or cannot be written.
-        """
-        return written(
-            lambda: linked_page(
-                self.distances, self.summary(), self.broken_links, self.facts, self.marginals
-            ),
-            path,
-            force=force,
+    def _page(self) -> str:
+        return linked_page(
+            self.distances, self.summary, self.broken_links, self.facts, self.marginals
         )
 
-    @property
-    def summary_text(self) -> str:
-        """NOT PRIVATE, and the summary for a terminal."""
-        text = self.summary().to_string(float_format="{:.4g}".format, index_names=False)
-        links = f"broken links: {sum(self.broken_links.values())}"
-        return "\n\n".join([NOT_PRIVATE, *unread_lines(self.facts), text, links])
+    def _summary_table(self) -> str:
+        table = self.summary.to_string(float_format="{:.4g}".format, index_names=False)
+        return f"{table}\n\n{self._links()}"
 
-    def __repr__(self) -> str:
-        return f"<LinkedEvaluation>\n{self.summary_text}\n\nMore in .distances and .drill; see docs/linked.md."
+    def _summary_html(self) -> str:
+        return f"<p>{self._links()}</p>\n{self.summary.to_html(border=0)}"
 
-    def _repr_html_(self) -> str:
-        said = "".join(
-            f"<p><strong>{escape(line)}</strong></p>\n"
-            for line in [NOT_PRIVATE, *unread_lines(self.facts)]
-        )
-        said += f"<p>Broken links: {sum(self.broken_links.values())}</p>"
-        return f"{said}\n{self.summary().to_html(border=0)}"
+    def _links(self) -> str:
+        return f"Broken links: {sum(self.broken_links.values())}"
+
+    def _where_more_is(self) -> str:
+        return "More in .distances and .drill; see docs/linked.md."

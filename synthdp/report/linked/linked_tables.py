@@ -28,7 +28,7 @@ from synthdp.linked.package.view import views_of
 from synthdp.linked.package_tables import Opened, opened_tables, package_of
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.linked.linked_evaluation import LinkedEvaluation, Marginals
-from synthdp.report.linked.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
+from synthdp.report.linked.linked_marginals import KINDS, SIBLINGS, LinkedMarginals, Names, distance
 from synthdp.report.releases import read_certificate
 from synthdp.schema.words.headers import listed
 
@@ -112,12 +112,22 @@ def evaluate_linked(
         "seed": seed,
         "software": f"synthdp {__version__}",
     }
+    distances = _distances(marginals, report)
     return LinkedEvaluation(
-        distances=_distances(marginals, report),
+        summary=_summary(distances),
+        distances=distances,
         broken_links=_broken_links(described, made),
         facts=facts,
         marginals=marginals,
     )
+
+
+def _summary(distances: pd.DataFrame) -> pd.DataFrame:
+    """The distances of each kind in a row: mean, largest, how many, and the mean by sampling."""
+    by_kind = distances.groupby("kind", sort=False)
+    summary = by_kind["tvd"].agg(["mean", "max", "count"])
+    summary = summary.assign(sampling=by_kind["sampling"].mean())
+    return summary.reindex([kind for kind in KINDS if kind in summary.index])
 
 
 def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:

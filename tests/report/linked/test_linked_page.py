@@ -67,7 +67,7 @@ def test_every_section_is_there_with_pictures_that_have_words(text):
 
 def test_its_tables_hold_the_numbers_of_the_frames(found, text):
     rows = Page(text).rows
-    mean = found.summary().loc["siblings", "mean"]
+    mean = found.summary.loc["siblings", "mean"]
     assert ["siblings", f"{mean:.3g}"] in [row[:2] for row in rows]
     worst = found.distances[found.distances["kind"] == "transitions"].sort_values("tvd").iloc[-1]
     one, other = worst["columns"]

@@ -24,7 +24,7 @@ def tables():
 def test_the_same_tables_differ_in_nothing(tables):
     found = synthdp.evaluate(tables, tables, package())
     assert found.distances["tvd"].max() == 0
-    assert list(found.summary().index) == list(KINDS)
+    assert list(found.summary.index) == list(KINDS)
     assert sum(found.broken_links.values()) == 0
     assert "NOT PRIVATE" in found._repr_html_()
 
@@ -34,7 +34,7 @@ def test_children_that_are_dealt_anew_differ_in_what_hangs_together_only(tables)
     people = tables["people"]
     order = rng.permutation(len(people))
     mixed = people.assign(sex=people["sex"].to_numpy()[order], job=people["job"].to_numpy()[order])
-    means = synthdp.evaluate(tables, {**tables, "people": mixed}, package()).summary()["mean"]
+    means = synthdp.evaluate(tables, {**tables, "people": mixed}, package()).summary["mean"]
     assert means["own pairs"] < 0.05
     assert means["pairs across tables"] > 0.05
     assert means["siblings"] > 0.05
@@ -51,10 +51,10 @@ def test_broken_links_are_counted(tables):
 
 def test_errors_stand_beside_those_of_families_drawn_at_random(tables):
     found = synthdp.evaluate(tables, random_tables(200, seed=1), package())
-    means = found.summary()
+    means = found.summary
     assert (means["mean"] < 3 * means["sampling"]).all()
     assert (means["sampling"] < 3 * means["mean"]).all()
-    fewer = synthdp.evaluate(tables, random_tables(20, seed=1), package()).summary()
+    fewer = synthdp.evaluate(tables, random_tables(20, seed=1), package()).summary
     assert (fewer["sampling"] > 1.5 * means["sampling"]).all()
 
 

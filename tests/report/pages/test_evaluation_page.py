@@ -13,10 +13,10 @@ from helpers.homes import home
 from helpers.html_pages import Page
 
 from synthdp import DataFileError, evaluate
-from synthdp.report import NOT_PRIVATE, Evaluation, curve_section, pictures
+from synthdp.report import NOT_PRIVATE, TableEvaluation, curve_section, pictures
 
 columns = home(pictures)
-evaluation = home(Evaluation)
+evaluation = home(TableEvaluation)
 marginals = home(curve_section)
 
 pytest.importorskip("matplotlib")

@@ -1,0 +1,161 @@
+"""NOT PRIVATE. Evaluation of one table: synthetic ones are held against the real one."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from importlib.util import find_spec
+from os import PathLike, fspath
+from pathlib import PurePath
+from typing import Any
+
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report, finishing, in_notebook, silent
+from synthdp.core.requests import check_seed
+from synthdp.core.version import __version__
+from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report.metrics.queries import Queries, parse_queries
+from synthdp.report.metrics.read_table import read_table
+from synthdp.report.observed_schema import evaluation_schema
+from synthdp.report.prediction.prediction import one_thread
+from synthdp.report.prediction.targets import chosen_targets
+from synthdp.report.releases import Certificates, measured_in, stated_by, stated_epsilons
+from synthdp.report.sections import Comparison, Wanted
+from synthdp.report.table_evaluation import TableEvaluation
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import listed
+
+
+def evaluate_table(
+    real: Any,
+    synthetic: Any,
+    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    targets: Sequence[str] | str | None = None,
+    by: Sequence[str] | str | None = None,
+    queries: Queries | None = None,
+    certificate: Certificates = None,
+    seed: int = 0,
+    report: Report = silent,
+) -> TableEvaluation:
+    """NOT PRIVATE. How far synthetic tables are from the real one; parameters are those of
+    `synthdp.evaluate`, which raises as this does.
+    """
+    check_seed(seed)
+    report = in_notebook(report)
+    tables = _named(synthetic, names)
+    report("reading tables", 0, 1 + len(tables))
+    known, notes = evaluation_schema(schema, real)
+    wanted = Wanted(
+        by=_columns_in(by, known, "by"),
+        queries=tuple(parse_queries(queries, known)) if queries is not None else (),
+        seed=seed,
+        predicts=targets is not None or find_spec("sklearn") is not None,
+    )
+    stated = stated_by(certificate, tuple(tables))
+    measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
+    sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
+    with finishing(report) as told:
+        read = {"": read_table(real, known, "real")}
+        for place, (name, data) in enumerate(tables.items()):
+            told("reading tables", 1 + place, 1 + len(tables))
+            read[name] = read_table(
+                data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
+            )
+        unread = {name: table.unread_shares() for name, table in read.items()}
+        with_places = {column for shares in unread.values() for column in shares}
+        read = {name: table.with_places(with_places) for name, table in read.items()}
+        truth = read[""]
+        chosen, target_notes = chosen_targets(truth, targets)
+        for name in tables:
+            comparison = Comparison(truth, read[name], wanted, measured[name], told)
+            with one_thread() if wanted.predicts else nullcontext():
+                sections.append((name, comparison.sections(chosen)))
+    said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
+    said += [("prediction", note) for note in target_notes]
+    frames = _stacked(sections, said)
+    facts = (
+        {"unread": unread.pop(""), "unread_synthetic": unread}
+        | _facts(read, seed)
+        | {"epsilon": stated_epsilons(stated)}
+    )
+    return TableEvaluation(**frames, facts=facts, tables=read)
+
+
+def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
+    """The synthetic tables by name."""
+    if isinstance(synthetic, Mapping):
+        if names is not None:
+            raise ParameterError("names: the tables are named already; leave names out")
+        found = {str(name): table for name, table in synthetic.items()}
+    else:
+        tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+        given = (
+            _default_names(tables)
+            if names is None
+            else [names]
+            if isinstance(names, str)
+            else list(names)
+        )
+        if len(given) != len(tables):
+            raise ParameterError(
+                f"names: {len(given)} for {len(tables)} synthetic tables; give one each"
+            )
+        found = dict(zip(given, tables, strict=True))
+        if len(found) < len(tables):
+            raise ParameterError("names: one comes twice; give every synthetic table its own name")
+    if not found or "" in found:
+        raise ParameterError(
+            "synthetic: there is no table, or one has an empty name; give one or more, named"
+        )
+    return found
+
+
+def _default_names(tables: Sequence[Any]) -> list[str]:
+    if len(tables) == 1:
+        return ["synthetic"]
+    stems = [
+        PurePath(fspath(table)).name if isinstance(table, str | PathLike) else ""
+        for table in tables
+    ]
+    if all(stems) and len(set(stems)) == len(stems):
+        return stems
+    return [f"synthetic {place}" for place in range(1, len(tables) + 1)]
+
+
+def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) -> tuple[str, ...]:
+    found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
+    for name in found:
+        if name not in schema.names:
+            raise ParameterError(
+                f"{what}: there is no column {name!r}; there are {listed(schema.names)}"
+            )
+    return found
+
+
+def _stacked(
+    sections: Sequence[tuple[str, dict[str, pd.DataFrame]]], said: Sequence[tuple[str, str]]
+) -> dict[str, pd.DataFrame]:
+    """The sections of all tables one below the other, with the table's name before each row."""
+    found: dict[str, pd.DataFrame] = {}
+    for key in sections[0][1]:
+        frames = [frames[key].assign(table=name) for name, frames in sections]
+        filled = [frame for frame in frames if len(frame)] or frames[:1]
+        stacked = pd.concat(filled, ignore_index=True)
+        found[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]
+    general = pd.DataFrame([("", *each) for each in said], columns=["table", "section", "note"])
+    notes = [frame for frame in (general, found["notes"]) if len(frame)] or [general]
+    found["notes"] = pd.concat(notes, ignore_index=True)
+    return found
+
+
+def _facts(read: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    return {
+        "not_private": NOT_PRIVATE,
+        "rows_real": read[""].n_rows,
+        "rows_synthetic": {name: table.n_rows for name, table in read.items() if name},
+        "n_columns": len(read[""].domain),
+        "seed": seed,
+        "software": f"synthdp {__version__}",
+    }
