@@ -2,9 +2,9 @@
 loaded when such a table is given: whoever brings a frame loads no reader of files, and no engine.
 """
 
-from functools import cache
-from importlib import import_module
 from typing import Any
+
+from synthdp.core.imports import import_named
 
 OPENERS = {
     "frame": "synthdp.data.frames.containers:opened",
@@ -34,15 +34,9 @@ WRITERS = {
 
 def opener(name: str) -> Any:
     """What opens a kind of table; the name is one of `OPENERS`."""
-    return _loaded(OPENERS[name])
+    return import_named(OPENERS[name])
 
 
 def writer(name: str) -> Any:
     """What writes a kind of file; the name is one of `WRITERS`."""
-    return _loaded(WRITERS[name])
-
-
-@cache
-def _loaded(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
+    return import_named(WRITERS[name])

@@ -8,8 +8,9 @@ engines.
 from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
+
+from synthdp.core.imports import import_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,7 @@ class OnDemand(Generic[Named]):
 
     def load(self) -> Named:
         """The function or class itself; its module is imported if it was not yet."""
-        module, _, attribute = self.name.partition(":")
-        found: Named = getattr(import_module(module), attribute)
+        found: Named = import_named(self.name)
         return found
 
 

@@ -2,10 +2,10 @@
 read the names.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.imports import import_named
 
 if TYPE_CHECKING:
     from synthdp.inference.engine import Engine
@@ -83,9 +83,8 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
         raise ParameterError(
             f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}"
         )
-    module, _, attribute = table[name].partition(":")
     try:
-        found: type = getattr(import_module(module), attribute)
+        found: type = import_named(table[name])
     except ModuleNotFoundError as error:
         if error.name != "synthdp.mechanisms":
             raise

@@ -3,9 +3,9 @@ and what rules that speak of values need. What a name stands for is loaded when 
 whoever reads a schema of texts and numbers needs no calendar, and without such rules no search.
 """
 
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from synthdp.core.imports import import_named
 
 if TYPE_CHECKING:
     from synthdp.schema.columns.column import Column
@@ -60,24 +60,16 @@ def is_generated(name: object) -> bool:
 
 def type_named(name: str) -> "type[Column]":
     """The class of the columns of a type; it is one of `TYPES`."""
-    found: type[Column] = _loaded(TYPES[name])
-    return found
+    named = TYPES[name]
+    return import_named(named) if isinstance(named, str) else named
 
 
 def generated_kind(name: str) -> "type[GeneratedColumn]":
     """The class of the columns of a kind that is made up; it is one of `GENERATED_KINDS`."""
-    found: type[GeneratedColumn] = _loaded(GENERATED_KINDS[name])
+    found: type[GeneratedColumn] = import_named(GENERATED_KINDS[name])
     return found
 
 
 def value_rules(name: str) -> Any:
     """What does something with rules that speak of values; it is one of `VALUE_RULES`."""
-    return _loaded(VALUE_RULES[name])
-
-
-@cache
-def _loaded(name: str | type[Any]) -> Any:
-    if isinstance(name, type):
-        return name
-    module, _, class_ = name.partition(":")
-    return getattr(import_module(module), class_)
+    return import_named(VALUE_RULES[name])

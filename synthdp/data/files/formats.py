@@ -3,14 +3,14 @@
 import glob
 from dataclasses import dataclass
 from enum import Enum
-from importlib import import_module
 from os import PathLike
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import final
 
-from synthdp.core.errors import DataFileError, MissingExtraError
+from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.core.imports import import_extra
 
 
 class Format(Enum):
@@ -128,7 +128,7 @@ def import_pyarrow() -> ModuleType:
     """
     _imported("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
     _imported("pyarrow.compute", "Parquet files need pyarrow", "parquet")
-    return import_module("pyarrow")
+    return _imported("pyarrow", "Parquet files need pyarrow", "parquet")
 
 
 def import_zstd() -> ModuleType:
@@ -149,7 +149,5 @@ def import_xlsxwriter() -> ModuleType:
 
 
 def _imported(name: str, need: str, extra: str) -> ModuleType:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingExtraError(f"{need}; run: pip install 'synthdp[{extra}]'") from None
+    library: ModuleType = import_extra(name, f"{need}; run: pip install 'synthdp[{extra}]'")
+    return library

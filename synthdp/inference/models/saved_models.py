@@ -1,10 +1,10 @@
 """Models as plain JSON values and arrays, so that they can be saved without pickle."""
 
 from collections.abc import Mapping
-from importlib import import_module
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError
+from synthdp.core.imports import import_named
 from synthdp.inference.arrays import Array
 from synthdp.inference.model import Model, State
 
@@ -42,6 +42,5 @@ def model_from_state(
         raise DataFileError(
             f"model: kind {kind!r} is unknown; update synthdp or save the model again"
         )
-    module, _, name = KINDS[kind].partition(":")
-    found: type[Model] = getattr(import_module(module), name)
+    found: type[Model] = import_named(KINDS[kind])
     return found.from_state(state, arrays, domain)

@@ -1,12 +1,12 @@
 """The one place where numpy and torch differ: the same array code runs on a CPU and on a GPU."""
 
-from importlib import import_module
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.errors import MissingExtraError, ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_extra
 
 DeviceArray: TypeAlias = Any
 """An array of the backend: a numpy array or a torch tensor of float64."""
@@ -62,9 +62,7 @@ class ArrayBackend:
 
 
 def _torch() -> Any:
-    try:
-        return import_module("torch")
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "device: torch is not installed; use device='numpy', or install it with pip install 'synthdp[torch]'"
-        ) from None
+    return import_extra(
+        "torch",
+        "device: torch is not installed; use device='numpy', or install it with pip install 'synthdp[torch]'",
+    )

@@ -3,11 +3,11 @@ guarantee.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 from math import sqrt
 from typing import Any
 
-from synthdp.core.errors import MissingExtraError, ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_extra
 
 RELATION = "ADD_OR_REMOVE_ONE"
 """The accountants' default; each event's sensitivity already is that of the release's own unit of
@@ -67,12 +67,9 @@ def dp_events(certificate: Mapping[str, Any]) -> tuple[Any, float]:
         If dp_accounting is not installed.
     """
     tree = event_tree(certificate)
-    try:
-        library: Any = import_module("dp_accounting")
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "dp_accounting is not installed; install it with pip install dp-accounting"
-        ) from None
+    library = import_extra(
+        "dp_accounting", "dp_accounting is not installed; install it with pip install dp-accounting"
+    )
     parts = [
         getattr(library, part["class_name"])(
             **{name: part[name] for name in part if name != "class_name"}

@@ -2,13 +2,13 @@
 readable.
 """
 
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthdp.core.errors import DataFileError, MissingExtraError, ParameterError
+from synthdp.core.errors import DataFileError, ParameterError
 from synthdp.core.files.writing import reason
+from synthdp.core.imports import import_extra
 
 MAX_BYTES, MAX_DEPTH = 1 << 18, 20
 """Larger files, and deeper ones, were written by no curator."""
@@ -116,9 +116,7 @@ def _loader(yaml: Any) -> Any:
 
 
 def _yaml() -> Any:
-    try:
-        return import_module("yaml")
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "PyYAML is not installed; write JSON instead, or install it with pip install 'synthdp[publish]'"
-        ) from None
+    return import_extra(
+        "yaml",
+        "PyYAML is not installed; write JSON instead, or install it with pip install 'synthdp[publish]'",
+    )

@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Callable
 from hashlib import sha256
 from html import escape
-from importlib import import_module
 from io import StringIO
 from typing import Any
 
-from synthdp.core.errors import MissingExtraError
+from synthdp.core.imports import import_extra
 
 Paint = Callable[[Any], None]
 """Draws on axes of matplotlib."""
@@ -75,13 +74,12 @@ _DIGITS = re.compile(r"(\.\d)\d+")
 
 def import_matplotlib() -> Any:
     """matplotlib with what is used of it; raises `MissingExtraError` if it is not installed."""
-    try:
-        for name in ("figure", "style", "collections", "ticker"):
-            import_module(f"matplotlib.{name}")
-        return import_module("matplotlib")
-    except ModuleNotFoundError:
-        message = "matplotlib is not installed, which draws the pictures; run: pip install 'synthdp[report]'"
-        raise MissingExtraError(message) from None
+    missing = (
+        "matplotlib is not installed, which draws the pictures; run: pip install 'synthdp[report]'"
+    )
+    for name in ("figure", "style", "collections", "ticker"):
+        import_extra(f"matplotlib.{name}", missing)
+    return import_extra("matplotlib", missing)
 
 
 def drawn(

@@ -6,11 +6,10 @@ from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from synthdp.core.errors import MissingExtraError
+from synthdp.core.imports import import_extra
 
 TEMPLATES = Path(__file__).parent / "templates"
 """What all pages share."""
@@ -43,11 +42,10 @@ def rendered(
 
 def import_jinja(extra: str = "report") -> Any:
     """Jinja; raises `MissingExtraError`, which names the extra, if it is not installed."""
-    try:
-        return import_module("jinja2")
-    except ModuleNotFoundError:
-        message = f"Jinja is not installed, which pages are made with; install it with pip install 'synthdp[{extra}]'"
-        raise MissingExtraError(message) from None
+    return import_extra(
+        "jinja2",
+        f"Jinja is not installed, which pages are made with; install it with pip install 'synthdp[{extra}]'",
+    )
 
 
 @cache

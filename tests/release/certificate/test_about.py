@@ -1,15 +1,13 @@
 """What a curator may say of a release, and what is refused."""
 
 import json
+import sys
 
 import pytest
-from helpers.homes import home
 from helpers.stated import ABOUT
 
 from synthdp.core import DataFileError, MissingExtraError, ParameterError
 from synthdp.release import KEYS, MAX_BYTES, MAX_LINE, MAX_TEXT, load_yaml, read_about, yaml_text
-
-yaml_files = home(load_yaml)
 
 
 def test_all_that_may_be_said_comes_back_from_yaml_and_json(tmp_path):
@@ -121,10 +119,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_without_yaml_json_does(tmp_path, monkeypatch):
-    def missing(name):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(yaml_files, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "yaml", None)
     (tmp_path / "a.json").write_text('{"name": "x"}')
     assert read_about(tmp_path / "a.json") == {"name": "x"}
     (tmp_path / "a.yaml").write_text("name: x")

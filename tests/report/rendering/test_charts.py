@@ -3,6 +3,7 @@ matplotlib.
 """
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -120,10 +121,7 @@ def test_settings_of_matplotlib_stay_as_they_were(monkeypatch):
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
-    def missing(name):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(figures, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"synthdp\[report\]"):
         rows_of_shares(WORDS, ["a"], [1.0], [], limits=None)
 
