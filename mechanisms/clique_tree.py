@@ -162,7 +162,7 @@ class CliqueTree(Mechanism):
         """
         domain = growth.domain
         limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
-        known, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
+        covered, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
         n_refused = 0
         for clique in sorted(
             demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty
@@ -170,13 +170,13 @@ class CliqueTree(Mechanism):
             if n_refused == _MAX_REFUSED:
                 break
             inside = set(combinations(clique, 2))
-            if demands[clique].first_return <= price or inside & known:
+            if demands[clique].first_return <= price or inside & covered:
                 continue
             if growth.n_cells_with([clique], max_cells=limit)[0] == inf:
                 n_refused += 1
                 continue
             growth = growth.with_clique(clique)
-            known |= inside
+            covered |= inside
             chosen[clique] = demands[clique]
             shares, price = demands_filled(chosen.values(), budget)
         return {clique: float(rho) for clique, rho in zip(chosen, shares, strict=True) if rho > 0}

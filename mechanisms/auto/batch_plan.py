@@ -206,10 +206,10 @@ class _Growth:
             [loss.resolutions.finest((name,), resolution) for name in domain.attributes]
         )
         for length in (1, 2, 3):
-            found = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
-            positions = np.array([i for i, _ in found], dtype=np.int64)
-            numbers = np.array([part.resolution for _, part in found], dtype=np.int64)
-            members = [index[name] for _, part in found for name in part.clique]
+            parts = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
+            positions = np.array([i for i, _ in parts], dtype=np.int64)
+            numbers = np.array([part.resolution for _, part in parts], dtype=np.int64)
+            members = [index[name] for _, part in parts for name in part.clique]
             columns = np.array(members, dtype=np.int64).reshape(-1, length)
             is_seen = numbers <= finest[columns].min(axis=1)
             self._of_length[length] = (positions[is_seen], columns[is_seen])
@@ -242,13 +242,13 @@ class _Growth:
         seeds = np.argsort(-values, kind="stable")[
             : min(max(_N_SEEDS, n), int(np.count_nonzero(values)))
         ]
-        found: dict[tuple[int, ...], float] = {
+        best_gains: dict[tuple[int, ...], float] = {
             (i,): float(single[i] / self._sizes[i]) for i in range(n)
         }
-        found |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
+        best_gains |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
         cliques = {
             tuple(self._names[i] for i in columns): value
-            for columns, value in found.items()
+            for columns, value in best_gains.items()
             if value > enough
         }
         finest = self._loss.resolutions.finest

@@ -71,22 +71,22 @@ class Resolutions:
             wanted = {
                 name: _merged(shares[name], most, finer.get(name)) for name in domain.attributes
             }
-            coarser = {name: found for name, found in wanted.items() if found is not None}
+            coarser = {name: group for name, group in wanted.items() if group is not None}
             if coarser:
                 groups.insert(0, coarser)
-        self.coarsenings = [Coarsening(found) if found else None for found in groups]
+        self.coarsenings = [Coarsening(group) if group else None for group in groups]
         """What each resolution merges; None for the last."""
         merged: list[dict[str, FloatArray]] = [
             {
-                n: np.bincount(found[n], own).astype(np.float64) if n in found else own
+                n: np.bincount(group[n], own).astype(np.float64) if n in group else own
                 for n, own in shares.items()
             }
-            for found in groups
+            for group in groups
         ]
         self.sizes = [{name: _counted(own) for name, own in shares.items()} for shares in merged]
         """For each resolution what the groups of each column count as in sums of noise."""
-        for known, less in zip(self.sizes[:0:-1], self.sizes[-2::-1], strict=True):
-            less.update({name: min(size, known[name]) for name, size in less.items()})
+        for more, less in zip(self.sizes[:0:-1], self.sizes[-2::-1], strict=True):
+            less.update({name: min(size, more[name]) for name, size in less.items()})
         self._alike = {
             name: _last_alike([shares[name].size for shares in merged])
             for name in domain.attributes
@@ -97,8 +97,8 @@ class Resolutions:
             for shares in merged
         ]
         self._shown = [
-            {name: 1.0 - 1.0 / own.size if name in found else 1.0 for name, own in shares.items()}
-            for found, shares in zip(groups, merged, strict=True)
+            {name: 1.0 - 1.0 / own.size if name in group else 1.0 for name, own in shares.items()}
+            for group, shares in zip(groups, merged, strict=True)
         ]
 
     def __len__(self) -> int:

@@ -96,9 +96,10 @@ def network_families(
     sizes = np.array([float(domain[name]) for name in clique])
     parents = _subsets(sizes, most=most - 1, max_cells=max_cells)
     n_parents, n_cells = parents.sum(axis=1), np.where(parents, sizes, 1.0).prod(axis=1)
-    told = parents @ strength
+    explained = parents @ strength
     scores = (
-        told / np.sqrt(np.maximum(n_parents + 0.5 * (told * parents).sum(axis=1), 1.0))[:, None]
+        explained
+        / np.sqrt(np.maximum(n_parents + 0.5 * (explained * parents).sum(axis=1), 1.0))[:, None]
     )
     fits = n_cells[:, None] * sizes <= max_cells
     placed = np.zeros(len(clique), dtype=np.bool_)
@@ -130,7 +131,7 @@ def _subsets(sizes: NDArray[np.float64], *, most: int, max_cells: float) -> NDAr
         for members in combinations(range(sizes.size), k)
         if sizes[list(members)].prod() <= max_cells
     ]
-    found = np.zeros((len(rows), sizes.size), dtype=np.bool_)
+    is_inside = np.zeros((len(rows), sizes.size), dtype=np.bool_)
     for row, members in enumerate(rows):
-        found[row, list(members)] = True
-    return found
+        is_inside[row, list(members)] = True
+    return is_inside

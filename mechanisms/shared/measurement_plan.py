@@ -141,7 +141,7 @@ def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique
     {('a', 'b', 'c'): 2.0, ('a', 'd'): 1.0, ('b', 'd'): 1.0, ('c', 'd'): 1.0}
     """
     left = _Uncovered(domain, shares)
-    found: dict[Clique, float] = {}
+    costs: dict[Clique, float] = {}
     for clique, share in shares.items():
         if clique in left.shares:
             bundle, wider = None, _Bundle(clique, [clique], share, share)
@@ -150,9 +150,9 @@ def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique
                     wider,
                     max(left.grown(wider), key=lambda other: other.gain, default=wider),
                 )
-            found[bundle.clique] = max(bundle.cost, found.get(bundle.clique, 0.0))
+            costs[bundle.clique] = max(bundle.cost, costs.get(bundle.clique, 0.0))
             left.remove(bundle.covered)
-    return found
+    return costs
 
 
 class _Bundle(NamedTuple):

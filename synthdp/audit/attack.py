@@ -73,7 +73,7 @@ def best_guesses(
     learnt, rest = (one[:n_learnt], other[:n_learnt]), (one[n_learnt:], other[n_learnt:])
     alpha, n_rest = (1 - confidence) / N_LIMITS, len(rest[0])
     columns = _directions(*learnt)
-    found = {}
+    guesses = {}
     margin = (
         np.pi / n_learnt
     ) ** 0.5  # standard error of ndtri(q) - ndtri(p) where both are near 1/2
@@ -89,8 +89,8 @@ def best_guesses(
             for doubt in (alpha, 0.5)
         )
         name = names[(index + 1) // 2] if index < len(columns.T) - 1 else DISCRIMINANT
-        found[goal] = Guess(statistic=name, lower=lower, point=point, n_runs=n_rest)
-    return found
+        guesses[goal] = Guess(statistic=name, lower=lower, point=point, n_runs=n_rest)
+    return guesses
 
 
 def n_learnt_of(n_runs: int) -> int:
@@ -130,9 +130,9 @@ def _best_threshold(
     false, true = (
         runs.size - np.searchsorted(np.sort(runs), ends, side="right") for runs in (one, other)
     )
-    found = limits(false, true, one.size, delta=delta, alpha=_CHOICE_ALPHA[goal])
-    proven = getattr(found, goal)
+    bounds = limits(false, true, one.size, delta=delta, alpha=_CHOICE_ALPHA[goal])
+    proven = getattr(bounds, goal)
     # Of epsilon even who always says the same proves nearly 0: where no threshold proves more, that
     # of mu tells more.
-    best = int((proven if proven.max() > 0 else found.mu).argmax())
+    best = int((proven if proven.max() > 0 else bounds.mu).argmax())
     return float(proven[best]), float(ends[best])

@@ -41,10 +41,10 @@ def at_least(hits: ArrayLike, n: int, alpha: float) -> FloatArray:
     [Clopper-Pearson].
     """
     hits = np.asarray(hits, dtype=np.float64)
-    found: FloatArray = np.where(
+    bounds: FloatArray = np.where(
         hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, alpha), 0.0
     )
-    return found
+    return bounds
 
 
 def at_most(hits: ArrayLike, n: int, alpha: float) -> FloatArray:
@@ -90,8 +90,8 @@ def best_limits(mu: float, n: int, *, delta: float, alpha: float) -> Limits:
     ['0.42', '0.61']
     """
     at = np.linspace(-4.0, 4.0 + mu, 801)
-    found = limits(n * ndtr(-at), n * ndtr(mu - at), n, delta=delta, alpha=alpha)
-    return Limits(*(np.maximum(bound.max(), 0.0) for bound in found))
+    best = limits(n * ndtr(-at), n * ndtr(mu - at), n, delta=delta, alpha=alpha)
+    return Limits(*(np.maximum(bound.max(), 0.0) for bound in best))
 
 
 def equivalent_mu(epsilon: float, delta: float) -> float:

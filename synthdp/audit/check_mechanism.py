@@ -84,7 +84,7 @@ def check_mechanism(
     []
     """
     mechanism = as_mechanism(mechanism)
-    found = list(draw_excess())
+    excesses = list(draw_excess())
     for pair in neighbours or default_neighbours():
         for accounting in Accounting:
             if accounting is Accounting.GDP and not (
@@ -96,8 +96,8 @@ def check_mechanism(
                     mechanism, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed
                 )
                 about = f"{mechanism.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
-                found += [f"{about}: {text}" for text in runs.excess()]
-    return found
+                excesses += [f"{about}: {text}" for text in runs.excess()]
+    return excesses
 
 
 @final
@@ -110,7 +110,7 @@ class _Runs:
     engine: str | Engine
     budget: dict[str, Any]
     seed: int
-    told: tuple[list[tuple[str, int, int]], ...] = field(default_factory=lambda: ([], []))
+    steps: tuple[list[tuple[str, int, int]], ...] = field(default_factory=lambda: ([], []))
 
     def excess(self) -> Iterator[str]:
         """What is wrong, question by question, then with the ledger and the outcome."""
@@ -133,7 +133,7 @@ class _Runs:
             shown, again = visible(one), visible(other)
             for what in [what for what in shown if shown[what] != again[what]]:
                 yield f"the {what} of the neighbour, told the same answers, differs: it depends on the records"
-        if self.told[0] != self.told[1]:
+        if self.steps[0] != self.steps[1]:
             yield "progress depends on the records"
 
     def _release(self, recorder: Recorder) -> Release:
@@ -149,7 +149,7 @@ class _Runs:
         return Release(schema=self.pair.open_schema, settings=settings, randomness=recorder.bits)
 
     def _report(self, run: int) -> Any:
-        return lambda *step: self.told[run].append(step)
+        return lambda *step: self.steps[run].append(step)
 
 
 def visible(synthesis: Synthesis) -> dict[str, object]:
@@ -200,7 +200,7 @@ def dependent_columns(n_rows: int = 400) -> Neighbours:
         name="dependent columns, add-remove",
         schema={
             "fields": [
-                {"name": n, "type": "string", "constraints": known} for n, known in levels.items()
+                {"name": n, "type": "string", "constraints": listed} for n, listed in levels.items()
             ]
         },
         one=one,

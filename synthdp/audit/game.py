@@ -105,13 +105,13 @@ class Game:
         `STATISTICS`.
         """
         likelihood = Likelihood(*self.pair.truths)
-        found = self.release().of(self.pair.truths[table].rows, observer=likelihood)
+        release = self.release().of(self.pair.truths[table].rows, observer=likelihood)
         return [
             likelihood.log_ratio,
-            found.model.total,
-            float(sum(found.schema.domain.shape)),
-            float(len(json.dumps(found.schema.to_dict()))),
-            _probability(found, self.pair.canary),
+            release.model.total,
+            float(sum(release.schema.domain.shape)),
+            float(len(json.dumps(release.schema.to_dict()))),
+            _probability(release, self.pair.canary),
         ]
 
     def batch(self, n_runs: int) -> FloatArray:
@@ -145,19 +145,19 @@ class Game:
                 pool.shutdown(cancel_futures=True)
 
 
-def _probability(found: Synthesis, canary: Truth) -> float:
+def _probability(release: Synthesis, canary: Truth) -> float:
     """What share of the model's rows are like the canary."""
-    domain = found.schema.domain
-    codes = [column[:1] for column in canary.rows.encode(found.schema).columns]
+    domain = release.schema.domain
+    codes = [column[:1] for column in canary.rows.encode(release.schema).columns]
     if domain.size() <= _MOST_CELLS:
         return (
-            float(found.model.marginal(domain.attributes).values[tuple(codes)].item())
-            / found.model.total
+            float(release.model.marginal(domain.attributes).values[tuple(codes)].item())
+            / release.model.total
         )
-    shares = found.model.marginals([(name,) for name in domain.attributes])
+    shares = release.model.marginals([(name,) for name in domain.attributes])
     return (
         float(sum(share.values[code].item() for share, code in zip(shares, codes, strict=True)))
-        / found.model.total
+        / release.model.total
     )
 
 

@@ -63,14 +63,14 @@ class Recorder(Log):
         answer = question.ask(kernel)
         events = kernel.ledger.events[n_before:]
         (source,) = sources
-        found = Asked(
+        asked = Asked(
             question=question,
             events=events,
             exact=question.exact(source),
             answer=answer,
             n_bytes=self.bits.n_bytes,
         )
-        self.asked.append(found)
+        self.asked.append(asked)
         return answer
 
 
@@ -89,15 +89,17 @@ class Replayer(Recorder):
         What was asked and answered in the earlier run.
     """
 
-    def __init__(self, truth: Truth, bits: FrozenRandomness, told: Sequence[Asked]) -> None:
+    def __init__(self, truth: Truth, bits: FrozenRandomness, recorded: Sequence[Asked]) -> None:
         super().__init__(truth, bits)
-        self._told = told
+        self._recorded = recorded
 
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
         """What the earlier run was answered, as long as the same is asked."""
         number, own = len(self.asked), super().answer(question, kernel, sources)
-        is_same = number < len(self._told) and self._told[number].question.key == question.key
-        return self._told[number].answer if is_same else own
+        is_same = (
+            number < len(self._recorded) and self._recorded[number].question.key == question.key
+        )
+        return self._recorded[number].answer if is_same else own
 
 
 def excess(one: Recorder, other: Replayer, unit: PrivacyUnit) -> Iterator[str]:
@@ -109,8 +111,8 @@ def excess(one: Recorder, other: Replayer, unit: PrivacyUnit) -> Iterator[str]:
             yield f"question {number + 1} depends on the records: the neighbour is asked something else"
             return
         what = f"question {number + 1} ({asked.question.key[0]})"
-        for found in _excess_of_answer(asked, again, one.bits.at(number), unit):
-            yield f"{what}: {found}"
+        for problem in _excess_of_answer(asked, again, one.bits.at(number), unit):
+            yield f"{what}: {problem}"
 
 
 def _excess_of_answer(

@@ -51,13 +51,13 @@ def grouped(cautions: Iterable[str]) -> list[str]:
     ... )
     ["columns 'a' and 'b': about 30 to 41 % are missing", 'few records']
     """
-    found: dict[object, list[tuple[str, _Caution | None]]] = {}
+    groups: dict[object, list[tuple[str, _Caution | None]]] = {}
     for number, text in enumerate(dict.fromkeys(cautions)):
         caution = _read(text)
         key = number if caution is None else (caution.before, caution.words)
-        found.setdefault(key, []).append((text, caution))
+        groups.setdefault(key, []).append((text, caution))
     lines = []
-    for members in found.values():
+    for members in groups.values():
         alike = [caution for _, caution in members if caution is not None]
         lines.append(_line(alike) if len(alike) > 1 else members[0][0])
     return lines

@@ -67,12 +67,12 @@ def steps(report: Report, stage: str, items: Iterable[Item]) -> Iterator[Item]:
     counting 2 2
     ['a', 'b']
     """
-    found: Sequence[Item] = list(items)
-    for done, item in enumerate(found):
-        report(stage, done, len(found))
+    listed: Sequence[Item] = list(items)
+    for done, item in enumerate(listed):
+        report(stage, done, len(listed))
         yield item
-    if found:
-        report(stage, len(found), len(found))
+    if listed:
+        report(stage, len(listed), len(listed))
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def finishing(report: Report) -> Iterator[Report]:
             if done < most:
                 report(stage, most, most)
 
-    def told(stage: str, done: int, most: int) -> None:
+    def reporting(stage: str, done: int, most: int) -> None:
         if stage != FITTING:
             end(other for other in open_stages if other != stage)
         elif stage in open_stages and done < open_stages[stage][0]:  # another fit
@@ -98,7 +98,7 @@ def finishing(report: Report) -> Iterator[Report]:
         open_stages[stage] = (done, most)
         report(stage, done, most)
 
-    yield told
+    yield reporting
     end(reversed(open_stages))
 
 
@@ -108,7 +108,7 @@ def logged(report: Report) -> Report:
     """
     stage_before = ""
 
-    def told(stage: str, done: int, most: int) -> None:
+    def logged_step(stage: str, done: int, most: int) -> None:
         nonlocal stage_before
         if stage != stage_before:
             log(INFO, "%s", stage)
@@ -116,4 +116,4 @@ def logged(report: Report) -> Report:
         stage_before = stage
         report(stage, done, most)
 
-    return told
+    return logged_step

@@ -248,11 +248,11 @@ class Workload:
     @cached_property
     def importance(self) -> dict[str, float]:
         """For each attribute the summed weight of the marginals that hold it."""
-        found: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for clique, weight in self.weights.items():
             for name in clique:
-                found[name] = found.get(name, 0.0) + weight
-        return dict(sorted(found.items()))
+                weights[name] = weights.get(name, 0.0) + weight
+        return dict(sorted(weights.items()))
 
     def weight_of(self, clique: Iterable[str]) -> float:
         """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload

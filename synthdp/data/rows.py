@@ -99,8 +99,8 @@ def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
         with opener("file")(data, dialect) as table:
             yield table
     else:
-        found = partitioned(data)
-        yield opener("frame")(data, name).frame if found is None else found
+        parts = partitioned(data)
+        yield opener("frame")(data, name).frame if parts is None else parts
 
 
 def opened_source(address: str, table: str) -> "AbstractContextManager[EngineFrame]":

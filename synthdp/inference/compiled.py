@@ -59,5 +59,5 @@ class Compiled(Generic[P, R]):
             if sys.stderr.isatty():
                 with suppress(OSError):
                     sys.stderr.write(f"{_FIRST_TIME % name}\n")
-        found: Callable[P, R] = fast
-        return found
+        compiled: Callable[P, R] = fast
+        return compiled

@@ -79,10 +79,10 @@ def complete_where(
         keep(met, tuple(codes[inside[firsts]] for codes in drawn))
         left = np.setdiff1d(left, met, assume_unique=True)
     for rows in _alike(given, left):
-        known = {
+        masks = {
             name: np.arange(model.domain[name]) == codes[rows[0]] for name, codes in given.items()
         }
-        keep(rows, model.sample_where({**weights, **known}, rows.size, seed=_seed(generator)))
+        keep(rows, model.sample_where({**weights, **masks}, rows.size, seed=_seed(generator)))
     kept = {**dict(zip(model.domain.attributes, columns, strict=True)), **given}
     return tuple(
         compact(kept[name], size)

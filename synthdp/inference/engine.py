@@ -181,7 +181,7 @@ def checked_problem(
             f"measurements: scales of noise from {least:.3g} to {largest:.3g} records are more than "
             f"{MAX_RATIO:g}-fold apart; give the most exact ones a larger stddev, or leave out the noisiest"
         )
-    told = [measurement.squeezed() for measurement in measurements]
-    return told, [
+    problem = [measurement.squeezed() for measurement in measurements]
+    return problem, [
         squeezed for constraint in constraints if (squeezed := constraint.squeezed()) is not None
     ]

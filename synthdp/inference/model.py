@@ -225,10 +225,10 @@ class Model(ABC):
         """The inverse of `_fit_to_state`; earlier versions only told whether the stopping rule had
         been met.
         """
-        known = dict(cast("dict[str, Any]", state["status"]))
-        if "converged" in known:
-            known["ended"] = "stalled" if known.pop("converged") else "stopped"
-        status = FitStatus(**known)  # of a forged file the keys are refused
+        saved = dict(cast("dict[str, Any]", state["status"]))
+        if "converged" in saved:
+            saved["ended"] = "stalled" if saved.pop("converged") else "stopped"
+        status = FitStatus(**saved)  # of a forged file the keys are refused
         return {"total": float(cast("float", state["total"])), "status": status}
 
     @classmethod

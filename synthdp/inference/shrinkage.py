@@ -235,11 +235,11 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     is estimated from deviations that leave one-way marginals alone (one-way tables have none, and
     stay as they are), and then raised by two standard errors. Parameters as in `deviation`.
     """
-    found = deviation(counts, variance, prior)
-    if not found.freedom:
+    spread = deviation(counts, variance, prior)
+    if not spread.freedom:
         possible = prior > 0
         return np.where(possible, counts, 0.0), np.where(possible, variance, 0.0)
-    return posterior(counts, variance, prior, found.cautious(_CAUTION))
+    return posterior(counts, variance, prior, spread.cautious(_CAUTION))
 
 
 def raked(

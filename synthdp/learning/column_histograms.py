@@ -75,13 +75,13 @@ class ColumnHistogram:
         # One question a cell: an end that is asked for apart would bring noise of its own into the
         # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
-        found = values.histogram(axis.grid, asked, rho=rho)
-        counts, below, above = found.counts, found.below, 0.0
+        histogram = values.histogram(axis.grid, asked, rho=rho)
+        counts, below, above = histogram.counts, histogram.below, 0.0
         if not to_the_last:
             counts, above = counts[:-1], float(counts[-1])
         if to_the_first and asked.size:
             counts, below = np.insert(counts, 0, below), 0.0
-        return cls(starts, counts, found.stddev, found.missing, below, above)
+        return cls(starts, counts, histogram.stddev, histogram.missing, below, above)
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
         """What two looks at the same cells say together."""
@@ -181,16 +181,16 @@ class ColumnHistogram:
         tails = []
         for counts, edges, rest, to_zero in sides:
             ends_at_zero = to_zero == 0
-            known = counts.size and rest > max(
+            is_clear = counts.size and rest > max(
                 least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0
             )
             zero_there = to_zero if 0 <= to_zero <= counts.size else None
-            found = (
+            masses = (
                 tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there)
-                if known
+                if is_clear
                 else None
             )
-            tails.append(np.zeros(0) if found is None else found)
+            tails.append(np.zeros(0) if masses is None else masses)
         return tails[0], tails[1]
 
     def cut(self, begin: int, stop: int) -> "ColumnHistogram":

@@ -72,9 +72,9 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     large they are: it divides the largest octave into about 2^48 parts.
     """
     starts = np.arange(MAX_LEARNT_DECIMALS + 1)
-    found = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
-    known = _decimals(found.counts, found.stddev)
-    if known == 0:
+    histogram = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
+    standing = _decimals(histogram.counts, histogram.stddev)
+    if standing == 0:
         return Decimals(0, None)
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
@@ -84,16 +84,18 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
         largest = None  # nothing but 0
     scale = LIKELY_EXPONENT if largest is None else largest
     fitting = min(max(floor((POINT_BITS - 1 - scale) * log10(2)), -MAX_SCALE), MAX_SCALE)
-    decimals = fitting if known is None or known >= MAX_LEARNT_DECIMALS else min(known, fitting)
-    return Decimals(decimals, largest, known is not None)
+    decimals = (
+        fitting if standing is None or standing >= MAX_LEARNT_DECIMALS else min(standing, fitting)
+    )
+    return Decimals(decimals, largest, standing is not None)
 
 
 def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
     """The decimals that all numbers but a few have, by noisy counts; None if nothing stands out."""
     many = counts > FEW * counts.sum()
-    known = np.flatnonzero(standing_out(counts, stddev, false_alarm=MISTAKEN) & many)
-    if known.size:
-        return int(known[-1])
+    standing = np.flatnonzero(standing_out(counts, stddev, false_alarm=MISTAKEN) & many)
+    if standing.size:
+        return int(standing[-1])
     likeliest = int(np.argmax(counts))
     return likeliest if standing_out(counts, stddev)[likeliest] else None
 

@@ -176,8 +176,8 @@ class Filling:
         """
         if not self._counts[name][1]:
             return 0.0
-        found = self._unread(name)
-        return 0.0 if found.count <= CLEAR * found.stddev else found.share
+        unread = self._unread(name)
+        return 0.0 if unread.count <= CLEAR * unread.stddev else unread.share
 
     def _apart_in(self, measurement: LinearMeasurement) -> list[str]:
         return [
@@ -201,15 +201,15 @@ class Filling:
         }
         n_cells = prod(sizes.values())
         most = min(max(MOST_TIMES * n_cells, FEW_CELLS), MAX_CELLS)
-        found = []
+        names = []
         for name in sorted(
             (name for name in clique if name in self.levels), key=lambda name: -sizes[name]
         ):
             n_cells = n_cells // sizes[name] * (sizes[name] + 1)
             if n_cells > most:
                 break
-            found.append(name)
-        return found
+            names.append(name)
+        return names
 
     def with_places(
         self, coarsening: Coarsening | None, names: Sequence[str], apart: Sequence[str]
@@ -222,12 +222,12 @@ class Filling:
         ):  # in an order that is the same in a run that goes on
             if name not in self.levels:
                 continue
-            known = groups.get(name)
+            group = groups.get(name)
             if name in names and name not in own:
-                known = np.arange(self.levels[name]) if known is None else known
-                groups[name] = np.append(known, known[self.nearest[name]])
-            elif known is not None:
-                groups[name] = np.append(known, known.max() + 1)
+                group = np.arange(self.levels[name]) if group is None else group
+                groups[name] = np.append(group, group[self.nearest[name]])
+            elif group is not None:
+                groups[name] = np.append(group, group.max() + 1)
         return Coarsening(groups) if groups else None
 
 
@@ -250,9 +250,9 @@ def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
     )
     shares = np.maximum(sums * common + kept * deviation, 0.0)
     norm = shares.sum(axis=-1, keepdims=True)
-    told = (sums > CLEAR * stddev * sqrt(n_levels)) & (norm > 0)
+    is_clear = (sums > CLEAR * stddev * sqrt(n_levels)) & (norm > 0)
     result: FloatArray = np.where(
-        told, np.divide(shares, norm, out=np.zeros_like(shares), where=norm > 0), common
+        is_clear, np.divide(shares, norm, out=np.zeros_like(shares), where=norm > 0), common
     )
     return result
 

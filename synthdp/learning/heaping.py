@@ -67,12 +67,12 @@ def learn_heaping(
         than by chance.
     """
     cells = np.arange(len(STEPS) + 2)
-    found = values.histogram(replace(axis.grid, of="steps"), cells, rho=rho)
-    return heaping_found(found, learnt.density, axis.grid.decimals, learnt.stddev)
+    histogram = values.histogram(replace(axis.grid, of="steps"), cells, rho=rho)
+    return heaping_found(histogram, learnt.density, axis.grid.decimals, learnt.stddev)
 
 
 def heaping_found(
-    found: NoisyHistogram, density: Density, decimals: int, stddev: float
+    histogram: NoisyHistogram, density: Density, decimals: int, stddev: float
 ) -> dict[str, float] | None:
     """Shares by step, from noisy counts of records by their step; post-processing only.
 
@@ -82,8 +82,10 @@ def heaping_found(
     steps = np.array([step for step in STEPS if step <= largest], dtype=np.int64)
     firsts, stops = density.starts[:-1], density.starts[1:]
     points, single = counts_of_classes(steps, firsts, stops).astype(np.float64), density.widths == 1
-    counts = found.counts[: len(steps) + 1] - points[:, single] @ density.mass[single]
-    variances = np.full(len(counts), found.stddev**2) + points[:, single].sum(axis=1) * stddev**2
+    counts = histogram.counts[: len(steps) + 1] - points[:, single] @ density.mass[single]
+    variances = (
+        np.full(len(counts), histogram.stddev**2) + points[:, single].sum(axis=1) * stddev**2
+    )
     kept = _steps_that_show(counts, variances, points[:, ~single], density.mass[~single])
     if not kept:
         return None

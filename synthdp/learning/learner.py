@@ -95,11 +95,11 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         return LearntColumn(
             column=closed, caution=_no_levels(values, closed, budget) if has_nothing else ""
         )
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
-        found["decimals"] = decimals.decimals
+        findings["decimals"] = decimals.decimals
         caution = "" if decimals.is_known else _doubts(column, None, decimals)
     if has_density(column):
         axis = Axis.of(column, decimals=decimals.decimals, exponent=decimals.largest)
@@ -107,12 +107,12 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         if not decimals.is_known and not axis.has_bounds:
             axis, learnt = _with_few_decimals(axis, learnt)
             decimals = decimals._replace(decimals=axis.grid.decimals)
-            found["decimals"] = decimals.decimals
-        found |= _bins_found(axis, learnt, min_mass) | missing_found(
+            findings["decimals"] = decimals.decimals
+        findings |= _bins_found(axis, learnt, min_mass) | missing_found(
             column, learnt.missing, learnt.missing_stddev
         )
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
-            found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
+            findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
         caution = _doubts(column, (axis, learnt), decimals)
         if learnt.is_lone:
             problem = "only one value was told from noise, or values are beyond those that numbers can have"
@@ -132,13 +132,15 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         asks_spelling = column.template.learns_spelling
         n_ways = len(column.template.spellings) if asks_spelling else 1
         histogram = ask_reading(values, column.name, rho=rho, n_ways=n_ways)
-        found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
-        found |= missing_found(
+        findings |= (
+            {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
+        )
+        findings |= missing_found(
             column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev
         )
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
-    return LearntColumn(column=column.resolved(**found), caution=caution, unread=problem)
+    return LearntColumn(column=column.resolved(**findings), caution=caution, unread=problem)
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
@@ -149,8 +151,10 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
         return "", 0.0
     counted = ask_reading(values, budget.column.name, rho=budget.for_reading)
     present = counted.below + float(counted.counts.sum())
-    found = is_empty(counted.missing, present, sqrt(2) * counted.stddev)
-    return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if found else "", unread_share(counted)
+    no_values = is_empty(counted.missing, present, sqrt(2) * counted.stddev)
+    return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if no_values else "", unread_share(
+        counted
+    )
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
@@ -171,14 +175,16 @@ def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction)
     """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that
     was found.
     """
-    found = learn_decimals(values, column.name, rho=rho)
+    learnt = learn_decimals(values, column.name, rho=rho)
     match column.bounds:
         case float(low), float(high):
             wanted = (
-                found.decimals if found.is_known else min(found.decimals, decimals_for(high - low))
+                learnt.decimals
+                if learnt.is_known
+                else min(learnt.decimals, decimals_for(high - low))
             )
-            return found._replace(decimals=decimals_between(low, high, wanted))
-    return found
+            return learnt._replace(decimals=decimals_between(low, high, wanted))
+    return learnt
 
 
 def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:

@@ -21,8 +21,8 @@ def learn_levels(
     Rare levels share one code, whose values are drawn in proportion to the noisy counts that were
     released: the model need not tell apart what noise would drown.
     """
-    found = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
-    counts = {str(level): count for level, count in found.counts.items()}
+    frequent = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
+    counts = {str(level): count for level, count in frequent.counts.items()}
     room = column.max_levels - 2  # for other and missing
     kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
     other = _label_beside(column, kept)
@@ -32,7 +32,7 @@ def learn_levels(
     parts: dict[str, Any] = {"levels": levels, "other": other}
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
-    return column.resolved(**parts | missing_found(column, found.missing, found.stddev))
+    return column.resolved(**parts | missing_found(column, frequent.missing, frequent.stddev))
 
 
 def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:

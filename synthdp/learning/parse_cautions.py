@@ -76,7 +76,7 @@ def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
     """What a certificate says of unread values of each column with a place for them: noisy numbers,
     paid for anyhow.
     """
-    found = {
+    facts = {
         name: {
             "share": round(each.share, 6),
             "records": round(each.count, 1),
@@ -84,7 +84,7 @@ def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
         }
         for name, each in unread.items()
     }
-    return {"unread": found} if found else {}
+    return {"unread": facts} if facts else {}
 
 
 def unread_cautions(
@@ -107,23 +107,27 @@ def unread_cautions(
         many columns ask for, and is `SOME`.
     """
     limit = significance(2 * len(schema.columns))
-    found = []
+    cautions = []
     for column in schema.table_columns:
-        told = []
+        of_column = []
         about = [measurement for measurement in measurements if column.name in measurement.clique]
         for suspect in _suspects(column, has_place=column.name in unread):
             counts = filter(None, (level_counts(each, column.name, suspect.code) for each in about))
             answers = ((_noise(variances, suspect), values) for values, variances in counts)
             if best := min(answers, key=lambda answer: answer[0], default=None):
                 noise, values = best
-                told += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
+                of_column += suspect.caution(
+                    column, values[suspect.code], values.sum(), limit * noise
+                )
         if column.name in unread:  # of its suspects there is one: nearly all others are missing
-            told = (
-                _unread_caution(column, unread[column.name], max(CLEAR, limit), is_bare=bool(told))
-                or told
+            of_column = (
+                _unread_caution(
+                    column, unread[column.name], max(CLEAR, limit), is_bare=bool(of_column)
+                )
+                or of_column
             )
-        found += told
-    return found
+        cautions += of_column
+    return cautions
 
 
 def missing_caution(
@@ -142,8 +146,8 @@ def missing_caution(
         Of the noise of either.
     """
     noise = hypot((1 - SURELY) * stddevs[0], SURELY * stddevs[1])
-    found = _missing(column, has_place=True)
-    return "".join(found.caution(column, missing, missing + present, significance(1) * noise))
+    suspect = _missing(column, has_place=True)
+    return "".join(suspect.caution(column, missing, missing + present, significance(1) * noise))
 
 
 def unread_problem(column: Column, share: float) -> str:

@@ -47,13 +47,13 @@ def ask_reading(
     )
 
 
-def unread_share(found: NoisyHistogram) -> float:
+def unread_share(histogram: NoisyHistogram) -> float:
     """The share of the values of a column that cannot be read if nearly all cannot, beyond doubt;
     else 0.
     """
-    unread, read = found.below, max(float(found.counts.sum()), 0.0)
-    noise = sqrt(1 + found.counts.size) * found.stddev
-    is_beyond_doubt = unread - float(found.counts.sum()) > BEYOND_DOUBT * noise
+    unread, read = histogram.below, max(float(histogram.counts.sum()), 0.0)
+    noise = sqrt(1 + histogram.counts.size) * histogram.stddev
+    is_beyond_doubt = unread - float(histogram.counts.sum()) > BEYOND_DOUBT * noise
     return (
         unread / (unread + read)
         if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read)
@@ -71,14 +71,14 @@ EMPTY_COLUMN = "its values are missing, or nearly all of them are; ignore it if 
 """What is said of one."""
 
 
-def spelling_found(column: Column, found: NoisyHistogram) -> tuple[str, str] | None:
+def spelling_found(column: Column, histogram: NoisyHistogram) -> tuple[str, str] | None:
     """How most truth values are spelt, as far as noise can tell and the column may write; None for
     no more than that.
 
     A few records do not decide it, for the way must stand out from noise and be commoner than all
     others.
     """
-    commonest = int(found.counts.argmax())
-    stands_out = float(found.counts[commonest]) > BEYOND_DOUBT * found.stddev
+    commonest = int(histogram.counts.argmax())
+    stands_out = float(histogram.counts[commonest]) > BEYOND_DOUBT * histogram.stddev
     spelling = column.spellings[commonest]
     return spelling if stands_out and commonest and column.can_write(spelling) else None

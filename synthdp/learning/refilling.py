@@ -62,28 +62,28 @@ def _unread_levels(
     """Shares of a column's levels among its unread values; None if no marginal says that they lie
     otherwise than what was read.
     """
-    told: list[tuple[float, FloatArray]] = []
+    estimates: list[tuple[float, FloatArray]] = []
     whole: list[FloatArray] = []
 
     def look(of: str, given: LinearMeasurement, cells: Cells) -> FloatArray:
         if of == name and name not in given.groups:
             stddev = float(np.max(given.stddev))
             whole.append(common_shares(cells.read, stddev))
-            told.extend(_told(cells, whole[-1], stddev))
+            estimates.extend(_estimates(cells, whole[-1], stddev))
         return cells.shares
 
     for each in placed:
         if name in each.clique:
             filling.filled(each, look)
-    if not told:
+    if not estimates:
         return None
-    _, deviation = max(told, key=lambda pair: pair[0])
+    _, deviation = max(estimates, key=lambda pair: pair[0])
     levels = np.maximum(whole[0] + deviation, 0.0)
     result: FloatArray = levels / levels.sum()
     return result
 
 
-def _told(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, FloatArray]]:
+def _estimates(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, FloatArray]]:
     """By how much unread values lie otherwise than all: at least, and by levels; nothing if noise
     or chance may have made it.
     """
@@ -93,7 +93,7 @@ def _told(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, 
     parts = (cells.unread / n_unread).reshape(-1, 1)
     n_read = np.maximum(cells.read.sum(axis=-1), stddev).reshape(-1, 1)
     deviations = (cells.shares - common).reshape(-1, len(common))
-    found = (parts * deviations).sum(axis=0)
+    sums = (parts * deviations).sum(axis=0)
     # of how many are unread beside the rest, and of how the read ones lie there: by noise, and by
     # chance, as which records there are is a sample
     unread = np.maximum(cells.unread, 0.0).reshape(-1, 1)
@@ -102,8 +102,8 @@ def _told(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[float, 
     spread = 1.0 - np.square(shares).sum(axis=1, keepdims=True)
     of_read = np.square(parts / n_read) * (len(common) * stddev**2 + n_read * spread)
     doubt = np.sqrt(of_unread.sum() + of_read[deviations.any(axis=1)].sum())
-    least = float(np.sqrt(np.square(found).sum()) - CLEAR * doubt)
-    return [(least, found)] if least > 0 else []
+    least = float(np.sqrt(np.square(sums).sum()) - CLEAR * doubt)
+    return [(least, sums)] if least > 0 else []
 
 
 def _bent(shares: FloatArray, unread: FloatArray, levels: FloatArray) -> FloatArray:
@@ -119,8 +119,8 @@ def _bent(shares: FloatArray, unread: FloatArray, levels: FloatArray) -> FloatAr
     weights = weights / weights.sum()
     axes = tuple(range(shares.ndim - 1))
     for _ in range(N_ROUNDS):
-        found = (weights * shares).sum(axis=axes)
-        shares = shares * np.divide(levels, found, out=np.ones_like(levels), where=found > 0)
+        bent = (weights * shares).sum(axis=axes)
+        shares = shares * np.divide(levels, bent, out=np.ones_like(levels), where=bent > 0)
         norm = shares.sum(axis=-1, keepdims=True)
         shares = np.divide(shares, norm, out=np.full_like(shares, 1.0) * levels, where=norm > 0)
     return shares

@@ -26,7 +26,7 @@ def levels_without_records(
     noise would hide many records.
     """
     ruled = {name for constraint in schema.constraints for name in constraint.clique}
-    found = {}
+    unused = {}
     for column in schema.table_columns:
         if column.name not in names or column.name in ruled or column.other is None:
             continue
@@ -46,5 +46,5 @@ def levels_without_records(
         count, total = (sums / precisions.sum()).tolist()
         noise = significance(len(schema.columns)) / sqrt(precisions.sum())
         if count <= noise <= HIDDEN * total:
-            found[column.name] = code
-    return found
+            unused[column.name] = code
+    return unused

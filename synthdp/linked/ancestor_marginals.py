@@ -75,7 +75,7 @@ class AncestorMarginals:
         codes, weights = self._rows(view)
         names = list(codes)
         domain = Domain(tuple(names), tuple(self._size(view, name) for name in names))
-        found: dict[Clique, FloatArray] = {
+        tables: dict[Clique, FloatArray] = {
             (name,): self._counts(domain, (name,), codes, weights) for name in names
         }
         total = float(weights.sum()) or 1.0
@@ -83,17 +83,17 @@ class AncestorMarginals:
         for pair in combinations(names, 2):
             if domain.size(pair) <= MAX_CELLS:
                 counts = self._counts(domain, pair, codes, weights)
-                apart = np.outer(found[pair[:1]], found[pair[1:]]) / total
+                apart = np.outer(tables[pair[:1]], tables[pair[1:]]) / total
                 strengths[pair] = 0.5 * float(np.abs(counts - apart).sum()) / total
-                found[pair] = counts
-        told = sorted(
+                tables[pair] = counts
+        dependent = sorted(
             (pair for pair in strengths if strengths[pair] >= MIN_DEPENDENCE),
             key=lambda p: -strengths[p],
         )
-        cliques = [*((name,) for name in names), *told[:MAX_PAIRS]]
+        cliques = [*((name,) for name in names), *dependent[:MAX_PAIRS]]
         unit = float(weights.max(initial=0.0)) or 1.0
         return [
-            LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c)))
+            LinearMeasurement(c, tables[c], sqrt(stddev**2 + unit * total / domain.size(c)))
             for c in cliques
         ]
 

@@ -25,7 +25,7 @@ class Informed(Engine):
     """
 
     def __init__(self, engine: Engine, known: Sequence[LinearMeasurement]) -> None:
-        self._engine, self._known = engine, tuple(known)
+        self._engine, self._measured = engine, tuple(known)
         self.name, self.takes_merged = engine.name, engine.takes_merged  # type: ignore[misc]
 
     def check_domain(self, domain: Domain) -> None:
@@ -34,20 +34,20 @@ class Informed(Engine):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether a model of these cliques, and of what is known, has at most so many cells."""
-        known = [measurement.clique for measurement in self._known]
+        known = [measurement.clique for measurement in self._measured]
         return self._engine.can_hold(domain, [*known, *cliques], max_cells=max_cells)
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
         """The engine for merged levels, with what is known of them."""
         known = []
-        for measurement in self._known:
+        for measurement in self._measured:
             merging = coarsening.restricted(measurement.clique)
             known.append(measurement if merging is None else measurement.coarsened(merging))
         return type(self)(self._engine.over_merged(domain, coarsening), known)
 
     def rough(self) -> Engine:
         """The same with a looser stopping rule."""
-        return type(self)(self._engine.rough(), self._known)
+        return type(self)(self._engine.rough(), self._measured)
 
     def estimate(
         self,
@@ -61,7 +61,7 @@ class Informed(Engine):
         """Fit a model to all of them; see `Engine.estimate`."""
         return self._engine.estimate(
             domain,
-            [*measurements, *self._known],
+            [*measurements, *self._measured],
             constraints=constraints,
             warm_start=warm_start,
             progress=progress,

@@ -45,13 +45,13 @@ def linked_certificate(
         Which run it is, and when its answers were given, as `privacy_certificate` takes it.
     """
     root = package.root.name
-    found: dict[str, list[str]] = {}
+    cautions: dict[str, list[str]] = {}
     for name, part in parts.items():
         for text in _of_part(part, views[name]):
-            found.setdefault(text, []).append(name)
+            cautions.setdefault(text, []).append(name)
     for name, text in unlinked(views, parts):
-        found.setdefault(text, []).append(name)
-    findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
+        cautions.setdefault(text, []).append(name)
+    findings = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
     n_roots = (
         clear_total(parts[root].measurements)
         if root in parts and parts[root].measurements
@@ -105,12 +105,12 @@ def _of_part(part: Synthesis, view: View) -> list[str]:
     """What users should know of one view; what is said of the guarantee, and of columns above, is
     said elsewhere.
     """
-    known = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
+    prefixes = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
     n_rows = clear_total(part.measurements) if part.measurements else None
     stated = part.certificate
     most = stated["max_rows_per_unit"]
     weak = cautions(epsilon=stated["epsilon"], delta=stated["delta"], n_rows=n_rows, max_rows=most)
-    return [text for text in part.cautions if text not in weak and not text.startswith(known)]
+    return [text for text in part.cautions if text not in weak and not text.startswith(prefixes)]
 
 
 def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
@@ -135,17 +135,17 @@ def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
 
 def _unprotected(package: Package) -> list[dict[str, str]]:
     """All quantities that are in a release as they are, without noise."""
-    found = {
+    quantities = {
         "names and order of tables and columns": "the package and the headers of tables, of which only names are read",
         "types, levels, bounds, bins and rules": "declared in the package",
         "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
         "budget, mechanism, and engine": "settings of the run",
     }
     if package.lookups:
-        found[f"public tables: {', '.join(package.lookups)}"] = (
+        quantities[f"public tables: {', '.join(package.lookups)}"] = (
             "declared public in the package; released as they are"
         )
-    found["rows whose parent is not there, and those beyond the most children"] = (
+    quantities["rows whose parent is not there, and those beyond the most children"] = (
         "left out, and not counted"
     )
-    return [{"quantity": quantity, "source": source} for quantity, source in found.items()]
+    return [{"quantity": quantity, "source": source} for quantity, source in quantities.items()]

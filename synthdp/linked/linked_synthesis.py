@@ -225,7 +225,7 @@ class LinkedSynthesis(Result):
             view, name = self._views[table.name], table.name
             if table.parent is None:
                 named = given_roots(self._package, rows) if rows else None
-                found = drawn_roots(
+                drawn_rows = drawn_roots(
                     view,
                     self._parts[name].model,
                     n_roots,
@@ -237,14 +237,18 @@ class LinkedSynthesis(Result):
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
                 draw = partial(completed_children, rows) if name in rows else drawn_children
-                found = draw(
+                drawn_rows = draw(
                     view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked
                 )
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows[name].frame if name in rows else None
-            drawn[name] = found
-            keys[name] = fresh_keys(self._package, table, found, above, text=text, given=given_keys)
-            tables[name] = _put_together(table, found.frame, keys[name], seed=own_seed, text=text)
+            drawn[name] = drawn_rows
+            keys[name] = fresh_keys(
+                self._package, table, drawn_rows, above, text=text, given=given_keys
+            )
+            tables[name] = _put_together(
+                table, drawn_rows.frame, keys[name], seed=own_seed, text=text
+            )
         return tables
 
     def marginal(self, columns: Sequence[str]) -> pd.Series:
@@ -290,8 +294,8 @@ class LinkedSynthesis(Result):
         check_cells(
             prod(column.size for column in wanted.values()), f"the marginal of {listed(names)}"
         )
-        found = regrouped(counts, asked, wanted, joined)
-        return pd.Series(found.ravel(), index=cell_labels(wanted, names), name="count")
+        table = regrouped(counts, asked, wanted, joined)
+        return pd.Series(table.ravel(), index=cell_labels(wanted, names), name="count")
 
     def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
         """Expected numbers of rows of a view by some columns."""
@@ -321,14 +325,14 @@ class LinkedSynthesis(Result):
 
     def _of_table(self, name: str) -> list[str]:
         """The views of a table that have something to draw."""
-        found = self._views.items()
-        return [label for label, view in found if view.name == name and view.schema is not None]
+        labels = self._views.items()
+        return [label for label, view in labels if view.name == name and view.schema is not None]
 
     def _views_with(self, names: Sequence[str]) -> list[View]:
         """The views whose rows are counted by some columns: those of the lowest table that has one
         of them.
         """
-        known: set[str] = set()
+        seen: set[str] = set()
         for table in self._package.tables:
             views = [self._views[label] for label in self._of_table(table.name)]
             fitting = [
@@ -338,12 +342,12 @@ class LinkedSynthesis(Result):
             ]
             if fitting and not {*fitting[-1].own, *fitting[-1].beside}.isdisjoint(names):
                 return fitting
-            known |= {
+            seen |= {
                 name for view in views if view.schema is not None for name in view.schema.names
             }
-        if unknown := [name for name in names if name not in known]:
+        if unknown := [name for name in names if name not in seen]:
             raise ParameterError(
-                f"columns: there is no {unknown[0]!r}; there are {', '.join(map(repr, sorted(known)))}"
+                f"columns: there is no {unknown[0]!r}; there are {', '.join(map(repr, sorted(seen)))}"
             )
         raise ParameterError(
             f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer"

@@ -42,9 +42,9 @@ def release_package(
     described, folder = package_of(data if is_file else schema, tables)
     run = LinkedRelease(package=described, settings=settings)
     with ExitStack() as stack:
-        found = opened_tables(described, tables, folder, stack)
+        opened = opened_tables(described, tables, folder, stack)
         with run.kept(keeping):
-            synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
+            synthesis = run.of(lambda: read_sources(run, opened), report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)
 
 
@@ -70,9 +70,9 @@ def read_sources(
 ) -> dict[str, CountSource]:
     """Read all tables, and link their rows."""
     readers: dict[str, LinkedTableReader] = {}
-    with finishing(report) as told:
+    with finishing(report) as progress:
         for table in run.package.tables:
-            told(f"reading {table.name}", len(readers), len(run.package.tables))
+            progress(f"reading {table.name}", len(readers), len(run.package.tables))
             readers[table.name] = LinkedTableReader(table)
             for chunk in chunks_of(tables[table.name]):
                 readers[table.name].add(chunk)

@@ -53,7 +53,7 @@ def opened_tables(
         raise ParameterError(
             f"tables: {unknown[0]!r} is no table of the package; there are {listed(names)}"
         )
-    found: dict[str, Here] = {}
+    here: dict[str, Here] = {}
     for table in package.tables:
         given = None if tables is None else tables.get(table.name)
         if given is None and (folder is None or tables is not None or not table.path):
@@ -66,6 +66,6 @@ def opened_tables(
             )
         place = given if given is not None else Path(folder or "", table.path)
         opened = opened_here(place, table.dialect, name=f"tables[{table.name!r}]")
-        found[table.name] = stack.enter_context(opened)
-        check_header(table, list(header_of(found[table.name])))
-    return found
+        here[table.name] = stack.enter_context(opened)
+        check_header(table, list(header_of(here[table.name])))
+    return here

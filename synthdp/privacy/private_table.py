@@ -241,11 +241,11 @@ class PrivateTable(Queryable[CountSource]):
 
     def _errors(self, cliques: Sequence[Clique], score: MarginalL1Error) -> list[int]:
         """Exact errors, in grid units; each is worked out once for a score."""
-        known = self._scored.setdefault(score, {})
-        missing = [clique for clique in dict.fromkeys(cliques) if clique not in known]
+        scored = self._scored.setdefault(score, {})
+        missing = [clique for clique in dict.fromkeys(cliques) if clique not in scored]
         for clique, counts in zip(missing, self._counts(missing, score.coarsening), strict=True):
-            known[clique] = score.error(clique, counts)
-        return [known[clique] for clique in cliques]
+            scored[clique] = score.error(clique, counts)
+        return [scored[clique] for clique in cliques]
 
     def _counts(
         self, cliques: Sequence[Clique], coarsening: Coarsening | None

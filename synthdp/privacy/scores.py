@@ -120,10 +120,10 @@ def _on_grid(
     default: float,
 ) -> dict[Clique, int]:
     """One integer multiple of 2^-bits for each clique."""
-    known = dict.fromkeys(cliques, default) if values is None else values
+    given = dict.fromkeys(cliques, default) if values is None else values
     on_grid = {}
     for clique in cliques:
-        if clique not in known or not abs(known[clique]) <= _LARGEST_WEIGHT:
+        if clique not in given or not abs(given[clique]) <= _LARGEST_WEIGHT:
             raise ParameterError(f"{what} of {clique}: it is missing or not a number below 2^40")
-        on_grid[clique] = round(float(known[clique]) * 2.0**bits)
+        on_grid[clique] = round(float(given[clique]) * 2.0**bits)
     return on_grid

@@ -66,7 +66,7 @@ class FilledTable:
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
     ) -> LinearMeasurement:
         """See `PrivateTable.measure`."""
-        names = self._known(clique)
+        names = self._measurable(clique)
         asked = coarsening if names is None else self._filling.question(names, coarsening)
         self._answers.append(self._table.measure(clique, rho=rho, coarsening=asked))
         self._released.append(self._filling.answered(self._answers[-1]))
@@ -86,7 +86,7 @@ class FilledTable:
         """See `PrivateTable.scores`."""
         return self._table.scores(candidates, score=self._placed(score), rho=rho)
 
-    def _known(self, clique: Sequence[str]) -> Clique | None:
+    def _measurable(self, clique: Sequence[str]) -> Clique | None:
         """The attributes of a clique, unless the kernel refuses it."""
         names = None if isinstance(clique, str) else tuple(clique)
         return names if names is not None and self._attributes.issuperset(names) else None
@@ -96,7 +96,7 @@ class FilledTable:
         for a score.
         """
         if type(score) is not MarginalL1Error or any(
-            self._known(clique) is None for clique in score.estimates
+            self._measurable(clique) is None for clique in score.estimates
         ):
             return score  # the kernel refuses it
         if score not in self._scores:

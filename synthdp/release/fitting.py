@@ -36,8 +36,8 @@ def fitted_model(
     engine.check_domain(schema.domain)
     is_merged = any(measurement.groups for measurement in measurements)
     estimate = MERGED_FIT.load() if is_merged else estimate_plain
-    with finishing(report) as told:
-        progress = partial(told, FITTING)
+    with finishing(report) as reporting:
+        progress = partial(reporting, FITTING)
         progress(0, 1)  # a fit that is right from its start takes no step that tells
         return estimate(
             engine, schema.domain, measurements, constraints=schema.constraints, progress=progress

@@ -81,19 +81,19 @@ class LearntDomain(Released):
         return f"<LearntDomain of {len(self._schema.names)} columns>"
 
 
-def closed_so_far(schema: OpenSchema, found: Mapping[str, Column]) -> OpenSchema:
+def closed_so_far(schema: OpenSchema, learnt: Mapping[str, Column]) -> OpenSchema:
     """A schema closed as far as it was learnt."""
     try:
-        return schema.partly_closed(found)
+        return schema.partly_closed(learnt)
     except SchemaError:  # what was learnt contradicts the rules, and was paid for all the same
-        return replace(schema, rules=()).partly_closed(found)
+        return replace(schema, rules=()).partly_closed(learnt)
 
 
 def learnt_so_far(
-    schema: OpenSchema, found: Mapping[str, Column], certificate: Mapping[str, object]
+    schema: OpenSchema, learnt: Mapping[str, Column], certificate: Mapping[str, object]
 ) -> LearntDomain:
     """What a run that failed has learnt: its schema closed so far, and what that cost."""
-    return LearntDomain(closed_so_far(schema, found), certificate)
+    return LearntDomain(closed_so_far(schema, learnt), certificate)
 
 
 def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str, Any]:

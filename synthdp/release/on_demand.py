@@ -35,8 +35,8 @@ class OnDemand(Generic[Named]):
 
     def load(self) -> Named:
         """The function or class itself; its module is imported if it was not yet."""
-        found: Named = import_named(self.name)
-        return found
+        loaded: Named = import_named(self.name)
+        return loaded
 
 
 ARCHIVE: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.saving.archive:write")

@@ -84,7 +84,7 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
             f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}"
         )
     try:
-        found: type = import_named(table[name])
+        loaded: type = import_named(table[name])
     except ModuleNotFoundError as error:
         if error.name != "synthdp.mechanisms":
             raise
@@ -93,4 +93,4 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
             "python found synthdp's source folder, not the installed package; run from another folder, or install it "
             "with `pip install -e .`"
         ) from None
-    return found
+    return loaded

@@ -99,7 +99,7 @@ class Release:
         )
         self._stated = settings.stated | dict(stated)
         self._randomness = randomness
-        self._found: dict[str, Column] = {}
+        self._learnt_columns: dict[str, Column] = {}
         self._findings: list[str] = []
         self._kept = UnkeptRun() if kept is None else kept
         if self._schema.is_open:
@@ -205,13 +205,13 @@ class Release:
             asked = asked if observer is None else observer.table(asked, placed)
             table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
-            with finishing(report) as told:
+            with finishing(report) as progress:
                 model = self._settings.mechanism.release(
                     cast(PrivateTable, table),
                     workload=self._workload,
                     engine=self._settings.engine,
                     constraints=schema.constraints,
-                    report=told,
+                    report=progress,
                 )
             self._kept.end()
             return self._synthesis(schema, table, model)
@@ -279,17 +279,17 @@ class Release:
         unread: dict[str, str] = {}
         with closing(learning):
             for learnt in learning:
-                self._found[learnt.column.name] = learnt.column
+                self._learnt_columns[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
         if unread and not self._settings.anyway:
             self._stop(unread)
-        return schema.resolved(self._found)
+        return schema.resolved(self._learnt_columns)
 
     def _stop(self, unread: Mapping[str, str]) -> NoReturn:
         """Stop before anything is measured: some columns have to be declared in another way."""
         for name in unread:
-            del self._found[name]
+            del self._learnt_columns[name]
         raise UnreadColumnError(
             f"{'; '.join(unread.values())}; the run stopped before the table was measured, and the rest of its budget "
             "is not spent: declare it and run anew, or go on all the same with anyway=True (--anyway)",
@@ -313,7 +313,7 @@ class Release:
         if not self._schema.is_open:
             return None
         learnt: LearntDomain = LEARNT_SO_FAR.load()(
-            self._schema, self._found, self._certificate(schema, None)
+            self._schema, self._learnt_columns, self._certificate(schema, None)
         )
         return learnt
 
@@ -334,7 +334,7 @@ class Release:
             ledger=self._ledger,
             randomness=self._bits,
             engine=self._settings.engine,
-            learnt=self._found,
+            learnt=self._learnt_columns,
             run=self._kept.identity.to_dict(),
             findings=self._findings,
             schema=schema,

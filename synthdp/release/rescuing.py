@@ -79,10 +79,12 @@ def rescued(
     identity = RunIdentity(
         run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked)
     )
-    found = make(kept, identity)  # before the budget is told: of some journals nothing can be made
+    release = make(
+        kept, identity
+    )  # before the budget is told: of some journals nothing can be made
     for each in asked:
         each.rescue(kept.run, kept.hashes, kept.path)
-    return found
+    return release
 
 
 def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None) -> Budget:
@@ -93,18 +95,18 @@ def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None
         return given
     way_out = "name it with --budget (in Python budget=), or do without it by --unchecked (unchecked=True)"
     try:
-        found = Budget(named["path"])
+        budget = Budget(named["path"])
     except DataFileError:
         raise PrivacyError(
             f"journal {kept.path!r}: its run is charged to budget {named['path']!r}, which cannot be read there, so "
             f"that nobody knows whether another copy of the journal was released; {way_out}"
         ) from None
-    if found.first != named["first"]:
+    if budget.first != named["first"]:
         raise PrivacyError(
             f"journal {kept.path!r}: the budget that its run is charged to is not at {named['path']!r} any more, but "
             f"another one; {way_out}"
         )
-    return found
+    return budget
 
 
 def private_answers(path: str | PathLike[str]) -> KeptAnswers:
@@ -126,10 +128,10 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         declared = RunFacts.from_dict(stated, schema_in(stated["schema"], None))
         facts, ledger = declared.with_workload(kept.workload), kept.ledger()
         learnt = [learnt_in(note) for note in kept.notes]
-        found = {column.name: column for column, _ in learnt}
+        columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
-        closed = closed_so_far(facts.schema, found)
-        schema = None if closed.is_open else facts.schema.resolved(found)
+        closed = closed_so_far(facts.schema, columns)
+        schema = None if closed.is_open else facts.schema.resolved(columns)
         measured: list[LinearMeasurement] = []
         unread: dict[str, UnreadCount] = {}
         if schema is not None:
@@ -138,7 +140,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
             ledger=ledger,
             randomness=SystemRandomness(),
             engine=engine_named("auto"),
-            learnt=found,
+            learnt=columns,
             run=identity.to_dict(),
             findings=findings,
             schema=schema,
@@ -150,7 +152,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
     if schema is not None and measured:
         certificate |= {"complete": kept.has_ended}
         return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
-    if not found:
+    if not columns:
         kept.refuse(
             "it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it"
         )

@@ -74,8 +74,8 @@ def distance_of(release: Answers, tally: RowsTally) -> RowsDistance | None:
         without_unused(factor.values, clique, release.unused)
         for clique, factor in zip(tally.cliques, factors, strict=True)
     ]
-    found = tally.distance(expected)
-    return found if found.n_tables else None
+    distance = tally.distance(expected)
+    return distance if distance.n_tables else None
 
 
 def fit_of(release: Answers) -> FitSummary:

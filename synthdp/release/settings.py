@@ -23,7 +23,7 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     try:
         return Adjacency(adjacency)
     except ValueError:
-        names = " or ".join(repr(known.value) for known in Adjacency)
+        names = " or ".join(repr(each.value) for each in Adjacency)
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
 
 
@@ -54,7 +54,7 @@ def as_accounting(accounting: str | Accounting) -> Accounting:
     try:
         return Accounting(accounting)
     except ValueError:
-        names = " or ".join(repr(known.value) for known in Accounting)
+        names = " or ".join(repr(each.value) for each in Accounting)
         raise ParameterError(f"accounting is {accounting!r}; give {names}") from None
 
 

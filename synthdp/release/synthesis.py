@@ -82,9 +82,9 @@ class Synthesis(Answers, Result):
         """What the release says about its guarantee, and about a fit made since; also written
         beside every table.
         """
-        known = self._certificate.get("cautions", [])
-        late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
-        return sealed(self._certificate | ({"cautions": [*known, *late]} if late else {}))
+        cautions = self._certificate.get("cautions", [])
+        late = [caution for caution in fit_cautions(self.fitted) if caution not in cautions]
+        return sealed(self._certificate | ({"cautions": [*cautions, *late]} if late else {}))
 
     @cached_property
     def model(self) -> Model:

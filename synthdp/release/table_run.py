@@ -66,8 +66,8 @@ def release_table(
         run = Release(schema=public, settings=settings, stated=stated)
         rows = rows_of(source, public, unit=settings.unit, max_rows=settings.max_rows)
         with run.kept(keeping):
-            found = run.of(rows(), report=report, rescue=rescue)
-    synthesis = found.in_form(table.form(public_dtypes, found.schema.table_columns))
+            result = run.of(rows(), report=report, rescue=rescue)
+    synthesis = result.in_form(table.form(public_dtypes, result.schema.table_columns))
     fitting = (
         synthesis.fitted.status.caution if synthesis.fitted is not None else ""
     )  # what a fit says of itself, when it ends

@@ -46,22 +46,22 @@ def evaluate_table(
     report = in_notebook(report)
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
-    known, notes = evaluation_schema(schema, real)
+    public, notes = evaluation_schema(schema, real)
     wanted = Wanted(
-        by=_columns_in(by, known, "by"),
-        queries=tuple(parse_queries(queries, known)) if queries is not None else (),
+        by=_columns_in(by, public, "by"),
+        queries=tuple(parse_queries(queries, public)) if queries is not None else (),
         seed=seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
     stated = stated_by(certificate, tuple(tables))
-    measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
+    measured, noise_notes = measured_in(stated, public, is_observed=schema is None)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
-    with finishing(report) as told:
-        read = {"": read_table(real, known, "real")}
+    with finishing(report) as progress:
+        read = {"": read_table(real, public, "real")}
         for place, (name, data) in enumerate(tables.items()):
-            told("reading tables", 1 + place, 1 + len(tables))
+            progress("reading tables", 1 + place, 1 + len(tables))
             read[name] = read_table(
-                data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
+                data, public, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
             )
         unread = {name: table.unread_shares() for name, table in read.items()}
         with_places = {column for shares in unread.values() for column in shares}
@@ -69,7 +69,7 @@ def evaluate_table(
         truth = read[""]
         chosen, target_notes = chosen_targets(truth, targets)
         for name in tables:
-            comparison = Comparison(truth, read[name], wanted, measured[name], told)
+            comparison = Comparison(truth, read[name], wanted, measured[name], progress)
             with one_thread() if wanted.predicts else nullcontext():
                 sections.append((name, comparison.sections(chosen)))
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
@@ -88,7 +88,7 @@ def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
     if isinstance(synthetic, Mapping):
         if names is not None:
             raise ParameterError("names: the tables are named already; leave names out")
-        found = {str(name): table for name, table in synthetic.items()}
+        named = {str(name): table for name, table in synthetic.items()}
     else:
         tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
         given = (
@@ -102,14 +102,14 @@ def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
             raise ParameterError(
                 f"names: {len(given)} for {len(tables)} synthetic tables; give one each"
             )
-        found = dict(zip(given, tables, strict=True))
-        if len(found) < len(tables):
+        named = dict(zip(given, tables, strict=True))
+        if len(named) < len(tables):
             raise ParameterError("names: one comes twice; give every synthetic table its own name")
-    if not found or "" in found:
+    if not named or "" in named:
         raise ParameterError(
             "synthetic: there is no table, or one has an empty name; give one or more, named"
         )
-    return found
+    return named
 
 
 def _default_names(tables: Sequence[Any]) -> list[str]:
@@ -125,29 +125,29 @@ def _default_names(tables: Sequence[Any]) -> list[str]:
 
 
 def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) -> tuple[str, ...]:
-    found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
-    for name in found:
+    columns = () if names is None else (names,) if isinstance(names, str) else tuple(names)
+    for name in columns:
         if name not in schema.names:
             raise ParameterError(
                 f"{what}: there is no column {name!r}; there are {listed(schema.names)}"
             )
-    return found
+    return columns
 
 
 def _stacked(
     sections: Sequence[tuple[str, dict[str, pd.DataFrame]]], said: Sequence[tuple[str, str]]
 ) -> dict[str, pd.DataFrame]:
     """The sections of all tables one below the other, with the table's name before each row."""
-    found: dict[str, pd.DataFrame] = {}
+    by_section: dict[str, pd.DataFrame] = {}
     for key in sections[0][1]:
         frames = [frames[key].assign(table=name) for name, frames in sections]
         filled = [frame for frame in frames if len(frame)] or frames[:1]
         stacked = pd.concat(filled, ignore_index=True)
-        found[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]
+        by_section[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]
     general = pd.DataFrame([("", *each) for each in said], columns=["table", "section", "note"])
-    notes = [frame for frame in (general, found["notes"]) if len(frame)] or [general]
-    found["notes"] = pd.concat(notes, ignore_index=True)
-    return found
+    notes = [frame for frame in (general, by_section["notes"]) if len(frame)] or [general]
+    by_section["notes"] = pd.concat(notes, ignore_index=True)
+    return by_section
 
 
 def _facts(read: Mapping[str, Any], seed: int) -> dict[str, Any]:

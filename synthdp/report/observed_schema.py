@@ -67,11 +67,11 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
         ["no schema was given: levels, bounds and bins were read off the real table"],
     )
     for name in frame.columns:
-        found = _field(name, frame[name])
-        if isinstance(found, str):
-            notes.append(f"column {name!r} is left out: {found}")
+        field = _field(name, frame[name])
+        if isinstance(field, str):
+            notes.append(f"column {name!r} is left out: {field}")
         else:
-            fields.append(found)
+            fields.append(field)
     if not fields:
         raise SchemaError(
             "real: it has no column to compare; give a table with values, or a schema"

@@ -65,12 +65,12 @@ def read_certificate(given: Any) -> Any:
 
 def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
     """The epsilons that certificates state, by the names of tables; of measurements none is known."""
-    found = {
+    epsilons = {
         name: each.get("epsilon") for name, each in stated.items() if isinstance(each, Mapping)
     }
     return {
         name: epsilon
-        for name, epsilon in found.items()
+        for name, epsilon in epsilons.items()
         if isinstance(epsilon, int | float) and 0 < epsilon < inf
     }
 
@@ -94,11 +94,11 @@ def measured_in(
     ParameterError
         If one is no certificate.
     """
-    found: dict[str, list[Measured]] = {name: [] for name in stated}
+    measured: dict[str, list[Measured]] = {name: [] for name in stated}
     if all(certificate is None for certificate in stated.values()):
-        return found, ["no certificate was given: what the noise alone would cause is unknown"]
+        return measured, ["no certificate was given: what the noise alone would cause is unknown"]
     if is_observed:
-        return found, [
+        return measured, [
             "the schema was read off the real table: give the release's own to see what its noise causes"
         ]
     notes = []
@@ -106,7 +106,7 @@ def measured_in(
         if certificate is None:
             continue
         if not isinstance(certificate, Mapping):
-            found[name] = _of_measurements(certificate, schema)
+            measured[name] = _of_measurements(certificate, schema)
         elif not isinstance(certificate.get("events"), Sequence):
             raise ParameterError(
                 f"certificate of {name!r}: it has no events; give a release's certificate"
@@ -119,14 +119,14 @@ def measured_in(
             )
         else:
             try:
-                found[name] = Measured.of_events(certificate["events"], schema.domain)
-                if not all(0 < each.variance < inf for each in found[name]):
+                measured[name] = Measured.of_events(certificate["events"], schema.domain)
+                if not all(0 < each.variance < inf for each in measured[name]):
                     raise ValueError("no noise")
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                 raise ParameterError(
                     f"certificate of {name!r}: its events are none of a release; give a release's certificate"
                 ) from None
-    return found, notes
+    return measured, notes
 
 
 def _by_name(certificates: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -64,23 +64,23 @@ class Comparison:
         rng = np.random.default_rng(self.wanted.seed)
         errors = self._marginal_errors(rng)
         self.report("comparing columns", 0, 1)
-        found = {"marginals": errors.frame} | self._values(errors, rng)
+        frames = {"marginals": errors.frame} | self._values(errors, rng)
         self.report("propensity", 0, 1)
-        found["propensity"] = propensity_scores(
+        frames["propensity"] = propensity_scores(
             self.real, self.synthetic, {pair: each[2] for pair, each in errors.pairs.items()}, rng
         )
-        found |= self._learning(targets, rng)
+        frames |= self._learning(targets, rng)
         self.report("rows and groups", 0, 1)
-        found["rules"] = broken_rules(self.real, self.synthetic)
-        found["groups"] = self._groups(rng)
-        found["matches"] = exact_matches(self.real, self.synthetic)
-        found["queries"] = answered(self.wanted.queries, self.real, self.synthetic)
-        found["summary"] = summary_of(
-            found, score_k=errors.score_k, subsample=errors.subsample_equivalent()
+        frames["rules"] = broken_rules(self.real, self.synthetic)
+        frames["groups"] = self._groups(rng)
+        frames["matches"] = exact_matches(self.real, self.synthetic)
+        frames["queries"] = answered(self.wanted.queries, self.real, self.synthetic)
+        frames["summary"] = summary_of(
+            frames, score_k=errors.score_k, subsample=errors.subsample_equivalent()
         )
-        self._note_empty(found)
-        found["notes"] = pd.DataFrame(self.notes, columns=["section", "note"])
-        return found
+        self._note_empty(frames)
+        frames["notes"] = pd.DataFrame(self.notes, columns=["section", "note"])
+        return frames
 
     def _marginal_errors(self, rng: np.random.Generator) -> MarginalErrors:
         errors = MarginalErrors(self.real, self.synthetic, self.measured)
@@ -112,7 +112,7 @@ class Comparison:
             )
         sample = sampled_rows(self.real, synthetic.n_rows, rng)
         of_levels = [pair for pair in errors.pairs if not set(pair) & self.real.numbers.keys()]
-        found = [
+        frames = [
             associations(table, {pair: errors.pairs[pair][place] for pair in of_levels})
             for place, table in enumerate((real, synthetic))
         ]
@@ -120,7 +120,7 @@ class Comparison:
         return {
             "columns": compared_columns(real, synthetic, sample, one_way),  # type: ignore[arg-type]
             "associations": compared_associations(
-                found[0], found[1], associations(sample, sampled)
+                frames[0], frames[1], associations(sample, sampled)
             ),
             "distributions": distributions(self.real, self.synthetic),
         }
@@ -154,10 +154,10 @@ class Comparison:
 
     def _groups(self, rng: np.random.Generator) -> pd.DataFrame:
         frames = [group_errors(self.real, self.synthetic, name, rng) for name in self.wanted.by]
-        found = _joined([pd.DataFrame(columns=GROUPS), *frames])
-        return found.sort_values("tvd_1", ascending=False, kind="stable", ignore_index=True)
+        groups = _joined([pd.DataFrame(columns=GROUPS), *frames])
+        return groups.sort_values("tvd_1", ascending=False, kind="stable", ignore_index=True)
 
-    def _note_empty(self, found: dict[str, pd.DataFrame]) -> None:
+    def _note_empty(self, frames: dict[str, pd.DataFrame]) -> None:
         """Say why sections are empty."""
         reasons = {
             "associations": "a single column has no associations",
@@ -166,7 +166,7 @@ class Comparison:
             "rules": "the schema has no rules",
             "regression": "no target is a number or has two classes",
         }
-        self.notes.extend((key, reason) for key, reason in reasons.items() if found[key].empty)
+        self.notes.extend((key, reason) for key, reason in reasons.items() if frames[key].empty)
 
 
 def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -59,12 +59,12 @@ class Completion:
         declared = dict(self.declared.get("synthdp") or {})
         if "edges" in own:
             declared.pop("bins", None)
-        known = dict(self.declared.get("constraints") or {})
+        stated = dict(self.declared.get("constraints") or {})
         if self.open_bounds:  # one of them is a limit, which what was found keeps to
-            known = {
-                key: value for key, value in known.items() if key not in ("minimum", "maximum")
+            stated = {
+                key: value for key, value in stated.items() if key not in ("minimum", "maximum")
             }
-        constraints = known | dict(constraints)
+        constraints = stated | dict(constraints)
         complete = dict(self.declared) | {
             "missingValues": list(self.missing_values),
             "constraints": constraints,
@@ -123,8 +123,8 @@ class Completion:
         return column.axis.n_values
 
 
-def _given(found: Found) -> dict[str, Any]:
-    return {key: value for key, value in found.items() if value is not None}
+def _given(column: Found) -> dict[str, Any]:
+    return {key: value for key, value in column.items() if value is not None}
 
 
 def _nearest(decimals: int) -> list[int]:

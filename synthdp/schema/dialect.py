@@ -176,8 +176,8 @@ class Dialect:
         usual = (None, '"', "utf-8", None, None, None)
         properties = {
             key: value
-            for key, value, known in zip(_MEANT_FOR, given, usual, strict=True)
-            if value is not None and value != known
+            for key, value, default in zip(_MEANT_FOR, given, usual, strict=True)
+            if value is not None and value != default
         }
         return {"dialect": properties} if properties else {}
 
@@ -198,9 +198,9 @@ def properties_of(dialect: object) -> dict[str, Any]:
     if isinstance(dialect, str) and dialect in PRESETS:
         return dict(PRESETS[dialect])
     if not isinstance(dialect, Mapping):
-        known = ", ".join(map(repr, PRESETS))
+        names = ", ".join(map(repr, PRESETS))
         raise SchemaError(
-            f'dialect is {dialect!r}; give {known}, or properties such as {{"delimiter": ";"}}'
+            f'dialect is {dialect!r}; give {names}, or properties such as {{"delimiter": ";"}}'
         )
     given = {str(key): value for key, value in dialect.items() if value is not None}
     for key, value in given.items():

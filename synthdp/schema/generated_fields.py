@@ -62,8 +62,8 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Gen
     modelled = [
         name for name in order if name not in {column.name for column in generated.values()}
     ]
-    found = Generated(tuple(generated.values()), order if generated else (), key)
-    return plain, found.numbered_by_key(modelled)
+    made_up = Generated(tuple(generated.values()), order if generated else (), key)
+    return plain, made_up.numbered_by_key(modelled)
 
 
 def _kind(field: Any) -> Any:
@@ -103,17 +103,17 @@ def _column(field: Mapping[str, Any]) -> GeneratedColumn:
 def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse keys that could be meant for something, but would not be read."""
     made_up, is_short = generated_kind(kind), field.get("type", kind) == kind
-    known = made_up.settings()
+    settings = made_up.settings()
     for key in own:
-        if key not in (*known, "kind"):
-            meant = meant_key(str(key), known)
-            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(known)}"
+        if key not in (*settings, "kind"):
+            meant = meant_key(str(key), settings)
+            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(settings)}"
             refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; {hint}")
-        if key in known and key in field:
+        if key in settings and key in field:
             refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
     made_up.check_type(name, kind, field.get("type", kind))
     for key, value in field.items():
-        if key in known and not is_short:
+        if key in settings and not is_short:
             refuse(
                 name,
                 f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}',
@@ -123,14 +123,14 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
                 name,
                 f"{key!r} says how values are read, but those of this column are generated; remove it",
             )
-        if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(
+        if key not in (*settings, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(
             ("x-", "$", "_")
         ):
-            meant = meant_key(str(key), known)
+            meant = meant_key(str(key), settings)
             hint = (
                 f"did you mean {meant!r}?"
                 if meant
-                else f"this kind of column may have {', '.join(known)}"
+                else f"this kind of column may have {', '.join(settings)}"
             )
             refuse(name, f"the key {key!r} is not known; {hint}")
 

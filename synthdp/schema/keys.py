@@ -111,8 +111,8 @@ def _meant(key: str, place: str) -> str:
         return ""
     meant = _NAMES.get(_plain(key), "")
     if not meant and place != _OWN:
-        found = get_close_matches(_plain(key), map(_plain, _HOMES), 1, cutoff=0.8)
-        meant = _NAMES[found[0]] if found else ""
+        close = get_close_matches(_plain(key), map(_plain, _HOMES), 1, cutoff=0.8)
+        meant = _NAMES[close[0]] if close else ""
     return meant  # what else is unknown under synthdp is refused later, with a list of what there can be
 
 

@@ -96,7 +96,7 @@ class OpenColumn:
                     f"synthdp.other {self.other!r} is one of the missing values; choose another label",
                 )
         _ = self.template  # refuses what no finding could close
-        if self.limits and (found := self._limits(self.decimals or 0)) and found[0] >= found[1]:
+        if self.limits and (limits := self._limits(self.decimals or 0)) and limits[0] >= limits[1]:
             key, value = next(iter(self.limits.items()))
             refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
 

@@ -60,12 +60,12 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     itself.
     """
     own = field.get("synthdp") if isinstance(field, Mapping) else None
-    known = (
+    is_readable = (
         isinstance(field, Mapping)
         and isinstance(field.get("name"), str)
         and is_type(field.get("type"))
     )
-    if not known or not _is_object(own) or not _is_object(field.get("constraints")):
+    if not is_readable or not _is_object(own) or not _is_object(field.get("constraints")):
         return parse_field(field, missing_values)  # which refuses it
     check_field_keys(field["name"], field)
     if own and "derive" in own:
@@ -135,14 +135,14 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
         )
     for part in derive:
         if part not in possible:
-            known = f"a column of type {field['type']!r}"
-            known += (
+            phrase = f"a column of type {field['type']!r}"
+            phrase += (
                 " with declared levels" if part in parts_of_type(field, has_levels=False) else ""
             )
             way_out = (
                 f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
             )
-            refuse(name, f"synthdp.derive lists {part!r}, which {known} has not; {way_out}")
+            refuse(name, f"synthdp.derive lists {part!r}, which {phrase} has not; {way_out}")
     parts: frozenset[Part] = frozenset(derive)
     for part in PARTS:
         if part in parts & declared:
@@ -169,15 +169,15 @@ def _is_object(value: object) -> bool:
 
 def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Part]) -> None:
     """Refuse levels or bounds that are neither declared nor derived."""
-    known = parts | declared_parts(field)
+    allowed = parts | declared_parts(field)
     possible = possible_parts(field)
-    if "levels" in possible and "levels" not in known:
+    if "levels" in possible and "levels" not in allowed:
         problem = (
             "is missing" if (field.get("constraints") or {}).get("enum") is None else "is empty"
         )
         way_out = 'list the levels that the column can have, or derive them: add "levels" to synthdp.derive'
         refuse(name, f"constraints.enum {problem}; {way_out}")
-    if "bounds" in possible and "bounds" not in known:
+    if "bounds" in possible and "bounds" not in allowed:
         lacking = next(key for key in ("minimum", "maximum") if key not in filled_in(field))
         way_out = (
             'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
@@ -209,8 +209,8 @@ def _refuse_unknown(
         shown = [key for key in keys if key not in gone] + ["derive"] * bool(
             parts or derivable(field)
         )
-        known = f"it may have {', '.join(shown)}" if shown else "remove it"
-        refuse(name, f"{f'synthdp.{unknown[0]}'!r} is not known for this kind of column; {known}")
+        way_out = f"it may have {', '.join(shown)}" if shown else "remove it"
+        refuse(name, f"{f'synthdp.{unknown[0]}'!r} is not known for this kind of column; {way_out}")
 
 
 def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:

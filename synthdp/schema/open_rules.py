@@ -85,7 +85,7 @@ def _examples(columns: Columns) -> Iterator[list[Column]]:
 
 
 def closed_columns(
-    columns: Columns, found: Mapping[str, Column], rules: Rules, example: Sequence[Column]
+    columns: Columns, learnt: Mapping[str, Column], rules: Rules, example: Sequence[Column]
 ) -> Iterator[Columns]:
     """The columns with those that were found, as they are, or so that rules can hold; then with the
     example's.
@@ -95,17 +95,17 @@ def closed_columns(
     checked = {
         name for rule in rules for relation in relations_of_check(rule) for name in relation.factors
     }
-    limits = {name: limits for name, limits in _limits(columns).items() if name in found}
-    whole = [found.get(column.name, column) for column in example]
+    limits = {name: limits for name, limits in _limits(columns).items() if name in learnt}
+    whole = [learnt.get(column.name, column) for column in example]
     with suppress(SchemaError):
         fitted = {column.name: column for column in reconciled(whole, rules, limits)}
-        yield [fitted[column.name] if column.name in found else column for column in columns]
+        yield [fitted[column.name] if column.name in learnt else column for column in columns]
     safe = {
-        column.name: replace(column, required=found[column.name].required)
+        column.name: replace(column, required=learnt[column.name].required)
         for column in example
-        if column.name in found.keys() & checked
+        if column.name in learnt.keys() & checked
     }
-    yield [safe.get(column.name, found.get(column.name, column)) for column in columns]
+    yield [safe.get(column.name, learnt.get(column.name, column)) for column in columns]
 
 
 def _opened(columns: Columns) -> dict[str, OpenColumn]:

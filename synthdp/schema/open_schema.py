@@ -212,32 +212,32 @@ class OpenSchema:
         """The rules as constraints on level codes, as far as they are on closed columns."""
         return self._outline.constraints
 
-    def resolved(self, found: Mapping[str, Column]) -> Schema:
+    def resolved(self, learnt: Mapping[str, Column]) -> Schema:
         """The schema with each open column replaced by the closed one of its name.
 
         Raises `SchemaError` if one is lacking or does not fit the others.
         """
-        schema = self.partly_closed(found)
+        schema = self.partly_closed(learnt)
         if lacking := schema.open_columns:
             raise SchemaError(
                 f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it"
             )
         return schema._outline
 
-    def partly_closed(self, found: Mapping[str, Column]) -> Self:
+    def partly_closed(self, learnt: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
 
         Where they leave no row that keeps to the checks, their bounds are widened; at worst they
         become examples. Raises `SchemaError` if a name is not that of an open column.
         """
-        known = {column.name for column in self.open_columns}
-        for name, column in found.items():
-            if name not in known or column.name != name:
+        names = {column.name for column in self.open_columns}
+        for name, column in learnt.items():
+            if name not in names or column.name != name:
                 raise SchemaError(
                     f"schema: there is no open column {name!r} that {column.name!r} could close"
                 )
         problem: SchemaError | None = None
-        for columns in closed_columns(self.columns, found, self.rules, self._example):
+        for columns in closed_columns(self.columns, learnt, self.rules, self._example):
             try:
                 return replace(self, columns=tuple(columns))
             except SchemaError as error:
@@ -283,16 +283,16 @@ class OpenSchema:
         header = tuple(names)
         if unit is not None and unit in self.names:
             return self.without(unit).check_header(header, unit=unit)
-        known = (*self.names, *self.ignored)
+        allowed = (*self.names, *self.ignored)
         if unit is not None and unit not in header:
             check_names(
-                header, known, besides=tuple(map(str, header))
+                header, allowed, besides=tuple(map(str, header))
             )  # what has no header shows a record
             raise SchemaError(
                 f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}"
             )
         check_names(
-            header, known, besides={*self.generated.names, *([] if unit is None else [unit])}
+            header, allowed, besides={*self.generated.names, *([] if unit is None else [unit])}
         )
         return None
 

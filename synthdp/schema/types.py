@@ -66,8 +66,8 @@ def type_named(name: str) -> "type[Column]":
 
 def generated_kind(name: str) -> "type[GeneratedColumn]":
     """The class of the columns of a kind that is made up; it is one of `GENERATED_KINDS`."""
-    found: type[GeneratedColumn] = import_named(GENERATED_KINDS[name])
-    return found
+    kind: type[GeneratedColumn] = import_named(GENERATED_KINDS[name])
+    return kind
 
 
 def value_rules(name: str) -> Any:

@@ -58,7 +58,7 @@ def test_a_stage_is_loud_and_its_steps_are_not(caplog):
     steps = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
     assert loud == ["fitting", "drawing"]
     assert steps == ["fitting: 0 of 2", "fitting: 1 of 2", "drawing: 0 of 1"]
-    assert {record.funcName for record in caplog.records} == {"told"}
+    assert {record.funcName for record in caplog.records} == {"logged_step"}
 
 
 def test_a_charge_is_logged_when_it_is_made_and_before_anything_is_asked(caplog, monkeypatch):

@@ -84,7 +84,7 @@ class ObservedTable(Observed):
 
     def __init__(self, kernel: PrivateTable, log: Log, sources: Sequence[CountSource]) -> None:
         super().__init__(kernel, log, sources)
-        self._told: list[LinearMeasurement] = []
+        self._measurements: list[LinearMeasurement] = []
 
     @property
     def domain(self) -> Domain:
@@ -95,7 +95,7 @@ class ObservedTable(Observed):
     @property
     def released(self) -> tuple[LinearMeasurement, ...]:
         """All measurements that the run was told."""
-        return tuple(self._told)
+        return tuple(self._measurements)
 
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
@@ -104,7 +104,7 @@ class ObservedTable(Observed):
         answer: LinearMeasurement = self._ask(
             Measure(clique=tuple(clique), rho=rho, coarsening=coarsening)
         )
-        self._told.append(answer)
+        self._measurements.append(answer)
         return answer
 
     def select(

@@ -102,12 +102,12 @@ def gaussian_log_ratio(noisy: FloatArray, one: IntArray, other: IntArray, varian
 def merging_key(coarsening: Coarsening | None) -> Hashable:
     """Which levels are merged."""
     groups = coarsening.groups if coarsening else {}
-    return tuple((name, tuple(found.tolist())) for name, found in sorted(groups.items()))
+    return tuple((name, tuple(codes.tolist())) for name, codes in sorted(groups.items()))
 
 
 def score_key(score: MarginalL1Error) -> Hashable:
     """Everything that a score is made of."""
-    extras = [tuple((found or {}).items()) for found in (score.weights, score.penalties)]
+    extras = [tuple((settings or {}).items()) for settings in (score.weights, score.penalties)]
     estimates = tuple(
         (clique, np.asarray(values).tobytes()) for clique, values in score.estimates.items()
     )
@@ -199,11 +199,11 @@ class Scores(ScoredQuestion, CountsQuestion[CountSource]):
         """Noisy errors in whole records: two of a score's values tell its public weight and
         penalty.
         """
-        found = []
+        steps = []
         for clique, value in answer.items():
             zero = self.score.noisy(clique, 0)
-            found.append(round((value - zero) / (self.score.noisy(clique, 1) - zero)))
-        return np.array(found, dtype=np.float64)
+            steps.append(round((value - zero) / (self.score.noisy(clique, 1) - zero)))
+        return np.array(steps, dtype=np.float64)
 
     def excess(self, event: ScoresEvent, one: IntArray, other: IntArray) -> Iterator[str]:
         """Distances beyond the declared ones."""
@@ -227,8 +227,8 @@ class Select(ScoredQuestion):
 
     def exact(self, source: CountSource) -> list[int]:
         """Scores of all candidates in units of their grid."""
-        found = zip(self.candidates, self.errors(source), strict=True)
-        return [self.score.weighted(tuple(clique), error) for clique, error in found]
+        scored = zip(self.candidates, self.errors(source), strict=True)
+        return [self.score.weighted(tuple(clique), error) for clique, error in scored]
 
     def plain(self, answer: Any) -> object:
         """The candidate."""

@@ -66,19 +66,19 @@ class Values(NamedTuple):
     @classmethod
     def of(cls, source: ValueSource, grid: Grid) -> "Values":
         """The values of one column."""
-        found = source.frequencies(grid)
-        counts = [count for block in found.counts() for count in block.tolist()]
-        values = found.values(np.arange(len(counts)))
+        frequencies = source.frequencies(grid)
+        counts = [count for block in frequencies.counts() for count in block.tolist()]
+        values = frequencies.values(np.arange(len(counts)))
         plain = [value if isinstance(value, str) else int(value) for value in values]
         return cls(dict(zip(plain, counts, strict=True)), int(source.histogram(grid, _NOTHING)[0]))
 
     def moved(self, other: "Values", *, power: int) -> int:
         """Sum of the powers of the differences of all counts, those of missing values among them."""
-        found = [self.missing - other.missing]
-        found += [
+        moves = [self.missing - other.missing]
+        moves += [
             self.counts.get(v, 0) - other.counts.get(v, 0) for v in {*self.counts, *other.counts}
         ]
-        return sum(abs(difference) ** power for difference in found)
+        return sum(abs(difference) ** power for difference in moves)
 
 
 @final
@@ -113,15 +113,15 @@ class Frequent(Question[ValueSource]):
             np.array(each, dtype=np.int64) for each in ([exact.missing], [*exact.counts.values()])
         )
         (missing,), noisy = (with_noise(event, each, bits) for each in counts)
-        found = zip(exact.counts, noisy, strict=True)
-        return {value: count for value, count in found if count >= event.threshold}, missing
+        pairs = zip(exact.counts, noisy, strict=True)
+        return {value: count for value, count in pairs if count >= event.threshold}, missing
 
     def excess(self, event: PartitionEvent, one: Values, other: Values) -> Iterator[str]:
         """A distance beyond the declared one, or a threshold too low for values of one unit alone."""
         if (moved := one.moved(other, power=2)) > event.sensitivity_squared:
             yield f"its exact numbers move by {moved} (squared L2), {event.sensitivity_squared} declared"
-        alone = [max(table.counts[v] for v in table.counts if v not in known.counts) for table, known in
-                 ((one, other), (other, one)) if table.counts.keys() - known.counts.keys()]  # fmt: skip
+        alone = [max(table.counts[v] for v in table.counts if v not in against.counts) for table, against in
+                 ((one, other), (other, one)) if table.counts.keys() - against.counts.keys()]  # fmt: skip
         sigma = float(event.sigma_squared) ** 0.5
         passes = max(
             (float(ndtr(-(event.threshold - 0.5 - count) / sigma)) for count in alone), default=0.0
@@ -136,8 +136,8 @@ class Frequent(Question[ValueSource]):
         if not isinstance(event, PartitionEvent):
             return 0.0
         variance, limit = float(event.sigma_squared), event.threshold - 0.5
-        found = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
-        total = found / (2 * variance)
+        squares = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
+        total = squares / (2 * variance)
         for value in {*one.counts, *other.counts}:
             left, right = one.counts.get(value, 0), other.counts.get(value, 0)
             if value not in answer.counts:

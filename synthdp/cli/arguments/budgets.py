@@ -128,12 +128,12 @@ def _add_add(budget: Commands) -> None:
     )
     parser.set_defaults(command="budget add")
     parser.add_argument("file", metavar="FILE")
-    known = parser.add_mutually_exclusive_group(required=True)
-    known.add_argument("--epsilon", type=float, help="epsilon of an (epsilon, delta) guarantee")
-    known.add_argument(
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--epsilon", type=float, help="epsilon of an (epsilon, delta) guarantee")
+    group.add_argument(
         "--rho", type=float, help="rho of a guarantee of zero-concentrated differential privacy"
     )
-    known.add_argument(
+    group.add_argument(
         "--mu", type=float, help="mu of a guarantee of Gaussian differential privacy"
     )
     parser.add_argument(

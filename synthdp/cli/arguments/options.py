@@ -111,7 +111,10 @@ Told = TypeVar("Told")
 def options_of(kind: type[Told], parsed: argparse.Namespace) -> Told:
     """What a command was told, as a value of its class of options."""
     assert is_dataclass(kind)
-    told = {field.name: getattr(parsed, field.name) for field in fields(kind)}
+    given = {field.name: getattr(parsed, field.name) for field in fields(kind)}
     return kind(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+        }
     )

@@ -46,10 +46,10 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
     def _refuse_option(self, name: str) -> NoReturn:
-        known = [option for option in self._option_string_actions if option.startswith("--")]
+        names = [option for option in self._option_string_actions if option.startswith("--")]
         wanted = f"--{name.lstrip('-')}"
-        meant = [option for option in known if option.startswith(wanted)] or get_close_matches(
-            wanted, known, n=1
+        meant = [option for option in names if option.startswith(wanted)] or get_close_matches(
+            wanted, names, n=1
         )
         self.error(
             f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else "")

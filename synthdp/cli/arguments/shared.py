@@ -11,14 +11,14 @@ FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
 
 def add_schemas(parser: argparse.ArgumentParser) -> None:
     """Add the schema, or the kinds of columns."""
-    known = parser.add_mutually_exclusive_group()
-    known.add_argument(
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
         "-s",
         "--schema",
         metavar="FILE",
         help="schema file (JSON); what it leaves open is learnt, ids are generated",
     )
-    known.add_argument(
+    group.add_argument(
         "--kinds",
         metavar="FILE",
         help="file of the kinds of columns, such as integer, id or ignore (JSON); all else is learnt",

@@ -69,7 +69,7 @@ def audit_command(options: AuditOptions) -> None:
 
 def _show(audit: Audit, options: AuditOptions) -> list[str]:
     """Print what was found; gives what is proven to be more than is claimed."""
-    found = audit.result()
-    content = {"complete": found.n_runs >= options.runs} | found.to_dict()
-    print_text(json_text(content) if options.json else audit_text(found) + "\n")
-    return failures(found)
+    result = audit.result()
+    content = {"complete": result.n_runs >= options.runs} | result.to_dict()
+    print_text(json_text(content) if options.json else audit_text(result) + "\n")
+    return failures(result)

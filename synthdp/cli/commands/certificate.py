@@ -91,12 +91,12 @@ def _form(options: CertificateOptions) -> str:
 def _certificate(path: str) -> dict[str, Any]:
     """The certificate that a file is, or holds."""
     content, _ = describe(path)
-    found = content.get("certificate", content)
-    if not isinstance(found, Mapping) or "guarantee" not in found:
+    certificate = content.get("certificate", content)
+    if not isinstance(certificate, Mapping) or "guarantee" not in certificate:
         raise DataFileError(
             f"{path!r}: it holds no certificate; give a .privacy.json file or one written by --save"
         )
-    return dict(found)
+    return dict(certificate)
 
 
 def _text(certificate: Mapping[str, Any], form: str) -> str:

@@ -91,9 +91,9 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
 
 def _saved(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
     """What a saved release says, of any kind."""
-    content, told = SAVED_FILES[kind_of(path)].explain.load()(path)
+    content, text = SAVED_FILES[kind_of(path)].explain.load()(path)
     certificate = _certificate_text(path, content["certificate"], is_whole)
-    return content, f"{certificate}\n\n{told(is_whole)}"
+    return content, f"{certificate}\n\n{text(is_whole)}"
 
 
 def _begins(path: str, beginning: bytes) -> bool:
@@ -111,8 +111,8 @@ def _certificate_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _unknown(path: str, slip: str = "") -> DataFileError:
-    known = "schema, kinds file, saved model or .privacy.json file"
-    return DataFileError(f"{path!r}: it is no {known}{slip}; give one of these")
+    kinds = "schema, kinds file, saved model or .privacy.json file"
+    return DataFileError(f"{path!r}: it is no {kinds}{slip}; give one of these")
 
 
 def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> str:
@@ -133,14 +133,14 @@ def explained_table(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
     pieces = read(path)
     content = file_content(pieces)
 
-    def told(is_whole: bool) -> str:
+    def described(is_whole: bool) -> str:
         columns = f"columns            {', '.join(pieces.schema.table_names)}"
         schema = (
             _schema_text(pieces.schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
         )
         return "\n\n".join([file_text(content, is_whole=is_whole), schema])
 
-    return content, told
+    return content, described
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:

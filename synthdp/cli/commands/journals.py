@@ -56,24 +56,26 @@ def rescue_command(options: RescueOptions) -> None:
         )
     check_distinct([options.output], inputs=(options.file,))
     check_writable(options.output, force=options.force)
-    found = from_journal(options.file, budget=options.budget, unchecked=options.unchecked)
-    if found.is_schema and Path(options.output).suffix != ".json":
+    rescued_release = from_journal(options.file, budget=options.budget, unchecked=options.unchecked)
+    if rescued_release.is_schema and Path(options.output).suffix != ".json":
         raise ParameterError(
             f"--output is {options.output!r}, and the journal holds learnt columns only, which make a schema; give a "
             "name that ends in .json"
         )
-    found.save(options.output, force=options.force)
-    sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {_use_of(found)}\n")
-    caution(found.cautions, is_said=False)
+    rescued_release.save(options.output, force=options.force)
+    sys.stderr.write(
+        f"{options.output}: {rescued_release.certificate['guarantee']}; {_use_of(rescued_release)}\n"
+    )
+    caution(rescued_release.cautions, is_said=False)
 
 
-def _use_of(found: Released) -> str:
+def _use_of(release: Released) -> str:
     """What it holds, and what is to be done with it."""
-    if found.is_schema:
+    if release.is_schema:
         return "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
     use = (
         "synthdp sample draws from it"
-        if found.can_sample
+        if release.can_sample
         else "not of all tables, so that no rows can be drawn"
     )
-    return f"{found.n_measured} marginals, all that was measured; {use}"
+    return f"{release.n_measured} marginals, all that was measured; {use}"

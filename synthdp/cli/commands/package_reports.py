@@ -27,7 +27,7 @@ def report_on_package(options: ReportOptions) -> None:
     certificate = Path(f"{synthetic}{CERTIFICATE_ENDING}")
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        found = evaluate_linked(
+        evaluation = evaluate_linked(
             real,
             synthetic,
             certificate=certificate if certificate.exists() else None,
@@ -36,8 +36,8 @@ def report_on_package(options: ReportOptions) -> None:
         )
         status("drawing", 0, 1)
         if options.output is not None:
-            found.to_html(options.output, force=options.force)
-    print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
+            evaluation.to_html(options.output, force=options.force)
+    print_text(json_text(evaluation.to_dict()) if options.json else f"{evaluation.summary_text}\n")
     if options.output is not None:
         sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real tables may be\n")
 

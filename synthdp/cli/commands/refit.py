@@ -39,9 +39,9 @@ def refit_command(options: RefitOptions) -> None:
     check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        found = synthesis.refit(engine, report=logged(status))
-    found.save(options.output, force=options.force)
-    certificate = found.certificate
+        refitted = synthesis.refit(engine, report=logged(status))
+    refitted.save(options.output, force=options.force)
+    certificate = refitted.certificate
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "engine", "refitted", "cautions")
         sys.stdout.write(

@@ -84,7 +84,7 @@ def _compared(options: ReportOptions) -> None:
     ]
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        found = evaluate_table(
+        evaluation = evaluate_table(
             real,
             synthetic,
             schema,
@@ -98,8 +98,8 @@ def _compared(options: ReportOptions) -> None:
         )
         status("drawing", 0, 1)
         if options.output is not None:
-            found.to_html(options.output, force=options.force)
-    _tell(found, options)
+            evaluation.to_html(options.output, force=options.force)
+    _tell(evaluation, options)
 
 
 def _check_pipes(options: ReportOptions) -> None:
@@ -113,8 +113,8 @@ def _check_pipes(options: ReportOptions) -> None:
         raise ParameterError(f"{problem}; give one with --schema, or name a file")
 
 
-def _tell(found: Evaluation, options: ReportOptions) -> None:
-    print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
+def _tell(evaluation: Evaluation, options: ReportOptions) -> None:
+    print_text(json_text(evaluation.to_dict()) if options.json else f"{evaluation.summary_text}\n")
     if options.output is not None:
         sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real table may be\n")
 

@@ -57,8 +57,8 @@ def sample_table(options: SampleOptions) -> None:
         )
     announce(with_rows(synthesis.certificate, distance), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
-    found = [*stopped, *fit_cautions(synthesis.fitted), *rows_cautions(distance)]
-    caution(found, is_said=options.is_all_said)
+    cautions = [*stopped, *fit_cautions(synthesis.fitted), *rows_cautions(distance)]
+    caution(cautions, is_said=options.is_all_said)
 
 
 def _check_offset(options: SampleOptions) -> None:
@@ -86,12 +86,12 @@ def _conditions(where: str | None) -> Any:
         return None
     try:
         path = _file_of(where)
-        found = parse_json(where, "--where") if path is None else load_json(path, "--where")
+        conditions = parse_json(where, "--where") if path is None else load_json(path, "--where")
     except SchemaError as error:
         raise ParameterError(str(error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(conditions, dict):
         raise ParameterError(f"--where is no JSON object; write conditions as {CONDITIONS}")
-    return found
+    return conditions
 
 
 def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:

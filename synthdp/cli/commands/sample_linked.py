@@ -76,12 +76,12 @@ def _given(path: str, package: Package) -> Any:
     if not Path(path).is_dir():
         with open_table(path, package.root.dialect) as table:
             return table.whole()
-    found = {}
+    given = {}
     for each, name in ((package[name], file) for name, file in files_of_package(package).items()):
         if Path(path, name).is_file():
             with open_table(Path(path, name), each.dialect) as table:
-                found[each.name] = table.whole()
-    if package.root.name not in found:
+                given[each.name] = table.whole()
+    if package.root.name not in given:
         file = files_of_package(package)[package.root.name]
         raise DataFileError(f"{path!r}: it has no {file!r}, the root's table; put it there")
-    return found
+    return given

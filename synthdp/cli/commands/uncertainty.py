@@ -51,8 +51,8 @@ def marginal_command(options: MarginalOptions) -> None:
     check_distinct([options.output], inputs=(options.model,))
     check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
-    found = synthesis.marginal(options.columns, interval=options.interval)
-    if taken := set(options.columns) & set(found.columns):
+    counts = synthesis.marginal(options.columns, interval=options.interval)
+    if taken := set(options.columns) & set(counts.columns):
         raise ParameterError(
             f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python"
         )
@@ -63,7 +63,7 @@ def marginal_command(options: MarginalOptions) -> None:
     )
     for name, texts in zip(options.columns, levels, strict=True):
         labels[name] = pd.Series(texts, dtype=object).take(labels[name]).array
-    table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
+    table = pd.concat([labels, counts.reset_index(drop=True)], axis=1)
     if text:
         for name in ("count", "low", "high"):
             table[name] = [

@@ -22,12 +22,12 @@ _SETTINGS = (
 def describe_journal(content: Mapping[str, Any], path: str) -> str:
     """What `synthdp.release.persistence.kept_answers.KeptAnswers.described` found, in lines."""
     settings, quoted = content["settings"], shlex.quote(path)
-    known = ", ".join(
+    columns = ", ".join(
         f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None
     )
     spent = f"{content['rho_spent']:.4g} of {content['rho_budget']:.4g}"
     lines = [
-        f"Journal of a run: {known}",
+        f"Journal of a run: {columns}",
         f"  written by {content['made_by']}{', as here' if content['is_same_software'] else '; here it is another'}",
         *_dates(content),
         f"  {len(content['events'])} answers, rho {spent} spent; {len(content['learnt'])} columns learnt; "

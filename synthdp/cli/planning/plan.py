@@ -51,23 +51,23 @@ class Want:
         >>> Want.parse("pairs within 2 %")
         Want(what='pairs', within=0.02)
         """
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"\s*(columns|pairs)\s+within\s+(\d{1,3}(?:\.\d+)?)\s*%\s*", text, re.ASCII
         )
-        if found is None or not 0 < float(found[2]) < 100:
+        if match is None or not 0 < float(match[2]) < 100:
             raise ParameterError(
                 f"want is {text!r}; write 'pairs within 2 %' or 'columns within 0.5 %'"
             )
-        return cls(what=cast('Literal["columns", "pairs"]', found[1]), within=float(found[2]) / 100)
+        return cls(what=cast('Literal["columns", "pairs"]', match[1]), within=float(match[2]) / 100)
 
     def error(self, accuracy: Accuracy) -> float:
         """The error that it is about."""
-        found = accuracy.columns if self.what == "columns" else accuracy.pairs
-        if found is None:
+        errors = accuracy.columns if self.what == "columns" else accuracy.pairs
+        if errors is None:
             raise ParameterError(
                 "want: the schema has no pairs of columns that are measured; ask for columns"
             )
-        return found
+        return errors
 
     def __str__(self) -> str:
         return f"{self.what} within {100 * self.within:g} %"

@@ -94,18 +94,20 @@ def describe_plan(
         max_rows_per_unit=max_rows_per_unit,
         domain_share=share,
     )
-    found = [plan.at(each) for each in sorted({*EPSILONS, *([] if epsilon is None else [epsilon])})]
-    content = _contents(plan, found)
+    prospects = [
+        plan.at(each) for each in sorted({*EPSILONS, *([] if epsilon is None else [epsilon])})
+    ]
+    content = _contents(plan, prospects)
     if wanted is not None:
         least = plan.least_epsilon(wanted)
         content["want"] = asdict(wanted) | {"epsilon": least}
     answer = [] if wanted is None else [_answer(plan, wanted, least)]
     return content, "\n\n".join(
-        [_title(plan), _budgets(found, block), *answer, "\n".join(_notes(found))]
+        [_title(plan), _budgets(prospects, block), *answer, "\n".join(_notes(prospects))]
     )
 
 
-def _contents(plan: Plan, found: Sequence[Prospect]) -> dict[str, Any]:
+def _contents(plan: Plan, prospects: Sequence[Prospect]) -> dict[str, Any]:
     """The plan as plain JSON values."""
     budgets = [
         {
@@ -114,7 +116,7 @@ def _contents(plan: Plan, found: Sequence[Prospect]) -> dict[str, Any]:
             "best_true_positives": prospect.best_true_positives,
             "level_needs_records": prospect.level_needs_records,
         }
-        for prospect in found
+        for prospect in prospects
     ]
     return {
         "rows": plan.rows,
@@ -138,9 +140,9 @@ def _title(plan: Plan) -> str:
     )
 
 
-def _budgets(found: Sequence[Prospect], block: str) -> str:
+def _budgets(prospects: Sequence[Prospect], block: str) -> str:
     """A line for each budget, with a bar for what is misplaced."""
-    levels = any(prospect.level_needs_records is not None for prospect in found)
+    levels = any(prospect.level_needs_records is not None for prospect in prospects)
     header = [
         "epsilon",
         "columns",
@@ -149,10 +151,10 @@ def _budgets(found: Sequence[Prospect], block: str) -> str:
         *(["a level needs"] if levels else []),
         "pairs misplaced",
     ]
-    if all(prospect.accuracy.pairs is None for prospect in found):
+    if all(prospect.accuracy.pairs is None for prospect in prospects):
         header[-1] = "columns misplaced"
     lines = []
-    for prospect in found:
+    for prospect in prospects:
         accuracy = prospect.accuracy
         alone = " alone" if accuracy.only_columns and accuracy.pairs is not None else ""
         needs = [_records(prospect.level_needs_records)] if levels else []
@@ -196,12 +198,13 @@ def _answer(plan: Plan, want: Want, least: float | None) -> str:
     return f"{want}: epsilon {least:g}"
 
 
-def _notes(found: Sequence[Prospect]) -> list[str]:
+def _notes(prospects: Sequence[Prospect]) -> list[str]:
     """What the columns of the table mean."""
     only = any(
-        prospect.accuracy.only_columns and prospect.accuracy.pairs is not None for prospect in found
+        prospect.accuracy.only_columns and prospect.accuracy.pairs is not None
+        for prospect in prospects
     )
-    levels = any(prospect.level_needs_records is not None for prospect in found)
+    levels = any(prospect.level_needs_records is not None for prospect in prospects)
     return [
         ABOUT,
         ABOUT_PERSON,

@@ -35,14 +35,14 @@ def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:
 
 def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all shows them") -> str:
     """A line for each column, and below what of it comes out in another way, or not at all."""
-    found = readings(schema)
+    columns = readings(schema)
     rows = [
         tuple(map(_plain, (name, each.what, each.fits, each.written)))
-        for name, each in found.items()
+        for name, each in columns.items()
     ]
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
     more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
-    notes = _by_note((name, each.note) for name, each in found.items() if each.note)
+    notes = _by_note((name, each.note) for name, each in columns.items() if each.note)
     missing = _by_note(
         (column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns
     )

@@ -69,13 +69,13 @@ def schema_findings(
     """
     public = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
     domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
-    found = [finding for column in public.columns for finding in _of_column(column)]
-    found += [
+    findings = [finding for column in public.columns for finding in _of_column(column)]
+    findings += [
         *_of_pairs(domain, is_open),
         *_of_rules(public),
         *_of_domain(domain, at_most=bool(is_open)),
     ]
-    return warnings_first([*found, *_of_learning(public, domain_share)])
+    return warnings_first([*findings, *_of_learning(public, domain_share)])
 
 
 def warnings_first(findings: Iterable[Finding]) -> list[Finding]:

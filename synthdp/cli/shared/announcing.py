@@ -54,11 +54,11 @@ def announce_journal(replay: str, line: str, options: OutputOptions) -> None:
         sys.stderr.write(f"synthdp: {line}\n")
 
 
-def caution(found: Iterable[str], *, is_said: bool) -> None:
+def caution(cautions: Iterable[str], *, is_said: bool) -> None:
     """Say what was found out that the user should know, a line each, of many columns in one; on a
     terminal or not.
 
     Unless it ``is_said``: where JSON is printed, or the certificate itself, the cautions are in it.
     """
-    for caution in () if is_said else grouped(found):
+    for caution in () if is_said else grouped(cautions):
         sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

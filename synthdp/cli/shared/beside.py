@@ -57,12 +57,12 @@ def keeping_of(options: RunOptions) -> Keeping:
 
 def kept_files(options: RunOptions) -> dict[str, str]:
     """What a run adds to or renames beside its outputs, by the options' names."""
-    found = {
+    files = {
         "--journal": journal_of(options),
         "--budget": options.budget,
         "ended journal": ended_name_of(options),
     }
-    return {name: path for name, path in found.items() if path is not None}
+    return {name: path for name, path in files.items() if path is not None}
 
 
 def with_certificate(output: str) -> list[str]:

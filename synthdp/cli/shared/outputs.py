@@ -255,7 +255,7 @@ def _write_blocks(
         seen=tally.add if where is None else unseen,
     )
 
-    def told() -> Iterator[pd.DataFrame]:
+    def counted() -> Iterator[pd.DataFrame]:
         done = 0
         for block in blocks:
             report("drawing rows", done, n_rows)
@@ -263,7 +263,7 @@ def _write_blocks(
             done += len(block)
 
     def write(stream: BinaryIO) -> None:
-        write_pieces(told(), synthesis.sample(0, text=text), stream, kind, schema.dialect)
+        write_pieces(counted(), synthesis.sample(0, text=text), stream, kind, schema.dialect)
 
     def stated() -> dict[str, object]:
         return with_rows(synthesis.certificate, distance_of(synthesis, tally))

@@ -19,7 +19,7 @@ def print_text(text: str) -> None:
     it holds.
     """
     try:
-        sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -54,10 +54,10 @@ def terminable() -> Iterator[None]:
 def interrupt_afterwards() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM wait while modules load: some libraries swallow them then."""
     seen: list[int] = []
-    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     waiting = {
         number: handler
-        for number, handler in known.items()
+        for number, handler in handlers.items()
         if (handler is signal.default_int_handler or isinstance(handler, Termination))
         and current_thread() is main_thread()
     }

@@ -91,13 +91,13 @@ def _decoded(
     for column in schema.table_columns:
         own = codes[column.name]
         if (axis := column.axis) is not None:
-            found = (
+            drawn_points = (
                 points[column.name]
                 if column.name in points
                 else _drawn(column, axis, codes, rng, slice(None))
             )
             of_points = axis.texts_at if text else axis.values_at
-            made: Any = of_points(found, axis.is_missing(own))
+            made: Any = of_points(drawn_points, axis.is_missing(own))
         elif categories:
             made = column.decode_categories(own, rng)
         else:

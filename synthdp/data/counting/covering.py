@@ -99,16 +99,16 @@ def marginals(
     Yields ------ A view of each marginal, axes in the order wanted, of the table's type; two of
     them may share memory.
     """
-    known = {axes: counts}
+    tables = {axes: counts}
     for names in wanted:
         current = axes
         # The last axis first: it shrinks the table most, and its cells lie side by side.
         for axis in [axis for axis in reversed(axes) if axis not in names]:
             rest = tuple(other for other in current if other != axis)
-            if rest not in known:
-                known[rest] = known[current].sum(axis=current.index(axis), dtype=counts.dtype)
+            if rest not in tables:
+                tables[rest] = tables[current].sum(axis=current.index(axis), dtype=counts.dtype)
             current = rest
-        yield known[current].transpose([current.index(axis) for axis in names])
+        yield tables[current].transpose([current.index(axis) for axis in names])
 
 
 class _Uncovered:

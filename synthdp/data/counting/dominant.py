@@ -57,10 +57,10 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
                 axes if axis not in axes else _without(axes, axis) for axes in left
             )
     counts = _covered(rows, list(left))
-    for axis, level, found in reversed(
+    for axis, level, counted in reversed(
         minorities
     ):  # a later one's marginals are parts of an earlier one's
-        for axes, minority in found.items():
+        for axes, minority in counted.items():
             everybody = counts[_without(axes, axis)]
             counts[axes] = minority.astype(everybody.dtype, copy=False)
             by_level = np.moveaxis(counts[axes], axes.index(axis), 0)
@@ -87,11 +87,11 @@ def _dominant(rows: JointCounter, wanted: Iterable[Axes]) -> Iterator[tuple[int,
     """Attributes of which at least half of the rows have one level, as far as some rows tell, and
     that level.
     """
-    found = []
+    levels = []
     for axis in sorted(set(chain.from_iterable(wanted))):
         counts = np.bincount(rows.columns[axis][:: max(rows.n_rows // _SAMPLED, 1)])
-        found.append((counts.max() / counts.sum(), axis, int(counts.argmax())))
-    return ((axis, level) for share, axis, level in sorted(found, reverse=True) if share >= 0.5)
+        levels.append((counts.max() / counts.sum(), axis, int(counts.argmax())))
+    return ((axis, level) for share, axis, level in sorted(levels, reverse=True) if share >= 0.5)
 
 
 def _without_level(

@@ -61,8 +61,8 @@ def code_of(column: Column, held: EngineColumn) -> nw.Expr:
         than `MAX_CASES` levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types,
         never a value.
     """
-    found = _coding(column, held)
-    code = found.worked_out if isinstance(found, Lookup) else found
+    coding = _coding(column, held)
+    code = coding.worked_out if isinstance(coding, Lookup) else coding
     return (
         nw.when(held.is_missing)
         .then(nw.lit(int(column.missing_code)))
@@ -257,12 +257,12 @@ def _of_text(column: Column, rule: Levels, held: EngineColumn) -> Lookup:
 
 
 def _of_level(column: Column, rule: Levels, held: EngineColumn) -> nw.Expr:
-    found = {
+    codes = {
         _first_at(number, column, held): code
         for number, code in _codes(column, rule.numbers).items()
         if _read(_first_at(number, column, held), column, held) == number
     }
-    return _searched(column, held, found)
+    return _searched(column, held, codes)
 
 
 def _of_whole_number(column: Column, rule: Levels, held: EngineColumn) -> Lookup:

@@ -107,10 +107,10 @@ def _looked_up(
             chosen.append(code_of(column, held).alias(name))
         else:
             chosen.append((nw.col(held.alias + GIVEN) if is_text else lookup.values).alias(name))
-            found, joined = way(f"known_{number}", code, lookup.codes, is_text=is_text)
+            looked_up, joined = way(f"known_{number}", code, lookup.codes, is_text=is_text)
             joins.append(joined)
-            found = f"coalesce({found}, {lookup.unknown})"
-            code = f"CASE WHEN {code} IS NULL THEN {int(column.missing_code)} ELSE {found} END"
+            looked_up = f"coalesce({looked_up}, {lookup.unknown})"
+            code = f"CASE WHEN {code} IS NULL THEN {int(column.missing_code)} ELSE {looked_up} END"
         codes.append(f"CAST({code} AS {_TYPES[frame.engine][code_dtype(size).itemsize]}) AS {name}")
     return frame.rows.select(chosen), ", ".join(codes), " ".join(joins)
 
@@ -123,13 +123,13 @@ def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str,
     words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
     word, code = map(unnested, (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"
-    known = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
+    join = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
     keys = (
         [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"]
         if is_text
         else [given]
     )
-    joins = (f"{known}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
+    joins = (f"{join}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
     return ", ".join(f"{name}_{turn}.code" for turn in range(len(keys))), " ".join(joins)
 
 

@@ -109,8 +109,8 @@ def are_successive(edges: Sequence[float]) -> bool:
 def is_value(values: nw.Expr, value: Any, *, or_above: bool = False) -> nw.Expr:
     """Whether each value is a public one; engines do not agree on how infinity is written."""
     if not isinstance(value, float) or not math.isinf(value):
-        found: nw.Expr = values >= value if or_above else values == value
-        return found
+        is_met: nw.Expr = values >= value if or_above else values == value
+        return is_met
     if value > 0:
         return values > np.finfo(float).max
     return ~values.is_null() if or_above else values < np.finfo(float).min

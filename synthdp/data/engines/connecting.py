@@ -85,8 +85,8 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
         connection.execute(
             "SET enable_progress_bar = false"
         )  # it would be drawn among the rows on standard output
-        found = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
-        yield replace(EngineFrame.of(found), stop=connection.interrupt)
+        relation = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
+        yield replace(EngineFrame.of(relation), stop=connection.interrupt)
 
 
 @contextmanager
@@ -130,12 +130,12 @@ def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
         schema, _, name = table.rpartition(".")
         backend = asked("postgres", "connecting", lambda: ibis.postgres.from_connection(connection))
         asked("postgres", "beginning a transaction", begin)
-        found = asked(
+        rows = asked(
             "postgres",
             f"finding the table {table!r}",
             lambda: backend.table(name, database=schema or None),
         )
-        yield replace(EngineFrame.of(found), writing=writing)
+        yield replace(EngineFrame.of(rows), writing=writing)
 
 
 def _missing(extra: str) -> MissingExtraError:

@@ -273,8 +273,8 @@ class EngineFrame(Sensitive):
         self, query: Callable[[], nw.LazyFrame[Any]], what: str
     ) -> dict[str, NDArray[np.int64]]:
         """The columns of an answer that must be whole numbers of at least 0; raises as `collected`."""
-        found = self.collected(query, what)
-        return {name: self.whole_numbers(found, name) for name in found.columns}
+        frame = self.collected(query, what)
+        return {name: self.whole_numbers(frame, name) for name in frame.columns}
 
     def grouped_often(
         self, tables: Sequence[Mapping[str, int]], what: str
@@ -300,8 +300,8 @@ class EngineFrame(Sensitive):
         SourceError
             If the engine fails, or its answer is none.
         """
-        found = self.counted(lambda: nw.concat([*map(self._cells_of, tables, count())]), what)
-        of_table, cells, n_rows = (found[name] for name in ("of_table", "cell", "n_rows"))
+        columns = self.counted(lambda: nw.concat([*map(self._cells_of, tables, count())]), what)
+        of_table, cells, n_rows = (columns[name] for name in ("of_table", "cell", "n_rows"))
         return [
             (cells[lines], n_rows[lines])
             for lines in (of_table == number for number in range(len(tables)))
@@ -322,9 +322,9 @@ class EngineFrame(Sensitive):
             nw.col("n_rows").cast(nw.Int64),
         )
 
-    def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
+    def whole_numbers(self, frame: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
-        numbers = asked(self.engine, "reading counts", found[name].to_numpy)
+        numbers = asked(self.engine, "reading counts", frame[name].to_numpy)
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
             raise SourceError(
                 f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it"
@@ -339,12 +339,12 @@ class Total:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine, self._known = engine, -1
+        self._engine, self._n_rows = engine, -1
 
     def check(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans, by a `SourceError`."""
-        self._known = total if self._known < 0 else self._known
-        if total != self._known:
+        self._n_rows = total if self._n_rows < 0 else self._n_rows
+        if total != self._n_rows:
             raise SourceError(f"{self._engine}: {CHANGED}")
 
 

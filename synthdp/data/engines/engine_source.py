@@ -80,12 +80,12 @@ class EngineSource(Sensitive):
         """
         wanted = [varying(self._axes(clique), self._domain.shape) for clique in cliques]
         shapes = [self._domain.project(clique).shape for clique in cliques]
-        found = (
+        tables = (
             counts
             for batch in batches(wanted, self._domain.shape, KEPT_CELLS)
             for counts in self._counted(batch)
         )
-        return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
+        return (counts.reshape(shape) for shape, counts in zip(shapes, tables, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
@@ -94,14 +94,14 @@ class EngineSource(Sensitive):
 
     def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Counts of some marginals, from kept tables or from the engine."""
-        found: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
+        counted: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
         fresh: dict[frozenset[int], Axes] = {}
         for axes in wanted:
             wider = self._wider(frozenset(axes))
             if wider is None:
                 fresh[frozenset(axes)] = axes
             else:
-                found |= _summed(*wider, [axes])
+                counted |= _summed(*wider, [axes])
         left = list(fresh.values())
         tables = list(cover(left, self._domain.shape, table_cells=TABLE_CELLS))
         for some in batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
@@ -109,16 +109,16 @@ class EngineSource(Sensitive):
                 tables[: len(some)], self._count(some), strict=True
             ):
                 self._keep(table, counts)
-                found |= _summed(table, counts, [left[index] for index in indices])
+                counted |= _summed(table, counts, [left[index] for index in indices])
             del tables[: len(some)]
         for axes in wanted:
-            known, counts = found[frozenset(axes)]
-            yield counts.transpose([known.index(axis) for axis in axes])
+            order, counts = counted[frozenset(axes)]
+            yield counts.transpose([order.index(axis) for axis in axes])
 
     def _wider(self, members: frozenset[int]) -> tuple[Axes, NDArray[np.int64]] | None:
         """The smallest kept table that has some attributes."""
-        found = [(axes, counts) for others, axes, counts in self._kept if members <= others]
-        return min(found, key=lambda known: known[1].size, default=None)
+        wider = [(axes, counts) for others, axes, counts in self._kept if members <= others]
+        return min(wider, key=lambda table: table[1].size, default=None)
 
     def _keep(self, axes: Axes, counts: NDArray[np.int64]) -> None:
         if counts.size <= KEPT_CELLS:
@@ -147,9 +147,9 @@ def _summed(
     table: Axes, counts: NDArray[np.int64], wanted: Sequence[Axes]
 ) -> dict[frozenset[int], tuple[Axes, NDArray[np.int64]]]:
     """Marginals of a table, each a read-only array of its own."""
-    found = {}
+    narrower = {}
     for axes, summed in zip(wanted, marginals(counts, table, wanted), strict=True):
         owned = np.array(summed, order="C")
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
-        found[frozenset(axes)] = axes, owned
-    return found
+        narrower[frozenset(axes)] = axes, owned
+    return narrower

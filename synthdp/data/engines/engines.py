@@ -59,7 +59,7 @@ def behind_ibis(table: Any) -> tuple[Engine, Any]:
         ):
             raise SourceError(f"postgres: {name} is {said}: {problem}")
     if backend.name != "duckdb":
-        return next((known for known in _KNOWN if known == backend.name), "ibis"), table
+        return next((engine for engine in _KNOWN if engine == backend.name), "ibis"), table
     table.limit(0).to_pyarrow()  # makes tables in memory known to DuckDB
     return "duckdb", backend.con.sql(backend.compile(table))
 
@@ -86,17 +86,17 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
             nw.from_native(native).select(nw.col(name).alias(names[name]) for name in names)
         )
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
-    told = quoted | {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
+    columns = quoted | {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
     if engine == "duckdb":
         kinds = dict(zip(native.columns, map(str, native.types), strict=True))
         # comparing them casts them to microseconds, which fails at one that is too far away
         coarse = {name for name in names if kinds[name] in ("TIMESTAMP_S", "TIMESTAMP_MS")}
-        told |= {name: f"TRY_CAST({quoted[name]} AS TIMESTAMP)" for name in coarse}
+        columns |= {name: f"TRY_CAST({quoted[name]} AS TIMESTAMP)" for name in coarse}
         return native.project(
-            ", ".join(f"{told[name]} AS {alias}" for name, alias in names.items())
+            ", ".join(f"{columns[name]} AS {alias}" for name, alias in names.items())
         )
     backend, types = native.get_backend(), native.schema()
-    held = [_as_python_has_it(told[name], types[name]) for name in names]
+    held = [_as_python_has_it(columns[name], types[name]) for name in names]
     chosen = ", ".join(
         f"{said} AS {alias}" for (said, _), alias in zip(held, names.values(), strict=True)
     )

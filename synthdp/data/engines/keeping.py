@@ -84,8 +84,8 @@ def _in_duckdb(
     view, table = new_name(), new_name()
     given = nw.to_native(rows)
     given.query(view, f"CREATE TEMP TABLE {table} AS {said(view)}")
-    found = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
-    return found, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
+    frame = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
+    return frame, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
 
 
 def _in_postgres(

@@ -58,13 +58,13 @@ class CsvFile(TableFile):
         guessed.
         """
         delimiter = self._marks.delimiter.decode()
-        if found := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
-            shown = "tab" if found == "\t" else found
+        if other := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
+            shown = "tab" if other == "\t" else other
             way_out = f"declare it: --delimiter {shlex.quote(shown)}"
-            way_out += ", or --dialect excel-semicolon if Excel wrote it" if found == ";" else ""
+            way_out += ", or --dialect excel-semicolon if Excel wrote it" if other == ";" else ""
             way_out += f', in a schema "dialect": {{"delimiter": {json.dumps(shown)}}}'
             self._refuse(
-                f"its header has no {delimiter!r}; if {found!r} separates the columns, {way_out}"
+                f"its header has no {delimiter!r}; if {other!r} separates the columns, {way_out}"
             )
 
     @contextmanager

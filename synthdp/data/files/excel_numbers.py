@@ -60,9 +60,11 @@ def readable(stream: BinaryIO, sheet: str) -> BinaryIO:
 
 def _part_of(book: ZipFile, sheet: str) -> str:
     """The file in a workbook that holds a sheet."""
-    found = fromstring(book.read("xl/workbook.xml"))
+    workbook = fromstring(book.read("xl/workbook.xml"))
     name = next(
-        each for each in found.iter() if each.tag.endswith("}sheet") and each.get("name") == sheet
+        each
+        for each in workbook.iter()
+        if each.tag.endswith("}sheet") and each.get("name") == sheet
     )
     relation = next(value for key, value in name.items() if key.endswith("}id"))
     targets = {
@@ -160,12 +162,12 @@ def _are_times(book: ZipFile, part: str, sheet: str, styles: set[str]) -> set[st
     )
     space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     probe = f'<worksheet xmlns="{space}"><sheetData>{rows}</sheetData></worksheet>'.encode()
-    found = (
+    values = (
         import_calamine()
         .CalamineWorkbook.from_filelike(_with_part(book, part, probe))
         .get_sheet_by_name(sheet)
     )
-    days = (row[0] for row in found.to_python())
+    days = (row[0] for row in values.to_python())
     return {style for style, day in zip(listed, days, strict=True) if type(day).__name__ in _TIMES}
 
 

@@ -72,13 +72,13 @@ def _texts(text: bytes, decoded: str | None, quote: bytes, starts: Ints, ends: I
     """The fields in some places; ``decoded`` is the same text where each character is one byte."""
     places = zip(starts.tolist(), ends.tolist(), strict=True)
     if decoded is not None:
-        found = [decoded[start:end] for start, end in places]
+        texts = [decoded[start:end] for start, end in places]
     else:
-        found = [text[start:end].decode() for start, end in places]
+        texts = [text[start:end].decode() for start, end in places]
     if not quote or quote not in text:
-        return found
+        return texts
     mark = quote.decode()
-    return [field[1:-1].replace(2 * mark, mark) if field[:1] == mark else field for field in found]
+    return [field[1:-1].replace(2 * mark, mark) if field[:1] == mark else field for field in texts]
 
 
 def _categories(texts: list[str], positions: Ints) -> pd.Series:

@@ -138,7 +138,7 @@ def _entries(path: Path) -> list[Path]:
     return [part for part in path.iterdir() if not part.name.startswith(_NO_PARTS)]
 
 
-def _below(root: Path, folder: Path | None = None, known: Collection[str] = ()) -> Iterator[str]:
+def _below(root: Path, folder: Path | None = None, seen: Collection[str] = ()) -> Iterator[str]:
     """All files of a folder and of its partitions; a folder that is none, or says a column twice,
     as it is.
     """
@@ -148,8 +148,8 @@ def _below(root: Path, folder: Path | None = None, known: Collection[str] = ()) 
         _refuse(root, f"it cannot be read: {reason(error)}; check the folder")
     for part in entries:
         key = _partition(part)[0]
-        if key and key not in known:
-            yield from _below(root, part, {*known, key})
+        if key and key not in seen:
+            yield from _below(root, part, {*seen, key})
         else:
             yield str(part)
 
@@ -167,16 +167,16 @@ def values_of(root: str | PathLike[str], part: str) -> dict[str, str | None]:
     if not Path(root).is_dir():
         return {}
     folders = [folder for folder in Path(part).parents if Path(root) in folder.parents]
-    found: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     for key, value in map(_partition, reversed(folders)):
         name, said = (unquote(text, errors="surrogateescape") for text in (key, value))
-        if not is_writable(name + said) or name in found:
+        if not is_writable(name + said) or name in values:
             _refuse(
                 root,
                 "names of folders in it are no texts in UTF-8, or name a column twice; rename these",
             )
-        found[name] = None if value == _NO_VALUE else said
-    return found
+        values[name] = None if value == _NO_VALUE else said
+    return values
 
 
 def shown(root: str | PathLike[str], part: str) -> str:

@@ -137,6 +137,6 @@ def _objects(value: str | None, rows: pd.Index) -> pd.Series:
 
 def _category(value: str | None, rows: pd.Index) -> pd.Series:
     """A value in each row, in a byte."""
-    known = pd.Index([] if value is None else [value], dtype=object)
+    levels = pd.Index([] if value is None else [value], dtype=object)
     codes = np.full(len(rows), -1 if value is None else 0, dtype=np.int8)
-    return pd.Series(pd.Categorical.from_codes(codes, categories=known), index=rows)
+    return pd.Series(pd.Categorical.from_codes(codes, categories=levels), index=rows)

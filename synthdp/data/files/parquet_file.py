@@ -127,13 +127,13 @@ class ParquetFile(TableFile):
             strict=False,
         )
         for batches in islice(pieces, n_done, None):
-            found = {
+            columns = {
                 name: batch.column(name)
                 for batch in batches
                 if batch is not None
                 for name in batch.schema.names
             }
-            yield {name: found[name] for name in self.names}
+            yield {name: columns[name] for name in self.names}
 
     def _readable(self, column: Any) -> Any:
         """A column in a type that becomes pandas whatever its values: others raise for some of
@@ -203,12 +203,12 @@ class _WithoutSchema(FileIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         place = self.tell()
-        found = super().read(size)
-        if place + len(found) <= self._start:
-            return found
+        content = super().read(size)
+        if place + len(content) <= self._start:
+            return content
         inside = max(place - self._start, 0)
-        before = found[: max(self._start - place, 0)]
-        return before + self._footer[inside : inside + len(found) - len(before)]
+        before = content[: max(self._start - place, 0)]
+        return before + self._footer[inside : inside + len(content) - len(before)]
 
 
 def _texts(column: Any) -> pd.Series:

@@ -24,8 +24,8 @@ def _array(values: pd.Series, dtype: pd.ArrowDtype) -> Any:
     if pa.types.is_decimal(kind):
         end = 10.0 ** (kind.precision - kind.scale)
         limit = min(end - 10.0**-kind.scale, np.nextafter(end, 0.0))
-        found = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        return pa.array(np.clip(found, -limit, limit), from_pandas=True).cast(kind)
+        floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return pa.array(np.clip(floats, -limit, limit), from_pandas=True).cast(kind)
     if pa.types.is_date(kind):
         return pa.array(values.to_numpy(dtype="datetime64[D]")).cast(kind)
     if pa.types.is_timestamp(kind):
@@ -41,12 +41,12 @@ def _dictionary(values: pd.Series, kind: Any) -> Any:
     """Texts of levels as a dictionary, with indices of its type if there are not too many levels."""
     import pyarrow as pa
 
-    found = pa.array(
+    encoded = pa.array(
         values.astype(object), type=pa.large_string(), from_pandas=True
     ).dictionary_encode()
     is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
-    indices = found.indices
-    if len(found.dictionary) <= np.iinfo(kind.index_type.to_pandas_dtype()).max:
+    indices = encoded.indices
+    if len(encoded.dictionary) <= np.iinfo(kind.index_type.to_pandas_dtype()).max:
         indices = indices.cast(kind.index_type)
-    levels = found.dictionary.cast(kind.value_type if is_text else pa.string())
+    levels = encoded.dictionary.cast(kind.value_type if is_text else pa.string())
     return pa.DictionaryArray.from_arrays(indices, levels, ordered=False)

@@ -67,12 +67,12 @@ class PartitionedFrame(Sensitive, ChunkedTable):
             and neither holds its text nor says which partition.
         """
         partitions = self._asked("planning what to read", self._partitions)
-        while found := self._asked(
+        while frames := self._asked(
             "reading rows", lambda: [opened(each).frame for each in islice(partitions, 1)]
         ):
-            if len(found[0]):
-                self._check_names(found[0])
-                yield found.pop()  # and keep no hold of it while the next one is made
+            if len(frames[0]):
+                self._check_names(frames[0])
+                yield frames.pop()  # and keep no hold of it while the next one is made
 
     def _asked(self, what: str, question: Callable[[], Any]) -> Any:
         return asked(self._library, what, question, way_out=_WAY_OUT)

@@ -32,8 +32,8 @@ def released_dtypes(dtypes: Mapping[str, Any], columns: Iterable[Column]) -> dic
     columns
         The columns of the released schema; dtypes of others are left out.
     """
-    known = {column.name: column for column in columns if column.name in dtypes}
-    return {name: _released(dtypes[name], column) for name, column in known.items()}
+    by_name = {column.name: column for column in columns if column.name in dtypes}
+    return {name: _released(dtypes[name], column) for name, column in by_name.items()}
 
 
 def _released(dtype: Any, column: Column) -> Any:
@@ -44,10 +44,10 @@ def _released(dtype: Any, column: Column) -> Any:
         return object if dtype.categories is None else dtype.categories.dtype
     if isinstance(dtype, pd.IntervalDtype):
         spans = {level: _interval(level, dtype) for level in levels}
-        known = dict(
+        by_text = dict(
             sorted(((text, span) for text, span in spans.items() if span), key=lambda pair: pair[1])
         )
-        return _levels_as(known, levels, ordered=True)
+        return _levels_as(by_text, levels, ordered=True)
     return _levels_as(_objects_of(dtype.categories), levels, ordered=bool(dtype.ordered))
 
 

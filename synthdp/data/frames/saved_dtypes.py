@@ -29,27 +29,27 @@ def dtypes_as_json(dtypes: Mapping[str, Any]) -> dict[str, Any]:
     ... )
     {'size': {'categories': ['S', 'M'], 'dtype': 'object', 'ordered': True}, 'seen': 'datetime64[s, UTC]'}
     """
-    told = {name: _told(dtype) for name, dtype in dtypes.items()}
-    return {name: each for name, each in told.items() if each is not None}
+    content = {name: _as_json(dtype) for name, dtype in dtypes.items()}
+    return {name: each for name, each in content.items() if each is not None}
 
 
-def _told(dtype: Any) -> Any:
+def _as_json(dtype: Any) -> Any:
     """A dtype as `_read` reads it; None if that would be another one."""
-    told: Any = str(dtype)
+    content: Any = str(dtype)
     if isinstance(dtype, pd.CategoricalDtype):
-        told = {"categories": [] if dtype.categories is None else dtype.categories.tolist()}
-        told |= {
+        content = {"categories": [] if dtype.categories is None else dtype.categories.tolist()}
+        content |= {
             "dtype": str(getattr(dtype.categories, "dtype", "object")),
             "ordered": bool(dtype.ordered),
         }
-        if not all(type(each) in (str, int, float, bool) for each in told["categories"]):
+        if not all(type(each) in (str, int, float, bool) for each in content["categories"]):
             return None
     elif isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA:
-        told = f"string[{dtype.storage}]"
+        content = f"string[{dtype.storage}]"
     elif isinstance(dtype, pd.ArrowDtype):
-        told = {"arrow": str(dtype.pyarrow_dtype)}
+        content = {"arrow": str(dtype.pyarrow_dtype)}
     try:
-        return told if _read(told) == dtype else None
+        return content if _read(content) == dtype else None
     except (
         TypeError,
         ValueError,
@@ -58,43 +58,43 @@ def _told(dtype: Any) -> Any:
         return None
 
 
-def dtypes_from_json(told: Mapping[str, Any]) -> dict[str, Any]:
+def dtypes_from_json(content: Mapping[str, Any]) -> dict[str, Any]:
     """The dtypes that `dtypes_as_json` told, without those of Arrow where that is not installed.
 
     Raises `LookupError`, `TypeError` or `ValueError` if one is none that is drawn.
     """
-    found = {}
-    for name, each in told.items():
+    dtypes = {}
+    for name, each in content.items():
         with suppress(ImportError):
-            found[name] = _read(each)
-    return found
+            dtypes[name] = _read(each)
+    return dtypes
 
 
-def _read(told: Any) -> Any:
-    if isinstance(told, Mapping) and "arrow" in told:
-        return pd.ArrowDtype(_arrow(told["arrow"]))
-    if isinstance(told, Mapping):
-        categories = pd.Index(list(told["categories"]), dtype=_named(told["dtype"]))
-        return pd.CategoricalDtype(categories, ordered=told["ordered"] is True)
-    dtype = _named(told)
+def _read(content: Any) -> Any:
+    if isinstance(content, Mapping) and "arrow" in content:
+        return pd.ArrowDtype(_arrow(content["arrow"]))
+    if isinstance(content, Mapping):
+        categories = pd.Index(list(content["categories"]), dtype=_named(content["dtype"]))
+        return pd.CategoricalDtype(categories, ordered=content["ordered"] is True)
+    dtype = _named(content)
     if kind_said(dtype) is None:
         raise ValueError("no dtype of a column that is drawn")
     return dtype
 
 
-def _named(told: Any) -> Any:
+def _named(content: Any) -> Any:
     """A dtype of pandas by its name; of time zones only names are read, never files."""
-    if not isinstance(told, str) or _NAME.fullmatch(told) is None or "dateutil" in told:
+    if not isinstance(content, str) or _NAME.fullmatch(content) is None or "dateutil" in content:
         raise ValueError("no name of a dtype")
-    return pandas_dtype(told)
+    return pandas_dtype(content)
 
 
-def _arrow(told: str) -> Any:
+def _arrow(name: str) -> Any:
     """A type of Arrow by its text."""
     import pyarrow as pa
 
-    if parts := re.fullmatch(r"decimal128\((\d{1,2}), (\d{1,2})\)", told):
+    if parts := re.fullmatch(r"decimal128\((\d{1,2}), (\d{1,2})\)", name):
         return pa.decimal128(*map(int, parts.groups()))
-    if parts := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", told):
+    if parts := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
         return pa.timestamp(*parts.groups())
-    return pa.type_for_alias(told)
+    return pa.type_for_alias(name)

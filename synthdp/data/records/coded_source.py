@@ -82,12 +82,12 @@ class CodedSource(Sensitive):
         """
         wanted = [varying(self._axes(clique), self.domain.shape) for clique in cliques]
         shapes = [self.domain.project(clique).shape for clique in cliques]
-        found = (
+        tables = (
             counts
             for batch in batches(wanted, self.domain.shape, KEPT_CELLS)
             for counts in self._counted(batch)
         )
-        return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
+        return (counts.reshape(shape) for shape, counts in zip(shapes, tables, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
@@ -105,12 +105,12 @@ class CodedSource(Sensitive):
             }.values()
         )
         counted = counts_of_all(self._rows(), fresh)
-        found = {
+        tables = {
             frozenset(axes): (axes, self._kept.add(axes, counts))
             for axes, counts in counted.items()
         }
         for axes in wanted:
-            yield _view(*(found.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
+            yield _view(*(tables.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
 
     def _rows(self) -> JointCounter:
         columns = self._table.columns
@@ -139,10 +139,10 @@ class _Kept:
     def wider(self, axes: Axes) -> tuple[NDArray[np.int64], Axes] | None:
         """The smallest counts with all of some attributes, and more; their axes, too."""
         rarest = min((self._by_axis.get(axis, []) for axis in axes), key=len, default=[])
-        found = [self._counts[other] for other in rarest if other.issuperset(axes)]
-        if not found:
+        supersets = [self._counts[other] for other in rarest if other.issuperset(axes)]
+        if not supersets:
             return None
-        outer, counts = min(found, key=lambda known: known[1].size)
+        outer, counts = min(supersets, key=lambda table: table[1].size)
         return counts, outer
 
     def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -160,5 +160,5 @@ class _Kept:
         return owned.view()
 
 
-def _view(known: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
-    return counts.transpose([known.index(axis) for axis in axes])
+def _view(order: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
+    return counts.transpose([order.index(axis) for axis in axes])

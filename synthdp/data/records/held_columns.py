@@ -212,18 +212,20 @@ class HeldNumbers(_HeldPoints):
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if grid.of == "steps":
-            points, known = self._points(replace(grid, of="values"))
-            return steps_of(points), known
+            points, is_number = self._points(replace(grid, of="values"))
+            return steps_of(points), is_number
         numbers = self.rows.joined()
-        known = ~np.isnan(numbers)
+        is_number = ~np.isnan(numbers)
         if grid.of == "reading":
-            return known[known | are_unread(numbers)].astype(np.int64), known | are_unread(numbers)
-        present = numbers[known]
+            return is_number[is_number | are_unread(numbers)].astype(
+                np.int64
+            ), is_number | are_unread(numbers)
+        present = numbers[is_number]
         if self._axis.most_decimals is not None and grid.of != "values":
-            return (decimals_of if grid.of == "decimals" else exponents_of)(present), known
+            return (decimals_of if grid.of == "decimals" else exponents_of)(present), is_number
         if self._axis.most_decimals is None:
             self._check_plain(grid)
-        return self._axis.grid_points(present, grid.decimals), known
+        return self._axis.grid_points(present, grid.decimals), is_number
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""

@@ -69,9 +69,9 @@ class PlacedSource(Sensitive):
             if self._others is None and counts.shape == shape:
                 yield counts
                 continue
-            found = np.zeros(shape, np.int64) if self._others is None else np.array(next(others))
-            found[tuple(map(slice, counts.shape))] += counts
-            yield found
+            total = np.zeros(shape, np.int64) if self._others is None else np.array(next(others))
+            total[tuple(map(slice, counts.shape))] += counts
+            yield total
 
 
 def source_of(table: CodedTable, schema: Schema) -> CodedSource | PlacedSource:

@@ -201,8 +201,8 @@ def _known_potentials(earlier: MarkovRandomField) -> dict[Clique, Array]:
     """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit
     could not.
     """
-    known = earlier.log_potentials
-    return {clique: _movable(table, _MAX_RANGE) for clique, table in known.items()}
+    potentials = earlier.log_potentials
+    return {clique: _movable(table, _MAX_RANGE) for clique, table in potentials.items()}
 
 
 def _potentials_of_tables(tables: Mapping[Clique, Array]) -> dict[Clique, Array]:

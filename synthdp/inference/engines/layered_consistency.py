@@ -160,16 +160,16 @@ def parts_of(domain: Domain, cliques: Iterable[Clique]) -> list[Clique]:
     >>> parts_of(Domain(("a", "b", "c"), (2, 2, 2)), [("a", "c")])
     [('a',), ('b',), ('c',), ('a', 'c')]
     """
-    found: dict[Clique, None] = dict.fromkeys((name,) for name in domain.attributes)
+    parts: dict[Clique, None] = dict.fromkeys((name,) for name in domain.attributes)
     given = [clique for clique in dict.fromkeys(cliques) if clique]
     wide = [frozenset(clique) for clique in given if len(clique) > _MAX_WHOLE]
     for clique in given:
         sizes = range(1, len(clique) + 1) if len(clique) <= _MAX_WHOLE else (2, 3, len(clique))
-        found |= dict.fromkeys(part for size in sizes for part in combinations(clique, size))
+        parts |= dict.fromkeys(part for size in sizes for part in combinations(clique, size))
     for members, other in combinations(wide, 2):
         shared = domain.canonical(members & other)
-        found |= dict.fromkeys([shared] if shared else [])
-    return sorted(found, key=len)
+        parts |= dict.fromkeys([shared] if shared else [])
+    return sorted(parts, key=len)
 
 
 def _masks(

@@ -180,9 +180,11 @@ def _is_least(
     gap = 0.0
     for table, paid in zip(unmeasured, polytope.tables(field), strict=True):
         gap += float(np.sum(table[table > 0] * (paid.max() - paid[table > 0])))
-    told = measured & (variance > 0)
-    reached = 0.5 * float(np.sum(np.square(solution.cells - target)[told] / variance[told]))
-    return gap <= _PROVEN * (reached + 0.5 * int(told.sum()))
+    is_determined = measured & (variance > 0)
+    reached = 0.5 * float(
+        np.sum(np.square(solution.cells - target)[is_determined] / variance[is_determined])
+    )
+    return gap <= _PROVEN * (reached + 0.5 * int(is_determined.sum()))
 
 
 def known_messages(
@@ -216,12 +218,12 @@ def _targets(
     targets: dict[Clique, Array] = {}
     variances: dict[Clique, Array] = {}
     for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
-        known = (
+        of_clique = (
             {clique: targets[clique] for clique in targets if clique in measured}
             if shrinkage
             else {}
         )
-        prior = total * expected_shares(region, possible[region], shares, known)
+        prior = total * expected_shares(region, possible[region], shares, of_clique)
         if region not in measured:
             target, variance = prior, unmeasured_variance(prior, total)
         else:

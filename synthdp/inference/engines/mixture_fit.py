@@ -150,9 +150,9 @@ class ComponentEngine(Engine):
         warm_start: Model | None,
     ) -> tuple[Array, Array, AdaptiveDescent]:
         """Components and weights to start from, and the driver that suits them."""
-        known = {name for clique in target.cliques for name in clique}
+        measured = {name for clique in target.cliques for name in clique}
         levels = _random_levels(
-            domain, measurements, known, self.n_components, np.random.default_rng(self.seed)
+            domain, measurements, measured, self.n_components, np.random.default_rng(self.seed)
         )
         earlier = check_warm_start(warm_start, MixtureModel, domain)
         if earlier is None:
@@ -294,7 +294,7 @@ def _report(progress: Progress, before: int, most: int, done: int, _: int) -> No
 def _random_levels(
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
-    known: set[str],
+    measured: set[str],
     n_components: int,
     generator: np.random.Generator,
 ) -> Array:
@@ -305,6 +305,6 @@ def _random_levels(
         # The logarithm of a noisy count below 1 would say more than the noise allows.
         logits = np.log(np.maximum(counts, 1.0))[:, None]
         scatter = _SCATTER * generator.standard_normal((domain[name], n_components))
-        powers = np.exp(logits - logits.max() + (scatter if name in known else 0.0 * scatter))
+        powers = np.exp(logits - logits.max() + (scatter if name in measured else 0.0 * scatter))
         levels[rows] = powers / powers.sum(axis=0)
     return levels

@@ -191,8 +191,8 @@ class PublicDataEngine(Engine):
 def _known_potentials(domain: Domain, warm_start: Model | None, loss: MarginalLoss) -> list[Array]:
     """For each measured clique the potentials of an earlier fit, on these rows or others, or zeros."""
     earlier = check_warm_start(warm_start, WeightedRowsModel, domain)
-    known = earlier.log_potentials if earlier else {}
+    potentials = earlier.log_potentials if earlier else {}
     return [
-        known.get(clique, np.zeros(shape))
+        potentials.get(clique, np.zeros(shape))
         for clique, shape in zip(loss.cliques, loss.shapes, strict=True)
     ]

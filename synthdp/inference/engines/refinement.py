@@ -88,7 +88,7 @@ def _tell_apart(
     """Whether a measurement of several attributes tells levels apart that others merge."""
     wide = [measurement for measurement in measurements if len(measurement.clique) > 1]
     return any(
-        name in groups and name not in found.groups for found in wide for name in found.clique
+        name in groups and name not in other.groups for other in wide for name in other.clique
     )
 
 

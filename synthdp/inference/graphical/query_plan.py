@@ -128,7 +128,7 @@ class QueryPlan:
             middle = (len(cuts) - 1) / 2  # where edges cost the same, halves make the plan short
             order = sorted(range(len(cuts)), key=lambda i: (added[i], abs(i - middle)))
             cuts = [cuts[i] for i in order[:_MAX_COMPARED]]
-        found = []
+        candidates = []
         for separator, below, _ in cuts:
             inner = (members & below) | separator
             outer = (members & ~below) | separator
@@ -138,5 +138,5 @@ class QueryPlan:
                 split = Split(separator, inner, outer)
             else:
                 split = Split(separator, outer, inner)
-            found.append((products + _CELL_COST * cells, products, split))
-        return found
+            candidates.append((products + _CELL_COST * cells, products, split))
+        return candidates

@@ -114,7 +114,7 @@ class _Completer:
         )
         parts = zip(self._free, self._free_separators, strict=True)
         self.cells_per_row = collected + max(
-            tree.domain.size(set(free) - set(known)) for free, known in parts
+            tree.domain.size(set(free) - set(fixed)) for free, fixed in parts
         )
 
     def collected(self, given: Mapping[str, NDArray[np.intp]]) -> list[Array]:
@@ -141,22 +141,24 @@ class _Completer:
         """Codes of all attributes for some records, each of them equal to one of the distinct ones
         in what is given.
         """
-        known: dict[str, CodeColumn] = {name: codes[members] for name, codes in given.items()}
+        drawn_values: dict[str, CodeColumn] = {
+            name: codes[members] for name, codes in given.items()
+        }
         for free, table in zip(self._free, tables, strict=True):
-            done = [name for name in free if name in known]
-            new = [name for name in free if name not in known]
+            done = [name for name in free if name in drawn_values]
+            new = [name for name in free if name not in drawn_values]
             if new:
                 shape = self._tree.domain.project(new).shape
                 ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
                 records = members if len(table) > 1 else np.zeros_like(members)
-                logs = ordered[(records, *(known[name] for name in done))].reshape(
+                logs = ordered[(records, *(drawn_values[name] for name in done))].reshape(
                     members.size, prod(shape)
                 )
                 values = draw_each(
                     np.exp(logs - logs.max(axis=1, keepdims=True)), generator=generator
                 )
-                known.update(zip(new, np.unravel_index(values, shape), strict=True))
-        return known
+                drawn_values.update(zip(new, np.unravel_index(values, shape), strict=True))
+        return drawn_values
 
     def _joined(self, log_potentials: Mapping[Clique, Array]) -> list[Array]:
         """For each clique of the tree the sum of potentials, each potential in one of them."""

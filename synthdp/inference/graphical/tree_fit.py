@@ -94,7 +94,7 @@ def relaxed(
         If the constraints together rule out everything.
     """
     noisy = projected(loss.measurements, total)
-    known = {measurement.clique: measurement.variance for measurement in loss.measurements}
+    variance_of = {measurement.clique: measurement.variance for measurement in loss.measurements}
     graph = RegionGraph.covering(domain, noisy)
     masks = dict(zip(graph.regions, possible_masks(graph, possible), strict=True))
     # An attribute that nobody measured is as good as measured to be even.
@@ -102,7 +102,7 @@ def relaxed(
         np.ravel(noisy.get(region, total / mask.sum() * mask)) for region, mask in masks.items()
     ]
     variances = [
-        np.where(mask, known.get(region, 1.0), 0.0).ravel() for region, mask in masks.items()
+        np.where(mask, variance_of.get(region, 1.0), 0.0).ravel() for region, mask in masks.items()
     ]
     polytope = LocalPolytope(graph)
     solution = newton.project(
@@ -121,7 +121,7 @@ def relaxed(
 
 
 def fit_tree(
-    tree: JunctionTree, loss: MarginalLoss, found: Relaxed | None, *, total: float
+    tree: JunctionTree, loss: MarginalLoss, start: Relaxed | None, *, total: float
 ) -> tuple[list[Array], FitStatus] | None:
     """For each clique of a tree its table of least loss, summing to 1, and how the fit ended; None
     if it failed.
@@ -132,19 +132,19 @@ def fit_tree(
         The tree, whose cliques are measured (`is_decomposable`) and hold those of all constraints.
     loss
         The loss to minimise.
-    found
+    start
         What `relaxed` found.
     total
         Number of records.
     """
-    if found is None:
+    if start is None:
         return None
-    tables = [found.tables[clique] / total for clique in tree.cliques]
+    tables = [start.tables[clique] / total for clique in tree.cliques]
     reached = loss.of_residual(_residual(tree, tables, loss, total)) + loss.of_repeats
     # Tables that agree up to rounding need not have the marginals that they are said to have.
-    if not reached <= found.loss + _UNSEEN * (found.loss + 0.5 * loss.n_cells):
+    if not reached <= start.loss + _UNSEEN * (start.loss + 0.5 * loss.n_cells):
         return None
-    return tables, FitStatus(ended="optimal", n_iterations=found.n_iterations, loss=reached)
+    return tables, FitStatus(ended="optimal", n_iterations=start.n_iterations, loss=reached)
 
 
 def potentials_of(
@@ -174,8 +174,8 @@ def potentials_of(
     for name in tree.domain.attributes:
         home = tree.position_of((name,))
         assert home is not None  # a tree covers its domain
-        known = marginal_inside(tables[home], tree.cliques[home], (name,))
-        shares[name,] = np.log(np.maximum(known, _MIN_SHARE))
+        shared = marginal_inside(tables[home], tree.cliques[home], (name,))
+        shares[name,] = np.log(np.maximum(shared, _MIN_SHARE))
     traces = MarginalOracle(tree, [*shares, *masks]).beliefs([*shares.values(), *masks.values()])
     potentials: dict[Clique, Array] = {}
     for clique, separator, table, trace in zip(
@@ -194,9 +194,9 @@ def _residual(
     tree: JunctionTree, tables: Sequence[Array], loss: MarginalLoss, total: float
 ) -> Array:
     """What the tables' marginals have more than what was measured, shape ``(n_cells,)``."""
-    found = []
+    residuals = []
     for clique in loss.cliques:
         home = tree.position_of(clique)
         assert home is not None  # the tree covers what was measured
-        found.append(total * marginal_inside(tables[home], tree.cliques[home], clique))
-    return loss.residual(loss.flatten(found))
+        residuals.append(total * marginal_inside(tables[home], tree.cliques[home], clique))
+    return loss.residual(loss.flatten(residuals))

@@ -175,8 +175,8 @@ class _Contraction:
 
     def _table(self, members: AttributeSet, tables: Mapping[AttributeSet, _Table]) -> _Table:
         """A marginal that has been made in this batch or an earlier one, or lies within a clique."""
-        found = tables.get(members) or self._parts.get(members)
-        return found or self._sum(members)
+        table = tables.get(members) or self._parts.get(members)
+        return table or self._sum(members)
 
     def _operand(self, table: _Table, use: _Use) -> _Operand:
         batch, summed = self._sets.positions[use.batch], self._sets.positions[use.summed]

@@ -190,11 +190,11 @@ class VariableElimination:
             slopes[step.right] = step.right_layout.unstacked(
                 np.matmul(left.transpose(0, 2, 1), slope)
             )
-        found = []
+        gradients = []
         for factor, slope in zip(factors[: self._n_cliques], slopes, strict=False):
             assert slope is not None
-            found.append(factor * slope)
-        return found
+            gradients.append(factor * slope)
+        return gradients
 
 
 class _TooDearError(Exception):

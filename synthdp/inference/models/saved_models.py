@@ -42,5 +42,5 @@ def model_from_state(
         raise DataFileError(
             f"model: kind {kind!r} is unknown; update synthdp or save the model again"
         )
-    found: type[Model] = import_named(KINDS[kind])
-    return found.from_state(state, arrays, domain)
+    model: type[Model] = import_named(KINDS[kind])
+    return model.from_state(state, arrays, domain)

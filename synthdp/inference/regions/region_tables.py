@@ -100,7 +100,7 @@ class _Joint(NamedTuple):
     """
 
     gain: float
-    known: _Members
+    shared: _Members
     new: _Members
 
 
@@ -114,7 +114,7 @@ def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
     }
     while missing:
         best = _first_best(joints.values())
-        cliques.append(best.known | best.new)
+        cliques.append(best.shared | best.new)
         missing -= best.new
         # What others share with the new clique, they share with an earlier one.
         for region in [region for region in joints if not best.new.isdisjoint(region)]:

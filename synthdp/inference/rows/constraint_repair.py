@@ -64,13 +64,15 @@ def repaired(
     if rows.size:
         fallback = possible_rows(domain, constraints, one_way)
         seed = int(generator.integers(1 << 62))
-        known = {
+        kept_codes = {
             name: fixed[domain.index(name)][rows]
             for name in fallback.domain.attributes
             if name in given
         }
         drawn = (
-            fallback.complete(known, seed=seed) if known else fallback.sample(rows.size, seed=seed)
+            fallback.complete(kept_codes, seed=seed)
+            if kept_codes
+            else fallback.sample(rows.size, seed=seed)
         )
         for name, values in zip(fallback.domain.attributes, drawn, strict=True):
             fixed[domain.index(name)][rows] = values

@@ -75,11 +75,11 @@ class _Bits(dict[AttributeSet, tuple[AttributeSet, ...]]):
     """The members of a set as sets of one, lowest bit first."""
 
     def __missing__(self, members: AttributeSet) -> tuple[AttributeSet, ...]:
-        found, rest = [], members
+        single, rest = [], members
         while rest:
-            found.append(rest & -rest)
+            single.append(rest & -rest)
             rest &= rest - 1
-        self[members] = bits = tuple(found)
+        self[members] = bits = tuple(single)
         return bits
 
 
@@ -88,11 +88,11 @@ class _Positions(dict[AttributeSet, tuple[int, ...]]):
     """The members of a set as positions in the domain, in its order."""
 
     def __missing__(self, members: AttributeSet) -> tuple[int, ...]:
-        found, rest = [], members
+        numbers, rest = [], members
         while rest:
-            found.append((rest & -rest).bit_length() - 1)
+            numbers.append((rest & -rest).bit_length() - 1)
             rest &= rest - 1
-        self[members] = positions = tuple(found)
+        self[members] = positions = tuple(numbers)
         return positions
 
 

@@ -54,9 +54,9 @@ class TreeGrowth:
         sets = AttributeSets(domain)
         self._start(sets, sets.graph(sets.of(clique) & sets.varying for clique in cliques), None)
 
-    def _start(self, sets: AttributeSets, graph: Graph, known: Triangulation | None) -> None:
+    def _start(self, sets: AttributeSets, graph: Graph, before: Triangulation | None) -> None:
         self._sets, self._graph = sets, graph
-        self._triangulation = triangulate(sets, graph, known=known)
+        self._triangulation = triangulate(sets, graph, before=before)
 
     @property
     def domain(self) -> Domain:
@@ -119,8 +119,8 @@ class TreeGrowth:
                 self._sets.forget(above=_MAX_REMEMBERED_SETS)
                 answers[added] = self._size_with(added, max_cells)
             sizes.append(answers[added])
-        found = np.array(sizes, dtype=np.float64)
-        return np.where(found <= max_cells, found, np.inf)
+        n_cells = np.array(sizes, dtype=np.float64)
+        return np.where(n_cells <= max_cells, n_cells, np.inf)
 
     def _missing(self, members: int) -> _Edges:
         """The edges that a clique adds to the graph: attributes and their new neighbours."""
@@ -180,14 +180,14 @@ class TreeGrowth:
         cliques = {bit | boundary for bit, boundary in peeled.items()}
         for part in connected_parts(sets, graph):
             old = old_parts.get(next(iter(part)))
-            found = (
+            eliminated = (
                 old
                 if old and old.graph == part
                 else eliminate_within(sets, part, max_cells=max_cells)
             )
-            if found is None:
+            if eliminated is None:
                 return None
-            cliques.update(found.cliques)
+            cliques.update(eliminated.cliques)
         return cliques.difference(peeled.values())
 
     @cached_property

@@ -66,23 +66,23 @@ class Triangulation:
 
 
 def triangulate(
-    sets: AttributeSets, graph: Graph, *, known: Triangulation | None = None
+    sets: AttributeSets, graph: Graph, *, before: Triangulation | None = None
 ) -> Triangulation:
-    """A triangulation of few cells; parts of the core that are as in a ``known`` one are taken from
+    """A triangulation of few cells; parts of the core that are as in a ``before`` one are taken from
     there.
     """
     core = dict(graph)
     peeled = peel(sets, core, graph)
-    found = {}
+    eliminated = {}
     for part in connected_parts(sets, core):
         first = next(iter(part))
-        old = known.parts.get(first) if known else None
-        found[first] = old if old and old.graph == part else eliminate(sets, part)
+        old = before.parts.get(first) if before else None
+        eliminated[first] = old if old and old.graph == part else eliminate(sets, part)
     cliques = {bit | boundary for bit, boundary in peeled.items()}
-    cliques.update(*(part.cliques for part in found.values()))
+    cliques.update(*(part.cliques for part in eliminated.values()))
     kept = tuple(sorted(cliques.difference(peeled.values())))
     n_cells = sum(sets.n_cells[clique] for clique in kept)
-    return Triangulation(peeled=peeled, parts=found, cliques=kept, n_cells=n_cells)
+    return Triangulation(peeled=peeled, parts=eliminated, cliques=kept, n_cells=n_cells)
 
 
 def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int, int]:
@@ -125,7 +125,7 @@ def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int
 
 def connected_parts(sets: AttributeSets, graph: Graph) -> list[Graph]:
     """The connected parts of a graph, each in the order of the domain."""
-    found, seen = [], 0
+    parts, seen = [], 0
     for start in graph:
         if not start & seen:
             members, new = 0, start
@@ -136,8 +136,8 @@ def connected_parts(sets: AttributeSets, graph: Graph) -> list[Graph]:
                     reached |= graph[bit]
                 new = reached & ~members
             seen |= members
-            found.append({bit: graph[bit] for bit in sets.bits[members]})
-    return found
+            parts.append({bit: graph[bit] for bit in sets.bits[members]})
+    return parts
 
 
 def eliminate(sets: AttributeSets, graph: Graph) -> Part:

@@ -71,8 +71,8 @@ class EndPosterior:
         """By how much a place is wrong, or less, with a probability of one half."""
         errors = np.abs(self.distances - distance)
         order = np.argsort(errors)
-        known = np.cumsum(self.probabilities[order])
-        return float(errors[order][np.searchsorted(known, 0.5 - 1e-9)])
+        cumulative = np.cumsum(self.probabilities[order])
+        return float(errors[order][np.searchsorted(cumulative, 0.5 - 1e-9)])
 
 
 def tail_ends(
@@ -172,9 +172,9 @@ def _places(edges: Floats, further: Sequence[float]) -> tuple[Floats, Ints, Floa
     """Distances at which records may end: how many cells lie before each, and what part of the
     next.
     """
-    known = [*edges.tolist(), *further]
+    ends = [*edges.tolist(), *further]
     places, cells, parts = [0.0], [0], [0.0]
-    for index, (start, stop) in enumerate(itertools.pairwise(known)):
+    for index, (start, stop) in enumerate(itertools.pairwise(ends)):
         n_pieces = max(int(min(stop - start, PIECES)), 1)
         for piece in range(1, n_pieces):
             places.append(start + (stop - start) * piece / n_pieces)

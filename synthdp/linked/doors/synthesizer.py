@@ -185,11 +185,11 @@ class Synthesizer:
         """Change arguments by name, for a fit to come; raises `ParameterError` for a name that
         there is not.
         """
-        known = self.get_params()
+        parameters = self.get_params()
         for name in params:
-            if name not in known:
+            if name not in parameters:
                 raise ParameterError(
-                    f"a synthesizer has no parameter {name!r}; choose from {', '.join(known)}"
+                    f"a synthesizer has no parameter {name!r}; choose from {', '.join(parameters)}"
                 )
         for name, value in params.items():
             setattr(self, name, value)

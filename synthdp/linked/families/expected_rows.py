@@ -30,7 +30,7 @@ def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[F
     """
     wanted = [(*clique, *(name for name in view.steps if name not in clique)) for clique in cliques]
     marginals = model.marginals(wanted)[::-1]
-    found = []
+    tables = []
     for clique, names in zip(cliques, wanted, strict=True):
         counts = marginals.pop().values  # popped, so that memory holds each once
         axes = [names.index(name) for name in view.steps]
@@ -38,8 +38,8 @@ def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[F
         rows: FloatArray = counts * _rows_a_unit(view, model).transpose(np.argsort(axes)).reshape(
             shape
         )
-        found.append(np.asarray(rows.sum(axis=tuple(range(len(clique), len(names))))))
-    return found
+        tables.append(np.asarray(rows.sum(axis=tuple(range(len(clique), len(names))))))
+    return tables
 
 
 def _rows_a_unit(view: View, model: Model) -> FloatArray:

@@ -173,10 +173,10 @@ class _Drawing:
         """
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
-        known = {name: codes[rows] for name, codes in self._above.items()}
-        known |= view.codes_beside(self.codes, rows, turns)
+        given = {name: codes[rows] for name, codes in self._above.items()}
+        given |= view.codes_beside(self.codes, rows, turns)
         try:
-            drawn = fitted.drawn(known, groups, sampling)
+            drawn = fitted.drawn(given, groups, sampling)
         except ParameterError as error:
             problem = "the rules leave no value for some rows, given the rows that they hang on"
             raise ParameterError(
@@ -185,14 +185,14 @@ class _Drawing:
         for name, codes in drawn.items():
             self.codes[name][rows] = codes
         if self._settles:
-            self._settle(view, rows, self._table.beside(rows, turns), known, decoding)
+            self._settle(view, rows, self._table.beside(rows, turns), given, decoding)
 
     def _settle(
         self,
         view: View,
         rows: Ints,
         other: Ints,
-        known: Mapping[str, Codes],
+        conditions: Mapping[str, Codes],
         rng: np.random.Generator,
     ) -> None:
         """Values of some rows, such that they keep to checks with what is above and beside them."""
@@ -206,7 +206,7 @@ class _Drawing:
             if name in checked
         }
         drawn = decode(
-            [{**known, **own}[name] for name in schema.names],
+            [{**conditions, **own}[name] for name in schema.names],
             schema,
             rng,
             text=self._text,
@@ -229,9 +229,9 @@ class _Drawing:
         if self._pieces:
             return pd.concat(self._pieces).sort_index()
         codes = [self.codes[name] for name in self._table.attributes]
-        found = decode(codes, schema, np.random.default_rng(seed), text=self._text)
-        self.numbers |= _numbers(view, found, self._checked)
-        return found
+        decoded = decode(codes, schema, np.random.default_rng(seed), text=self._text)
+        self.numbers |= _numbers(view, decoded, self._checked)
+        return decoded
 
 
 def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:
@@ -303,10 +303,10 @@ def _numbers_drawn(
 ) -> dict[str, CodeColumn]:
     """Numbers of children of given rows of one turn, given all else that is known of them."""
     view, turns = fitted.view, np.full(len(rows), turn)
-    known = {name: found[rows] for name, found in codes.items() if name not in unknown}
-    known |= view.codes_beside(codes, rows, turns)
+    given = {name: column[rows] for name, column in codes.items() if name not in unknown}
+    given |= view.codes_beside(codes, rows, turns)
     try:
-        return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
+        return fitted.drawn(given, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:
         problem = str(error).removeprefix("given: ")
         raise ParameterError(

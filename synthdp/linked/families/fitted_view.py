@@ -117,13 +117,13 @@ class FittedView:
         domain = self.model.domain
         n_rows = len(next(iter(given.values())))
         n_copies = -(-_FEWEST_MOVED // n_rows)
-        known = {
+        fixed = {
             name: np.tile(given[name], n_copies) for name in domain.attributes if name in given
         }
         records = np.empty((len(domain) + 1, n_rows * n_copies), np.int32)
         for number, (places, wanted) in enumerate(groups):
             which = (places + n_rows * np.arange(n_copies)[:, None]).ravel()
-            part = {name: codes[which] for name, codes in known.items()}
+            part = {name: codes[which] for name, codes in fixed.items()}
             seed = int(generator.integers(1 << 62))
             if which.size:
                 records[:-1, which] = (
@@ -132,13 +132,13 @@ class FittedView:
                     else self._rough.complete(part, seed=seed)
                 )
                 records[-1, which] = number
-        self._move(records, tuple(known), groups, generator)
+        self._move(records, tuple(fixed), groups, generator)
         return {name: records[domain.index(name), :n_rows] for name in self.view.own}
 
     def _move(
         self,
         records: NDArray[np.int32],
-        known: Clique,
+        fixed: Clique,
         groups: Sequence[Group],
         generator: np.random.Generator,
     ) -> None:
@@ -159,30 +159,30 @@ class FittedView:
         shuffled = records[:, order]
         tables = WantedTables(
             domain,
-            self._targets(shuffled, known),
+            self._targets(shuffled, fixed),
             constraints=[*self.view.schema.constraints, *limits],
-            fixed=(*known, _GROUP),
+            fixed=(*fixed, _GROUP),
         )
         RecordMoves().move(shuffled, tables)
         records[:, order] = shuffled
 
-    def _targets(self, records: NDArray[np.int32], known: Clique) -> dict[Clique, FloatArray]:
+    def _targets(self, records: NDArray[np.int32], fixed: Clique) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them.
 
         What is released of own columns beside known ones says how they are distributed given these;
         so do one-way tables of own columns, which those of several are brought to agree with.
         """
         domain, place = self.model.domain, self.view.place
-        found: dict[Clique, FloatArray] = {}
+        targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.own}
         for clique, rows in self._tables.items():
             shares = rows
-            if place in known:
+            if place in fixed:
                 shares = np.take(rows, records[domain.index(place), 0], axis=-1)
             shares = np.maximum(shares, 0.0)
             if not shares.any():
                 continue
-            outer = [name for name in clique if name in known]
+            outer = [name for name in clique if name in fixed]
             if outer:
                 present = (
                     cell_counts(domain, tuple(outer), tuple(records[: len(domain)]))
@@ -192,19 +192,19 @@ class FittedView:
                 for axis, name in enumerate(clique):
                     if name in implied:
                         implied[name].append(_one_way(shares, axis))
-            found[clique] = shares / shares.sum()
+            targets[clique] = shares / shares.sum()
         means: dict[str, FloatArray] = {
             name: np.mean(ways, axis=0) for name, ways in implied.items() if ways
         }
-        for clique in found:
+        for clique in targets:
             if set(clique) <= means.keys():
                 ways: dict[tuple[int, ...], FloatArray] = {
                     (axis,): means[name] for axis, name in enumerate(clique)
                 }
-                found[clique] = raked(
-                    found[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
+                targets[clique] = raked(
+                    targets[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
                 )
-        return found
+        return targets
 
     @cached_property
     def _rough(self) -> Model:
@@ -230,11 +230,11 @@ class FittedView:
             for clique in maximal_cliques(sorted(measured))
             if own.intersection(clique) and domain.size({*clique, *wider}) <= MAX_CELLS
         ]
-        found: dict[Clique, FloatArray] = {}
+        tables: dict[Clique, FloatArray] = {}
         for clique in fitting:
             with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
-                (found[clique],) = expected_rows(self.view, model, [(*clique, *last)])
-        return found
+                (tables[clique],) = expected_rows(self.view, model, [(*clique, *last)])
+        return tables
 
 
 def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:

@@ -47,24 +47,24 @@ def fresh_keys(
     ParameterError
         If given keys repeat, or are missing.
     """
-    found: dict[str, pd.Series] = {}
+    columns: dict[str, pd.Series] = {}
     if table.parent is not None:
         for name, above in zip(table.parent_key, package[table.parent].key, strict=True):
-            found[name] = parent[above].iloc[rows.parents].reset_index(drop=True)
+            columns[name] = parent[above].iloc[rows.parents].reset_index(drop=True)
     is_within = bool(table.parent_key) and set(table.parent_key) <= set(table.key)
     numbers = rows.turns + 1 if is_within else np.arange(1, rows.n_rows + 1)
     for name in table.key:
-        if name in found:
+        if name in columns:
             continue
         if given is not None and name in given.columns:
-            found[name] = given[name].reset_index(drop=True)
+            columns[name] = given[name].reset_index(drop=True)
         elif text or table.fields[name] != "integer":
-            found[name] = pd.Series(numbers.astype(str).astype(object))
+            columns[name] = pd.Series(numbers.astype(str).astype(object))
         else:
-            found[name] = pd.Series(numbers.astype(np.int64))
+            columns[name] = pd.Series(numbers.astype(np.int64))
     if given is not None:
-        _check_given(pd.DataFrame({name: found[name] for name in table.key}), table)
-    return found
+        _check_given(pd.DataFrame({name: columns[name] for name in table.key}), table)
+    return columns
 
 
 def _check_given(keys: pd.DataFrame, table: LinkedTable) -> None:

@@ -140,23 +140,23 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
     tables = dict(given) if by_table else {root.name: given}
     if unknown := [name for name in tables if name not in names]:
         raise ParameterError(f"given: there is no table {unknown[0]!r}; there are {listed(names)}")
-    found: dict[str, GivenTable] = {}
+    opened: dict[str, GivenTable] = {}
     for table in package.tables:
         if table.name not in tables:
             continue
         if table.parent is None:
             frame = _frame(tables[table.name], table)
             places = np.arange(len(frame))
-            found[table.name] = GivenTable(table, frame, places, np.zeros_like(places))
-        elif table.parent not in found:
+            opened[table.name] = GivenTable(table, frame, places, np.zeros_like(places))
+        elif table.parent not in opened:
             raise ParameterError(
                 f"given: rows of {table.name!r} need those of {table.parent!r} above them; give these"
             )
         else:
-            found[table.name] = GivenTable.below(
-                table, tables[table.name], found[table.parent], package[table.parent]
+            opened[table.name] = GivenTable.below(
+                table, tables[table.name], opened[table.parent], package[table.parent]
             )
-    return found
+    return opened
 
 
 def given_roots(package: Package, given: Mapping[str, GivenTable]) -> pd.DataFrame:
@@ -186,8 +186,8 @@ def referred_rows(keys: pd.Series, references: pd.Series, missing: tuple[str, ..
     places = np.full(len(both.ids.keys) + 1, -1, np.intp)
     places[own[::-1]] = np.arange(len(own))[::-1]
     places[-1] = -1  # where there is no key
-    found: Ints = places[others]
-    return found
+    rows: Ints = places[others]
+    return rows
 
 
 def _frame(given: Any, table: LinkedTable) -> pd.DataFrame:

@@ -29,7 +29,7 @@ class Quotas:
     def __init__(self, table: LinkedTable, counts: Ints) -> None:
         self._counts = counts
         self._limits = {f"{table.name}.{limits.column}": limits for limits in limits_of(table)}
-        self._found = {
+        self._met = {
             name: np.zeros((len(limits.met), len(counts)), np.intp)
             for name, limits in self._limits.items()
         }
@@ -44,11 +44,11 @@ class Quotas:
         if not self._limits:
             return [(np.arange(len(parents)), {})]
         allowed = [
-            limits.allowed(self._found[name][:, parents], self._counts[parents], turn)
+            limits.allowed(self._met[name][:, parents], self._counts[parents], turn)
             for name, limits in self._limits.items()
         ]
         kinds, group = np.unique(np.concatenate(allowed, axis=1), axis=0, return_inverse=True)
-        ends = np.cumsum([found.shape[1] for found in allowed])[:-1]
+        ends = np.cumsum([each.shape[1] for each in allowed])[:-1]
         return [
             (
                 np.flatnonzero(group.reshape(-1) == number),
@@ -64,4 +64,4 @@ class Quotas:
     def add(self, parents: Ints, codes: Mapping[str, Codes], rows: Ints) -> None:
         """Take the rows that were drawn, one a parent."""
         for name, limits in self._limits.items():
-            self._found[name][:, parents] += limits.met[:, codes[name][rows]]
+            self._met[name][:, parents] += limits.met[:, codes[name][rows]]

@@ -114,10 +114,10 @@ class HistoryRelease:
         """
         readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
 
-        with finishing(report) as told:
+        with finishing(report) as progress:
 
             def read(share: float) -> None:
-                told("reading", round(100 * share), 100)
+                progress("reading", round(100 * share), 100)
 
             for chunk in chunks_of(table, read):
                 for name, reader in readers.items():

@@ -158,16 +158,16 @@ class HistorySynthesis(Result):
         """
         names = [columns] if isinstance(columns, str) else list(columns)
         schema = self._linked.package[ROWS].schema
-        known = [*(() if schema is None else schema.names), _COUNT]
+        valid = [*(() if schema is None else schema.names), _COUNT]
         if unknown := [
-            name for name in names if name not in known and name.removeprefix(OTHER) not in known
+            name for name in names if name not in valid and name.removeprefix(OTHER) not in valid
         ]:
             raise ParameterError(
-                f"columns: there is no {unknown[0]!r}; there are {listed(known)}, and with {OTHER!r} before its name a "
+                f"columns: there is no {unknown[0]!r}; there are {listed(valid)}, and with {OTHER!r} before its name a "
                 "column of the row before"
             )
-        found = self._linked.marginal([_in_package(name) for name in names])
-        return found.rename_axis(index=names)
+        counts = self._linked.marginal([_in_package(name) for name in names])
+        return counts.rename_axis(index=names)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.

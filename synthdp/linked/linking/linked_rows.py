@@ -78,8 +78,8 @@ class LinkedTableReader(Sensitive):
             rows, parents = self._below(parent, keys if table.row_key else np.arange(len(keys)))
         domain = None if table.schema is None else table.schema.with_unread_places().domain
         columns = () if domain is None else CodedTable.concatenate(domain, self._parts).columns
-        known = self._keys.ids.keys  # a new list each time
-        names = [known[key] for key in keys[rows]] if table.row_key else []
+        all_keys = self._keys.ids.keys  # a new list each time
+        names = [all_keys[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents, names)
 
     def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
@@ -155,11 +155,11 @@ class FamilyRows(Sensitive):
         of_key = np.array(
             [*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp
         )
-        found = of_key[references.ids.rows.joined()[rows]]
-        rows, found = rows[found >= 0], found[found >= 0]
-        times, starts = sizes[found], np.cumsum(sizes) - sizes
+        positions = of_key[references.ids.rows.joined()[rows]]
+        rows, positions = rows[positions >= 0], positions[positions >= 0]
+        times, starts = sizes[positions], np.cumsum(sizes) - sizes
         turns = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        return np.repeat(rows, times), members[np.repeat(starts[found], times) + turns]
+        return np.repeat(rows, times), members[np.repeat(starts[positions], times) + turns]
 
     def count(self, child: "FamilyRows") -> None:
         """Add how many rows of a table below each row has."""
@@ -243,11 +243,11 @@ def check_header(table: LinkedTable, names: Sequence[str]) -> None:
     order.
     """
     made_up = () if table.schema is None else table.schema.generated.names
-    known, besides = (
+    allowed, besides = (
         [name for name in table.fields if name not in made_up],
         (*made_up, *table.ignored),
     )
-    check_names(tuple(names), known, besides=besides, of=table.name)
+    check_names(tuple(names), allowed, besides=besides, of=table.name)
 
 
 def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:

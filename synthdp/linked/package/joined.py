@@ -115,7 +115,7 @@ def joined_columns(
         for own, other, there in links.references(table.name)
         if other in links.public
     ]
-    found = {}
+    columns = {}
     for other, there, table, own in referring:
         frame = None if rows is None else _public_rows(other, there, links, rows)
         if frame is None or table.schema is None or own not in table.schema.names:
@@ -129,8 +129,8 @@ def joined_columns(
             column, codes = _column(
                 field, name, frame[field["name"]], places, links[other]["schema"]
             )
-            found[name] = Joined(f"{table.name}.{own}", column, codes)
-    return found
+            columns[name] = Joined(f"{table.name}.{own}", column, codes)
+    return columns
 
 
 def with_rows(
@@ -139,7 +139,7 @@ def with_rows(
     """The resources, those of public tables whose columns are joined with their rows as ``data``:
     texts.
     """
-    found = dict(resources)
+    described = dict(resources)
     there = {
         other: key[0]
         for name in links.order
@@ -152,8 +152,8 @@ def with_rows(
             texts = frame.map(
                 lambda value: None if is_missing(value) else plain_text(str(value))
             ).astype(object)
-            found[name] = {**resources[name], "data": texts.to_dict("records")}
-    return found
+            described[name] = {**resources[name], "data": texts.to_dict("records")}
+    return described
 
 
 def rule_on_sources(
@@ -196,18 +196,18 @@ def rule_on_sources(
             ]
             levels[key] = [level for level in new if key not in levels or level in levels[key]]
             del kept[name]
-        if empty := [key for key, found in levels.items() if not found]:
+        if empty := [key for key, rewritten in levels.items() if not rewritten]:
             refuse_package(
                 f"a rule's conditions on public tables leave no level of {empty[0]!r}; correct them"
             )
         return kept | levels
 
-    found = dict(rule)
+    rewritten = dict(rule)
     if "forbid" in rule:
-        found["forbid"] = replaced(rule["forbid"])
+        rewritten["forbid"] = replaced(rule["forbid"])
     if "allow" in rule:
-        found["allow"] = [replaced(entry) for entry in rule["allow"]]
-    return found
+        rewritten["allow"] = [replaced(entry) for entry in rule["allow"]]
+    return rewritten
 
 
 def regrouped(
@@ -261,9 +261,9 @@ def _met(joined: Joined, condition: Any, name: str) -> NDArray[np.bool_]:
 
 def _parted(name: str, joined: Mapping[str, Joined]) -> tuple[str, Joined] | None:
     """What stands before the name of a joined column, and that column."""
-    for each, found in joined.items():
+    for each, column in joined.items():
         if name == each or name.endswith(f" {each}"):
-            return name.removesuffix(each), found
+            return name.removesuffix(each), column
     return None
 
 
@@ -288,16 +288,16 @@ def _public_rows(name: str, key: str, links: Links, rows: Lookup) -> pd.DataFram
 def _places(keys: pd.Series, source: Column, name: str) -> NDArray[np.intp]:
     """For each code of a column the row of the public table with that key, -1 if there is none."""
     codes = source.encode(keys)
-    known = np.flatnonzero(
+    present = np.flatnonzero(
         source.knows(keys) & np.array([not is_missing(key) for key in keys], dtype=np.bool_)
     )
-    if len(np.unique(codes[known])) < len(known):
+    if len(np.unique(codes[present])) < len(present):
         refuse_package(
             f"its key {keys.name!r}, to which other tables refer, has several rows; give each key one",
             name,
         )
     places = np.full(source.size, -1)
-    places[codes[known]] = known
+    places[codes[present]] = present
     return places
 
 
@@ -316,18 +316,20 @@ def _column(
     texts = [None if text in missing else text for text in texts]
     wanted = [None if place < 0 else texts[place] for place in places]
     constraints = {**(field.get("constraints") or {}), "required": None not in wanted}
-    found = {"name": name, "constraints": constraints} | {
+    described = {"name": name, "constraints": constraints} | {
         key: field[key] for key in ("type", "synthdp") if key in field
     }
     if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
         levels = sorted({text for text in texts if text is not None})
-        found = {
+        described = {
             "name": name,
             "type": "string",
             "constraints": {**constraints, "enum": levels or ["none"]},
         }
     try:
-        column = OpenSchema.from_dict({"fields": [found], "missingValues": [""]}).resolved({})[name]
+        column = OpenSchema.from_dict({"fields": [described], "missingValues": [""]}).resolved({})[
+            name
+        ]
     except SchemaError as error:
         refuse_package(str(error).removeprefix("schema: "))
     return column, column.encode(pd.Series(wanted, dtype=object))

@@ -61,17 +61,17 @@ class ColumnLimits:
     def impossible(self, most: int) -> list[int]:
         """Numbers of rows of a parent, up to ``most``, that cannot keep to all limits."""
         counts = np.arange(most + 1)
-        found = np.zeros((len(self.met), most + 1), np.intp)
+        met = np.zeros((len(self.met), most + 1), np.intp)
         return np.flatnonzero(
-            ~self._can_end(found, counts, counts, np.ones(self.met.shape[1], np.bool_))
+            ~self._can_end(met, counts, counts, np.ones(self.met.shape[1], np.bool_))
         ).tolist()
 
-    def allowed(self, found: Ints, counts: Ints, turn: int) -> Bools:
+    def allowed(self, met: Ints, counts: Ints, turn: int) -> Bools:
         """Which levels the next row of each parent may have, shape ``(n_parents, n_levels)``.
 
         Parameters
         ----------
-        found
+        met
             How many of its rows meet each limit so far, shape ``(n_limits, n_parents)``.
         counts
             How many rows each parent gets, more than ``turn``.
@@ -84,10 +84,10 @@ class ColumnLimits:
             alike = levels == choice if self._is_ordered else self._inner == choice
             later = levels >= choice if self._is_ordered else np.ones(len(levels), np.bool_)
             meets = self.met[:, alike.argmax()].astype(np.intp)
-            result[:, alike] = self._can_end(found + meets[:, None], counts, left, later)[:, None]
+            result[:, alike] = self._can_end(met + meets[:, None], counts, left, later)[:, None]
         return result
 
-    def _can_end(self, found: Ints, counts: Ints, left: Ints, levels: Bools) -> Bools:
+    def _can_end(self, met: Ints, counts: Ints, left: Ints, levels: Bools) -> Bools:
         """For each parent whether ``left`` more rows of some levels can make all limits hold."""
         n = len(self.met)
         least, most = np.zeros((2, n + 1, len(left)), np.int64)
@@ -96,10 +96,8 @@ class ColumnLimits:
             if levels[self._inner == limit].any():
                 most[limit] += left
             if limit < n:
-                low = np.maximum(
-                    least[limit], np.minimum(self._least[limit], counts) - found[limit]
-                )
-                high = np.minimum(most[limit], self._most[limit] - found[limit])
+                low = np.maximum(least[limit], np.minimum(self._least[limit], counts) - met[limit])
+                high = np.minimum(most[limit], self._most[limit] - met[limit])
                 possible &= low <= high
                 least[self._outer[limit]] += low
                 most[self._outer[limit]] += high

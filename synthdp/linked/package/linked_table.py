@@ -160,8 +160,8 @@ class LinkedTable:
         ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come
         before each.
         """
-        found: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
-        return found
+        siblings: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
+        return siblings
 
     def ranks(self, frame: pd.DataFrame) -> NDArray[Any]:
         """By what rows of one parent are ordered: a number or code each, all the same if there is

@@ -58,17 +58,17 @@ class Links:
             )
         own = content.get("synthdp", {})
         _check_keys(own, _OF_PACKAGES, None)
-        found: dict[str, Mapping[str, Any]] = {}
+        tables: dict[str, Mapping[str, Any]] = {}
         for resource in listed_:
             name = resource.get("name") if isinstance(resource, Mapping) else None
             if not isinstance(name, str) or not name or _MARKS & set(name) or name != name.strip():
                 refuse_package(
                     f"the name of a table is {name!r}; give each a name without dots, quotes and tabs"
                 )
-            if name in found:
+            if name in tables:
                 refuse_package("two resources have this name; give each its own", name)
-            found[name] = {**resource, "schema": _schema(resource, name, folder)}
-        return cls(found, own.get("root"))
+            tables[name] = {**resource, "schema": _schema(resource, name, folder)}
+        return cls(tables, own.get("root"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,15 +193,15 @@ def own_of(resource: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return result
 
 
-def _check_keys(own: Any, known: Mapping[str, tuple[str, ...]], table: str | None) -> None:
+def _check_keys(own: Any, allowed: Mapping[str, tuple[str, ...]], table: str | None) -> None:
     if not isinstance(own, Mapping):
         refuse_package(f"synthdp is {own!r}; write an object in braces", table)
     for key in own:
-        if key not in known:
-            meant = meant_key(str(key), known)
+        if key not in allowed:
+            meant = meant_key(str(key), allowed)
             refuse_package(
                 f"synthdp.{key} is not known; "
-                + (f"did you mean {meant!r}?" if meant else f"there is {listed(known)}"),
+                + (f"did you mean {meant!r}?" if meant else f"there is {listed(allowed)}"),
                 table,
             )
 

@@ -84,8 +84,8 @@ def _format(field: Mapping[str, Any]) -> str:
 
 
 def _constraints(field: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = field.get("constraints")
-    return found if isinstance(found, Mapping) else {}
+    constraints = field.get("constraints")
+    return constraints if isinstance(constraints, Mapping) else {}
 
 
 def _levels(field: Mapping[str, Any]) -> frozenset[str]:
@@ -107,15 +107,15 @@ def _most(field: Mapping[str, Any]) -> float:
 
 
 def _bound(field: Mapping[str, Any], key: str, default: float) -> float:
-    found = _constraints(field).get(key)
+    bound = _constraints(field).get(key)
     return (
-        float(found) if isinstance(found, int | float) and not isinstance(found, bool) else default
+        float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else default
     )
 
 
 def _said(field: Mapping[str, Any]) -> str:
     """What is declared of a key, in a few words."""
-    found = {
+    bounds = {
         key: _constraints(field)[key]
         for key in ("pattern", "minimum", "maximum")
         if key in _constraints(field)
@@ -123,5 +123,5 @@ def _said(field: Mapping[str, Any]) -> str:
     format_ = [] if _format(field) == "default" else [f"format {_format(field)}"]
     listed = ["enum"] if _levels(field) else []
     return ", ".join(
-        [_type(field), *format_, *(f"{key} {value}" for key, value in found.items()), *listed]
+        [_type(field), *format_, *(f"{key} {value}" for key, value in bounds.items()), *listed]
     )

@@ -28,31 +28,31 @@ def qualified_rule(rule: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
     def renamed(conditions: Any) -> Any:
         return {names.get(name, name): condition for name, condition in conditions.items()}
 
-    found = dict(rule)
+    qualified = dict(rule)
     if "forbid" in rule:
-        found["forbid"] = renamed(rule["forbid"])
+        qualified["forbid"] = renamed(rule["forbid"])
     if "allow" in rule:
-        found["allow"] = [renamed(entry) for entry in rule["allow"]]
+        qualified["allow"] = [renamed(entry) for entry in rule["allow"]]
     if "determines" in rule:
-        found["determines"] = [names.get(name, name) for name in rule["determines"]]
+        qualified["determines"] = [names.get(name, name) for name in rule["determines"]]
     if "check" in rule:
-        found["check"] = _NAME.sub(
+        qualified["check"] = _NAME.sub(
             lambda match: f"`{names.get(match[1] or match[2], match[1] or match[2])}`",
             rule["check"],
         )
-    return found
+    return qualified
 
 
 def tables_in(rule: Mapping[str, Any]) -> set[str]:
     """The tables whose columns a rule names, those of the row beside among them."""
-    found = set()
+    tables = set()
     for name in names_in(rule):
         table, dot, _ = name.removeprefix(OTHER).partition(".")
         if not dot:
             refuse_package(f"a rule of the package names {name!r}; name columns as table.column")
-        found.add(table)
-    if not found:
+        tables.add(table)
+    if not tables:
         refuse_package(
             "a rule of the package names no column; write forbid, allow, check, or determines with map"
         )
-    return found
+    return tables

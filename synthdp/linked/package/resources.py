@@ -28,7 +28,7 @@ def with_levels_of(
     """All resources, columns that refer to public tables with the keys of these as levels, unless
     they have levels.
     """
-    found = {}
+    fields = {}
     for name in links.names:
         schema = dict(links[name]["schema"])
         for own, other, there in () if name in links.public else links.references(name):
@@ -41,10 +41,10 @@ def with_levels_of(
             schema["fields"] = [
                 _with_levels(field, own[0], other, there[0], lookup) for field in schema["fields"]
             ]
-        found[name] = {**links[name], "schema": schema}
+        fields[name] = {**links[name], "schema": schema}
     for name in links.order:
         _check_key_of_parent(links, name)
-    return found
+    return fields
 
 
 def _with_levels(
@@ -150,17 +150,17 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
 
 def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
     """Type of each field by name, in order."""
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for field in schema["fields"]:
         column = field.get("name") if isinstance(field, Mapping) else None
         if not isinstance(column, str) or not column or "`" in column:
             refuse_package(
                 f"the name of a column is {column!r}; give each a name, without backticks", name
             )
-        if column in found:
+        if column in types:
             refuse_package(f"column {column!r} appears twice; give every column its own name", name)
-        found[column] = str(field.get("type", "any"))
-    return found
+        types[column] = str(field.get("type", "any"))
+    return types
 
 
 def _schema_of(
@@ -175,14 +175,14 @@ def _schema_of(
     plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
     plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
     try:
-        found = OpenSchema.from_dict({**plain, "fields": fields})
-        if found.is_open:
-            left = found.open_columns[0].name
+        plain_schema = OpenSchema.from_dict({**plain, "fields": fields})
+        if plain_schema.is_open:
+            left = plain_schema.open_columns[0].name
             refuse_package(
                 f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages",
                 name,
             )
-        return found.resolved({}), found.ignored
+        return plain_schema.resolved({}), plain_schema.ignored
     except SchemaError as error:
         text = str(error)
         if text.startswith("package: "):

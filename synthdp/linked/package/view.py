@@ -112,10 +112,10 @@ class View:
 
     def place_of(self, turns: NDArray[np.integer[Any]]) -> Codes:
         """Codes of `place` of rows before which so many come, at least one."""
-        found: Codes = (np.minimum(turns, self._n_places) - 1).astype(
+        codes: Codes = (np.minimum(turns, self._n_places) - 1).astype(
             np.min_scalar_type(self._n_places - 1)
         )
-        return found
+        return codes
 
     def codes_beside(
         self, codes: Mapping[str, Codes], rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]
@@ -213,19 +213,19 @@ class View:
         Those that weigh the same are one class, with the least of them: up to the next one rows are
         of it.
         """
-        found = np.ones(1, np.int64)
+        reachable = np.ones(1, np.int64)
         for most in self._bounds:
             is_found = np.zeros(TOO_MANY + 1, np.bool_)
             for number in range(1, most + 1):
-                is_found[np.minimum(found * number, TOO_MANY)] = True
-            found = np.flatnonzero(is_found)
-        _, least = np.unique(-(self.grid // found), return_index=True)
-        return tuple(found[least].tolist())
+                is_found[np.minimum(reachable * number, TOO_MANY)] = True
+            reachable = np.flatnonzero(is_found)
+        _, least = np.unique(-(self.grid // reachable), return_index=True)
+        return tuple(reachable[least].tolist())
 
     def class_of(self, sizes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """Places in `sizes` and `weights` of rows that are one part of so many, at least 1."""
-        found: NDArray[np.intp] = np.searchsorted(self.sizes, sizes, side="right") - 1
-        return found
+        classes: NDArray[np.intp] = np.searchsorted(self.sizes, sizes, side="right") - 1
+        return classes
 
     @cached_property
     def grid(self) -> int:
@@ -258,11 +258,11 @@ class View:
     def _beside(self, field: Mapping[str, Any]) -> dict[str, Any]:
         """A field of the row beside: the same, but a date has no parts."""
         own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
-        found = {**field, "name": OTHER + field["name"]}
+        sibling = {**field, "name": OTHER + field["name"]}
         return (
-            {**found, "synthdp": own}
+            {**sibling, "synthdp": own}
             if own
-            else {key: found[key] for key in found if key != "synthdp"}
+            else {key: sibling[key] for key in sibling if key != "synthdp"}
         )
 
     @property

@@ -219,18 +219,18 @@ class PrivateValues(Queryable[ValueSource]):
         )
 
         def passed() -> Answer:
-            found = self._source.frequencies(grid)
+            frequencies = self._source.frequencies(grid)
             missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[
                 :1
             ]  # a public cell beside the values
             noisy, places, first = self._noisy(event, missing).tolist(), [], 0
-            for exact in found.counts():  # of a block nothing is kept but what passes
+            for exact in frequencies.counts():  # of a block nothing is kept but what passes
                 with_noise = self._noisy(event, np.asarray(exact, dtype=np.int64))
                 passing = np.flatnonzero(with_noise >= threshold)
                 noisy += with_noise[passing].tolist()
                 places.append(first + passing)
                 first += len(exact)
-            values = found.values(np.concatenate(places)) if len(noisy) > 1 else []
+            values = frequencies.values(np.concatenate(places)) if len(noisy) > 1 else []
             released = sorted(zip(map(_plain, values), noisy[1:], strict=True))
             in_order = [value for value, _ in released]  # their own, whatever order the source has
             numbers = [
@@ -245,8 +245,8 @@ class PrivateValues(Queryable[ValueSource]):
 
         answer = self._answer(event, passed, None, grid)
         missing, *numbers = answer.numbers.tolist()
-        found = answer.texts or numbers[len(numbers) // 2 :]
-        counts = dict(zip(found, map(float, numbers[: len(found)]), strict=True))
+        frequencies = answer.texts or numbers[len(numbers) // 2 :]
+        counts = dict(zip(frequencies, map(float, numbers[: len(frequencies)]), strict=True))
         return FrequentValues(counts, float(missing), event.stddev, threshold)
 
     def split_tree(

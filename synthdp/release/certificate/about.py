@@ -86,7 +86,9 @@ def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]
         raise ParameterError(
             f"about holds a {type(content).__name__}; write keys such as 'name: ...'"
         )
-    return {_known(key, KEYS, "about"): _checked(key, value) for key, value in content.items()}
+    return {
+        _checked_key(key, KEYS, "about"): _checked(key, value) for key, value in content.items()
+    }
 
 
 def _content(path: str | PathLike[str]) -> Any:
@@ -108,7 +110,7 @@ def _content(path: str | PathLike[str]) -> Any:
         raise ParameterError(str(error)) from None
 
 
-def _known(key: object, keys: Sequence[str], where: str) -> str:
+def _checked_key(key: object, keys: Sequence[str], where: str) -> str:
     """The key; refuses one that is not known, and says which may be meant."""
     if isinstance(key, str) and key in keys:
         return key
@@ -150,16 +152,16 @@ def _record(
         raise ParameterError(
             f"{where} is a {type(entry).__name__}; write keys such as '{lines[0]}: ...'"
         )
-    found = {}
+    record = {}
     for key, value in entry.items():
-        known = _known(key, (*lines, *choices), where)
-        place = f"{where}.{known}"
-        found[known] = (
-            _choice(value, place, choices[known]) if known in choices else _line(value, place)
+        name = _checked_key(key, (*lines, *choices), where)
+        place = f"{where}.{name}"
+        record[name] = (
+            _choice(value, place, choices[name]) if name in choices else _line(value, place)
         )
-    if lines[0] not in found:
+    if lines[0] not in record:
         raise ParameterError(f"{where} has no {lines[0]}; write one")
-    return found
+    return record
 
 
 def _line(value: Any, where: str) -> str:

@@ -169,23 +169,23 @@ def cautions(
     max_rows
         Most records of a person: there are at least ``n_rows / max_rows`` people.
     """
-    found = []
+    sentences = []
     if epsilon > LARGE_EPSILON:
-        found.append(
+        sentences.append(
             f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little"
         )
     n_people = None if n_rows is None else n_rows / max_rows
     if n_people is not None and delta * n_people > LARGE_DELTA_SHARE:
         number = f"{'at least ' if max_rows > 1 else ''}about {max(round(n_people), 1):,}"
-        found.append(
+        sentences.append(
             f"delta is {_shortest(delta)}, above 1 / (10 x number of people), who are {number}: this would allow for "
             f"publishing somebody's whole record; give {advised_delta(n_people):.0e} or less"
         )
     elif delta > LARGE_DELTA:
-        found.append(
+        sentences.append(
             f"delta is {_shortest(delta)}, above {LARGE_DELTA:g}: it should be far below 1 / (number of people)"
         )
-    return found
+    return sentences
 
 
 def advised_delta(n_people: float) -> float:

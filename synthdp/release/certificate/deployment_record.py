@@ -117,13 +117,13 @@ def _variant(certificate: Mapping[str, Any]) -> dict[str, str]:
     of = f"the {len(columns)} columns" if columns else "the columns"
     replaces = certificate["adjacency"] == Adjacency.REPLACE_ONE.value
     rows = "a public number of rows" if replaces else "any number of rows"
-    known = [
+    public = [
         f"{entry['quantity']}: {entry['source']}" for entry in certificate.get("unprotected", ())
     ]
     return {
         "variant_name": "Zero-concentrated DP" if _is_zcdp(certificate) else "Approximate DP",
         "data_domain": f"Tables with {rows} and {of} that the schema of the release declares.",
-        **({"unprotected_quantities": _bullets(known)} if known else {}),
+        **({"unprotected_quantities": _bullets(public)} if public else {}),
     }
 
 
@@ -184,7 +184,7 @@ def _implementation(certificate: Mapping[str, Any], about: Mapping[str, Any]) ->
     tuning = {"Preprocessing": "preprocessing", "Hyperparameter tuning": "hyperparameter_tuning"}
     prepared = [f"{name}: {about[key]}" for name, key in tuning.items() if key in about]
     composed = f"{accounting['theorem']}; {len(certificate['events'])} events, each charged before it was answered"
-    found = {
+    texts = {
         "preprocessing_and_hyperparameter_tuning": _bullets(prepared)
         if "hyperparameter_tuning" in about
         else "",
@@ -195,7 +195,7 @@ def _implementation(certificate: Mapping[str, Any], about: Mapping[str, Any]) ->
         "utility": about.get("utility", ""),
         "additional_information": _bullets(_additional(about)),
     }
-    return {key: text for key, text in found.items() if text}
+    return {key: text for key, text in texts.items() if text}
 
 
 def _mechanisms(certificate: Mapping[str, Any]) -> list[str]:

@@ -97,9 +97,9 @@ def refitted(
     }
     said = {before.status.caution} if before is not None else set()
     kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
-    found = [caution for caution in fit_cautions(model) if caution not in kept]
+    cautions = [caution for caution in fit_cautions(model) if caution not in kept]
     now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
-    return dict(certificate) | now | {"cautions": [*kept, *found]}
+    return dict(certificate) | now | {"cautions": [*kept, *cautions]}
 
 
 def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:

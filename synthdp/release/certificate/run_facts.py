@@ -120,7 +120,7 @@ class RunFacts:
         measurements: Sequence[LinearMeasurement],
         model: Model | None,
     ) -> dict[str, object]:
-        found = {"findings": model.findings} if model is not None and model.findings else {}
+        findings = {"findings": model.findings} if model is not None and model.findings else {}
         opened = self.schema.open_columns
         derived = {
             column.name: sorted(column.open_parts) for column in opened if column.name in learnt
@@ -142,7 +142,7 @@ class RunFacts:
                 for name, said in self._learnt(schema, measurements, derived).items()
                 if said
             }
-        return {**self.public, **({"domain": learning} if opened else {}), **found, **facts}
+        return {**self.public, **({"domain": learning} if opened else {}), **findings, **facts}
 
     def _learnt(
         self,

@@ -11,5 +11,5 @@ _LIBRARIES = ("numpy", "scipy", "pandas")
 
 def versions() -> dict[str, str]:
     """Versions of what a release was computed with, by name."""
-    found = {name: metadata.version(name) for name in _LIBRARIES}
-    return {"synthdp": __version__, "python": platform.python_version(), **found}
+    installed = {name: metadata.version(name) for name in _LIBRARIES}
+    return {"synthdp": __version__, "python": platform.python_version(), **installed}

@@ -26,38 +26,40 @@ def unprotected_quantities(
         Of ``quantity``, what it is, and ``source``, where it comes from.
     """
     names = "the schema and the header of the table, of which only names are read"
-    found = {"names and order of the columns": names}
-    found |= _declared(schema)
+    quantities = {"names and order of the columns": names}
+    quantities |= _declared(schema)
     if has_public_dtypes:
-        found["kinds of the columns"] = (
+        quantities["kinds of the columns"] = (
             "the dtypes of the table, which were taken to be public knowledge"
         )
     if unit.column is not None:
         most = f"a setting: {unit.max_rows}; column {unit.column!r} tells persons apart and is not in the release"
-        found["most records of a person"] = most
+        quantities["most records of a person"] = most
     if unit.adjacency is Adjacency.REPLACE_ONE:
-        found["the number of records"] = (
+        quantities["the number of records"] = (
             "the records: replace-one protects what they hold, and not how many there are"
         )
-    found["budget, mechanism, engine, and the marginals that were wanted (workload)"] = (
+    quantities["budget, mechanism, engine, and the marginals that were wanted (workload)"] = (
         "settings of the run"
     )
-    return [{"quantity": quantity, "source": source} for quantity, source in found.items()]
+    return [{"quantity": quantity, "source": source} for quantity, source in quantities.items()]
 
 
 def _declared(schema: OpenSchema) -> dict[str, str]:
     """What a schema declares of its columns."""
     n_open = len(schema.open_columns)
     n_closed = len(schema.names) - n_open
-    found = {}
+    quantities = {}
     if n_closed:
-        found[f"types, levels, bounds and bins of {n_closed} columns"] = "declared in the schema"
+        quantities[f"types, levels, bounds and bins of {n_closed} columns"] = (
+            "declared in the schema"
+        )
     if n_open:
-        found[f"types of {n_open} columns, and what else of them was not learnt"] = (
+        quantities[f"types of {n_open} columns, and what else of them was not learnt"] = (
             "declared in the schema"
         )
     if schema.rules:
-        found["rules between columns"] = "declared in the schema"
+        quantities["rules between columns"] = "declared in the schema"
     if schema.generated.columns:
-        found["generated columns"] = "made up; nothing of theirs was read"
-    return found
+        quantities["generated columns"] = "made up; nothing of theirs was read"
+    return quantities

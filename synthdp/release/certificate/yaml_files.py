@@ -103,13 +103,13 @@ def _loader(yaml: Any) -> Any:
             return node
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            found: set[str] = set()
+            keys: set[str] = set()
             for key in (key for key, _ in node.value if isinstance(key.value, str)):
-                if key.value in found:
+                if key.value in keys:
                     raise yaml.MarkedYAMLError(
                         None, None, f"the key {key.value!r} stands twice", key.start_mark
                     )
-                found.add(key.value)
+                keys.add(key.value)
             return super().construct_mapping(node, deep=deep)
 
     return Loader

@@ -56,14 +56,14 @@ def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused
         raise ParameterError(f"where: column {min(both)!r} is in given, {way_out}")
     columns = [np.zeros(len(given.frame), code_dtype(size)) for size in model.domain.shape]
     for number, (names, rows) in enumerate(given.alike(given.modelled)):
-        known = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
-        if not known:
+        fixed = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
+        if not fixed:
             drawn = drawn_codes(model, rows.size, wanted, seed + number, unused)
         elif wanted:
-            drawn = complete_where(model, known, wanted, seed=seed + number)
+            drawn = complete_where(model, fixed, wanted, seed=seed + number)
         else:
-            drawn = model.complete(known, seed=seed + number)
-        still_open = {name: code for name, code in unused.items() if name not in known}
+            drawn = model.complete(fixed, seed=seed + number)
+        still_open = {name: code for name, code in unused.items() if name not in fixed}
         drawn = redrawn(model, drawn, still_open, seed=seed + number)
         for column, part in zip(columns, drawn, strict=True):
             column[rows] = part
@@ -77,9 +77,9 @@ def _decoded(
     numbers, groups = given.numbers(), given.alike(given.numbers())
     pieces = []
     for names, rows in groups:
-        known = {name: numbers[name][rows] for name in names}
+        fixed = {name: numbers[name][rows] for name in names}
         pieces.append(
-            decode([column[rows] for column in codes], given.schema, rng, text=text, given=known)
+            decode([column[rows] for column in codes], given.schema, rng, text=text, given=fixed)
         )
     order = np.argsort(np.concatenate([rows for _, rows in groups]))
     return (

@@ -78,7 +78,7 @@ class GivenRows:
         group = group.reshape(-1)  # some versions of numpy give it two axes
         members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
         return [
-            ([n for n, known in zip(names, patterns[rows[0]], strict=True) if known], rows)
+            ([n for n, is_given in zip(names, patterns[rows[0]], strict=True) if is_given], rows)
             for rows in members
         ]
 
@@ -206,10 +206,10 @@ def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFr
     """
     kept = {}
     for name in rows.modelled:
-        column, values, known = rows.schema[name], rows.frame[name], rows.known[name]
-        if known.any():
+        column, values, is_given = rows.schema[name], rows.frame[name], rows.known[name]
+        if is_given.any():
             stated = _texts(column, values) if text else _typed(column, values)
-            kept[name] = filled_cells(stated, table[name], known)
+            kept[name] = filled_cells(stated, table[name], is_given)
     return with_columns(table, kept)
 
 
@@ -224,6 +224,6 @@ def _texts(column: Column, values: pd.Series) -> pd.Series:
     """Values as texts: texts as they are, all else as the column's own are written."""
     if values.dtype == object:  # equal objects may be written differently, such as 1 and True
         return pd.Series([column.text_of(value) for value in values], dtype=object)
-    positions, found = pd.factorize(values, use_na_sentinel=False)
-    texts = [column.text_of(value) for value in found.astype(object)]
+    positions, unique = pd.factorize(values, use_na_sentinel=False)
+    texts = [column.text_of(value) for value in unique.astype(object)]
     return pd.Series(np.array(texts, dtype=object)[positions], dtype=object)

@@ -150,10 +150,10 @@ class Account:
             raise BudgetExceededError(
                 "all of it is spent; nothing more may be released about this population"
             )
-        found = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
-        if (cost.rho > found.capacity or cost.delta > found.reserve) and cost.delta < self.delta:
-            found = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=_above(cost.delta))
-        return found
+        terms = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
+        if (cost.rho > terms.capacity or cost.delta > terms.reserve) and cost.delta < self.delta:
+            terms = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=_above(cost.delta))
+        return terms
 
     def charged(self, cost: Cost, terms: Terms | None) -> "Account":
         """The account after a release; it may be overspent."""

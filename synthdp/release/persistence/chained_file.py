@@ -284,10 +284,10 @@ class ChainedFile:
 
     def _bytes(self, start: int, length: int) -> bytes:
         self._stream.seek(start)
-        found = bytearray()
-        while len(found) < length and (piece := self._stream.read(length - len(found))):
-            found += piece
-        return bytes(found)
+        content = bytearray()
+        while len(content) < length and (piece := self._stream.read(length - len(content))):
+            content += piece
+        return bytes(content)
 
     def _write(self, content: bytes) -> None:
         """Write at the end of what verifies, or leave nothing behind."""

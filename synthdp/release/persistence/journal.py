@@ -278,8 +278,8 @@ class Journal:
         )
 
     def _remarks(self) -> list[dict[str, Any]]:
-        found = (remark_at(self._file, number) for number in range(1, len(self._file)))
-        return [remark for remark in found if remark is not None]
+        remarks = (remark_at(self._file, number) for number in range(1, len(self._file)))
+        return [remark for remark in remarks if remark is not None]
 
     def _remark(self, remark: Mapping[str, str]) -> None:
         self._file.append(remark)
@@ -291,12 +291,12 @@ class Journal:
         names = [*self._settings, *(name for name in settings if name not in self._settings)]
         differing = [name for name in names if settings.get(name) != self._settings.get(name)]
         if differing:
-            found = ", ".join(
+            differences = ", ".join(
                 _difference(name, settings.get(name), self._settings.get(name))
                 for name in differing
             )
             raise ParameterError(
-                f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
+                f"journal {self.path!r}: it is of another run: {differences}; run the command that it is of, "
                 f"or name another journal{self._rescue}"
             )
 
@@ -361,8 +361,8 @@ def remark_at(file: ChainedFile, number: int) -> dict[str, Any] | None:
 
 def when_in(header: Mapping[str, Any]) -> str | None:
     """When the run of a journal began, by its first line; None if an earlier version began it."""
-    found = header.get("when")
-    return found if isinstance(found, str) and _MOMENT.fullmatch(found) else None
+    when = header.get("when")
+    return when if isinstance(when, str) and _MOMENT.fullmatch(when) else None
 
 
 def check_replaceable(path: str | PathLike[str]) -> None:
@@ -387,8 +387,8 @@ def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts as plain JSON values; parameters of mechanisms by anybody that are none, or no finite
     numbers, as texts.
     """
-    found: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str), parse_constant=str)
-    return found
+    plain: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str), parse_constant=str)
+    return plain
 
 
 def made_by() -> str:

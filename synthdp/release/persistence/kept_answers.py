@@ -216,7 +216,7 @@ class KeptAnswers:
             If they do not fit it.
         """
         asked: list[LinearMeasurement | None] = []
-        found: list[LinearMeasurement] = []
+        answered: list[LinearMeasurement] = []
         filling = Filling(schema, placed)
         for event, answer, merging in self.answers:
             if not isinstance(event, MarginalEvent):
@@ -234,8 +234,8 @@ class KeptAnswers:
             values = answer.numbers.reshape(shape).astype(np.float64)
             measurement = LinearMeasurement(event.clique, values, event.stddev, merging)
             asked.append(measurement if has_places else None)
-            found.append(filling.answered(measurement) if has_places else measurement)
-        return refilled(filling, asked, found), filling.unread
+            answered.append(filling.answered(measurement) if has_places else measurement)
+        return refilled(filling, asked, answered), filling.unread
 
     def described(self) -> dict[str, Any]:
         """All that is in it but the answers themselves, as plain JSON values.

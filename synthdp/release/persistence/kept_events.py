@@ -66,14 +66,14 @@ def fraction_in(text: object) -> Fraction:
 
 def event_to_dict(event: Event) -> dict[str, Any]:
     """An event as plain JSON values, exactly."""
-    found = {each.name: getattr(event, each.name) for each in fields(event)}
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
     return {"class": type(event).__name__} | {
         name: str(value)
         if isinstance(value, Fraction)
         else list(value)
         if isinstance(value, tuple)
         else value
-        for name, value in found.items()
+        for name, value in values.items()
     }
 
 
@@ -115,11 +115,11 @@ def answer_to_dict(question: tuple[object, ...], answer: Answer) -> dict[str, An
         if isinstance(event, MarginalEvent)
         else []
     )
-    told: dict[str, Any] = {"event": event_to_dict(event)} if isinstance(event, Event) else {}
+    content: dict[str, Any] = {"event": event_to_dict(event)} if isinstance(event, Event) else {}
     if merging:
-        told["merged"] = {name: groups.tolist() for name, groups in merging[0].groups.items()}
+        content["merged"] = {name: groups.tolist() for name, groups in merging[0].groups.items()}
     numbers = b64encode(answer.numbers.astype(smallest).tobytes()).decode()
-    return {**told, "kind": smallest, "numbers": numbers, "texts": list(answer.texts)}
+    return {**content, "kind": smallest, "numbers": numbers, "texts": list(answer.texts)}
 
 
 def answer_in(entry: Mapping[str, Any]) -> Answer:

@@ -37,14 +37,14 @@ class RunIdentity:
 
     def to_dict(self) -> dict[str, Any]:
         """What a certificate says of it, as plain JSON values."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "id": self.run,
             "released": self.when,
             "is_charged_to_budget": self.is_asked,
         }
-        found |= {"resumed": list(self.resumed)} if self.resumed else {}
-        found |= {"rescued": self.rescued} if self.rescued else {}
-        return found | ({"replayed": self.replayed} if self.replayed else {})
+        content |= {"resumed": list(self.resumed)} if self.resumed else {}
+        content |= {"rescued": self.rescued} if self.rescued else {}
+        return content | ({"replayed": self.replayed} if self.replayed else {})
 
 
 def new_run() -> str:

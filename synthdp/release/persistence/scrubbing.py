@@ -34,22 +34,20 @@ def _clear(error: BaseException) -> None:
     """Clear the frames of an error and of its causes, and drop what some carry beside, or in, their
     text.
     """
-    for known in _chain(error):
-        traceback.clear_frames(known.__traceback__)
-        if isinstance(known, AttributeError):
-            known.obj = None
-        elif isinstance(known, MemoryError):
-            known.args = ()
-            if hasattr(
-                known, "shape"
-            ):  # that of numpy's array, which may have a place for each row
-                known.shape = ()
-        elif isinstance(known, UnicodeDecodeError):
-            known.object = b""
-            known.args = (known.encoding, known.object, known.start, known.end, known.reason)
-        elif isinstance(known, UnicodeEncodeError):
-            known.object = ""
-            known.args = (known.encoding, known.object, known.start, known.end, known.reason)
+    for each in _chain(error):
+        traceback.clear_frames(each.__traceback__)
+        if isinstance(each, AttributeError):
+            each.obj = None
+        elif isinstance(each, MemoryError):
+            each.args = ()
+            if hasattr(each, "shape"):  # that of numpy's array, which may have a place for each row
+                each.shape = ()
+        elif isinstance(each, UnicodeDecodeError):
+            each.object = b""
+            each.args = (each.encoding, each.object, each.start, each.end, each.reason)
+        elif isinstance(each, UnicodeEncodeError):
+            each.object = ""
+            each.args = (each.encoding, each.object, each.start, each.end, each.reason)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -57,10 +55,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     todo: list[BaseException | None] = [error]
     seen: set[int] = set()
     while todo:
-        known = todo.pop()
-        if known is None or id(known) in seen:
+        each = todo.pop()
+        if each is None or id(each) in seen:
             continue
-        seen.add(id(known))
-        yield known
-        todo += [known.__cause__, known.__context__]
-        todo += known.exceptions if isinstance(known, BaseExceptionGroup) else ()
+        seen.add(id(each))
+        yield each
+        todo += [each.__cause__, each.__context__]
+        todo += each.exceptions if isinstance(each, BaseExceptionGroup) else ()

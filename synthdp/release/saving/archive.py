@@ -128,8 +128,8 @@ def opened_members(
 ) -> Iterator[tuple[Members, int]]:
     """The members of a file and its size; whatever is wrong with it is told in one line."""
     try:
-        with open_members(path, max_bytes=max_bytes) as found:
-            yield found
+        with open_members(path, max_bytes=max_bytes) as members:
+            yield members
     except DataFileError as error:
         raise DataFileError(f"{str(path)!r}: {error}") from None
     except MemoryError:
@@ -179,14 +179,14 @@ def version_in(stated: object, *, last: str) -> int:
     `ValueError` if it is none.
     """
     kind, _, newest = last.partition("/")
-    found = re.fullmatch(rf"{kind}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
-    if found is None:
+    match = re.fullmatch(rf"{kind}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
+    if match is None:
         raise ValueError("no format")
-    if int(found[1]) > int(newest):
+    if int(match[1]) > int(newest):
         raise DataFileError(
             f"its format {stated} is newer than {last}, the last one that synthdp {__version__} reads; update synthdp"
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def _restored(

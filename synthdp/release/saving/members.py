@@ -137,8 +137,8 @@ class Members:
         for name in self._entries.keys() - self._digests.keys() - {SUMS}:
             deque(self._blocks(name, self._left), maxlen=0)
         stated = self.read(SUMS).decode().splitlines()
-        found = {name: digest for name, digest in self._digests.items() if name != SUMS}
-        if sorted(stated) != sorted(_lines(found)):
+        digests = {name: digest for name, digest in self._digests.items() if name != SUMS}
+        if sorted(stated) != sorted(_lines(digests)):
             raise ValueError("checksums differ")
 
 
@@ -167,10 +167,10 @@ class Folder:
     @property
     def digests(self) -> Mapping[str, str]:
         """The SHA-256 of each member that was read."""
-        found = self._members.digests.items()
+        every = self._members.digests.items()
         return {
             n.removeprefix(self._prefix): digest
-            for n, digest in found
+            for n, digest in every
             if n.startswith(self._prefix)
         }
 

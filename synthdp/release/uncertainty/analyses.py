@@ -34,21 +34,23 @@ def numbers(values: pd.Series) -> FloatArray:
 
 def mean(values: FloatArray) -> Analysed:
     """The mean of what is not missing."""
-    known = values[~np.isnan(values)]
-    if known.size < 2:
+    present = values[~np.isnan(values)]
+    if present.size < 2:
         return _NOTHING
-    return Analysed(np.array([known.mean()]), np.array([known.var(ddof=1) / known.size]))
+    return Analysed(np.array([present.mean()]), np.array([present.var(ddof=1) / present.size]))
 
 
 def quantile(values: FloatArray, share: float) -> Analysed:
     """A quantile of what is not missing; its variance from quantiles of an interval of shares
     around it.
     """
-    known = np.sort(values[~np.isnan(values)])
-    if known.size < 2:
+    present = np.sort(values[~np.isnan(values)])
+    if present.size < 2:
         return _NOTHING
-    reach = _Z * sqrt(share * (1.0 - share) / known.size)
-    low, middle, high = np.quantile(known, np.clip([share - reach, share, share + reach], 0.0, 1.0))
+    reach = _Z * sqrt(share * (1.0 - share) / present.size)
+    low, middle, high = np.quantile(
+        present, np.clip([share - reach, share, share + reach], 0.0, 1.0)
+    )
     return Analysed(np.array([middle]), np.array([((high - low) / (2.0 * _Z)) ** 2]))
 
 

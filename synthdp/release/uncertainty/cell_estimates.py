@@ -161,12 +161,12 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
     for table in tables:
         places = places_in(domain, table, clique).ravel()
         weights = 1.0 / np.maximum(table.variance, least**2).ravel()[places]
-        told = weights * table.values.ravel()[places]
+        estimates = weights * table.values.ravel()[places]
         _, earlier, sums = merged.get(key := places.tobytes(), (places, 0.0, 0.0))
-        merged[key] = (places, earlier + weights, sums + told)
-    for places, weights, told in merged.values():
+        merged[key] = (places, earlier + weights, sums + estimates)
+    for places, weights, estimates in merged.values():
         normal += np.where(places[:, np.newaxis] == places, weights, 0.0)
-        right += told
+        right += estimates
     ridge = _RIDGE * float(normal.sum(axis=1).max())
     normal[np.diag_indices(size)] += ridge
     covariance = np.linalg.inv(normal)

@@ -17,11 +17,11 @@ def check_columns(schema: Schema, names: Sequence[str]) -> None:
     """Raise `ParameterError` unless there are columns, and the release has a model of each."""
     if not names:
         raise ParameterError("columns: there is none; name at least one")
-    known = [column.name for column in schema.table_columns]
+    modelled = [column.name for column in schema.table_columns]
     for name in names:
-        if name not in known:
+        if name not in modelled:
             raise ParameterError(
-                f"columns: there is no column {name!r} in the model; it has {_listed(known)}"
+                f"columns: there is no column {name!r} in the model; it has {_listed(modelled)}"
             )
 
 
@@ -52,16 +52,16 @@ def levels_in(tables: Sequence[pd.DataFrame], name: str) -> list[object]:
 
 def check_level(schema: Schema, tables: Sequence[pd.DataFrame], name: str, value: object) -> None:
     """Raise `ParameterError` unless a column can have a value, compared as texts."""
-    known = [
+    levels = [
         str(level)
         for level in schema[name].labels
         if not isinstance(level, pd.Interval) and pd.notna(level)
     ]
-    if str(value) in known or any(
+    if str(value) in levels or any(
         (table[name].astype(str) == str(value)).any() for table in tables
     ):
         return
-    ways = f"it has {_listed(known)}" if known else "it has bins of many; use combine"
+    ways = f"it has {_listed(levels)}" if levels else "it has bins of many; use combine"
     raise ParameterError(f"column {name!r} has no value {value!r}; {ways}")
 
 

@@ -75,12 +75,12 @@ def combined(
     """
     from scipy.special import stdtrit
 
-    values = np.array([found.values for found in replicates])
+    values = np.array([each.values for each in replicates])
     m = len(values)
     middle, between = values.mean(axis=0), (1.0 + 1.0 / m) * values.var(axis=0, ddof=1)
-    estimate = 2.0 * np.mean([found.values for found in centres], axis=0) - middle
+    estimate = 2.0 * np.mean([each.values for each in centres], axis=0) - middle
     within = (
-        scale * np.mean([found.variances for found in replicates], axis=0)
+        scale * np.mean([each.variances for each in replicates], axis=0)
         if of == "population"
         else 0.0
     )
@@ -89,7 +89,7 @@ def combined(
     df = np.divide(m - 1.0, share**2, out=np.full_like(share, np.inf), where=share > 0)
     reach = stdtrit(np.minimum(df, 1e9), (1.0 + level) / 2.0) * np.sqrt(variance)
     reach = reach if basis.is_covered else np.full_like(reach, np.nan)
-    found = (estimate, np.sqrt(variance), df, estimate - reach, estimate + reach, basis.coverage)
+    each = (estimate, np.sqrt(variance), df, estimate - reach, estimate + reach, basis.coverage)
     return pd.DataFrame(
-        dict(zip(COLUMNS, found, strict=True)), index=pd.Index(list(names), name="quantity")
+        dict(zip(COLUMNS, each, strict=True)), index=pd.Index(list(names), name="quantity")
     )

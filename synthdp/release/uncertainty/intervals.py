@@ -61,14 +61,14 @@ def with_intervals(
         raise ModelTooLargeError(
             f"columns: with an interval at most {MAX_CELLS} combinations; name fewer columns"
         )
-    told = cell_estimates(schema.domain, measurements, clique)
-    known, counts = told.is_known, np.maximum(told.counts, 0.0)
-    low, high = noise_limits(told, interval)
-    if not known.all():
+    estimates = cell_estimates(schema.domain, measurements, clique)
+    is_known, counts = estimates.is_known, np.maximum(estimates.counts, 0.0)
+    low, high = noise_limits(estimates, interval)
+    if not is_known.all():
         widest = widest_limits(schema.domain, measurements, clique, interval)
-        low, high = np.where(known, low, widest.low), np.where(known, high, widest.high)
-        counts = np.where(known, counts, expected(clique))
-    basis = np.where(known, MEASURED, MODEL).astype(object)
+        low, high = np.where(is_known, low, widest.low), np.where(is_known, high, widest.high)
+        counts = np.where(is_known, counts, expected(clique))
+    basis = np.where(is_known, MEASURED, MODEL).astype(object)
     cells = {"count": counts, "low": low, "high": high, "basis": basis}
     return pd.DataFrame(
         {name: values.ravel() for name, values in cells.items()}, index=cell_labels(schema, clique)

@@ -31,14 +31,16 @@ class Limits(NamedTuple):
     high: FloatArray
 
 
-def noise_limits(told: CellEstimates, interval: float) -> Limits:
+def noise_limits(estimates: CellEstimates, interval: float) -> Limits:
     """Central intervals by Gaussian noise, cut at 0 from below: no cell holds fewer records than
     none.
     """
     from scipy.special import ndtri
 
-    reach = ndtri((1.0 + interval) / 2.0) * np.sqrt(told.variance)
-    return Limits(np.maximum(told.counts - reach, 0.0), np.maximum(told.counts + reach, 0.0))
+    reach = ndtri((1.0 + interval) / 2.0) * np.sqrt(estimates.variance)
+    return Limits(
+        np.maximum(estimates.counts - reach, 0.0), np.maximum(estimates.counts + reach, 0.0)
+    )
 
 
 def widest_limits(
@@ -57,12 +59,12 @@ def widest_limits(
     interval
         Least probability, over the noise, that a cell lies within its limits.
     """
-    told = cache(partial(cell_estimates, domain, measurements))
+    estimates = cache(partial(cell_estimates, domain, measurements))
     shown = [
         tuple(name for name in clique if name in m.clique and name not in m.groups)
         for m in measurements
     ]
-    parts = [part for part in maximal_cliques([(), *shown]) if told(part).is_known.all()]
+    parts = [part for part in maximal_cliques([(), *shown]) if estimates(part).is_known.all()]
     merged = [
         table
         for m in measurements
@@ -72,18 +74,20 @@ def widest_limits(
     upper = 1.0 - 2.0 * tail / (len(parts) + len(merged))
     high = np.full(domain.project(clique).shape, np.inf)
     for part in parts:
-        high = np.minimum(high, _over(domain, noise_limits(told(part), upper).high, part, clique))
+        high = np.minimum(
+            high, _over(domain, noise_limits(estimates(part), upper).high, part, clique)
+        )
     for table in merged:
         reach = noise_limits(CellEstimates(table.values, np.array(table.variance)), upper).high
         high = np.minimum(high, reach.ravel()[places_in(domain, table, clique)])
     return Limits(
-        _lower(domain, told, parts, clique, 1.0 - 2.0 * tail / (2 * len(parts) - 1)), high
+        _lower(domain, estimates, parts, clique, 1.0 - 2.0 * tail / (2 * len(parts) - 1)), high
     )
 
 
 def _lower(
     domain: Domain,
-    told: Callable[[Clique], CellEstimates],
+    estimates: Callable[[Clique], CellEstimates],
     parts: Sequence[Clique],
     clique: Clique,
     interval: float,
@@ -94,10 +98,12 @@ def _lower(
     low = np.zeros(domain.project(clique).shape)
     joined: set[str] = set()
     for number, part in enumerate(parts):
-        low = low + _over(domain, noise_limits(told(part), interval).low, part, clique)
+        low = low + _over(domain, noise_limits(estimates(part), interval).low, part, clique)
         if number:
             shared = tuple(name for name in part if name in joined)
-            low = low - _over(domain, noise_limits(told(shared), interval).high, shared, clique)
+            low = low - _over(
+                domain, noise_limits(estimates(shared), interval).high, shared, clique
+            )
         joined |= set(part)
     return np.maximum(low, 0.0) if joined == set(clique) else np.zeros_like(low)
 

@@ -50,7 +50,11 @@ class Part:
         small = replace(schema, columns=own, rules=(), generated=NOTHING_GENERATED)
         seen = [summed_to(measurement, small.names) for measurement in measurements]
         whole = combined_measurements(small.domain, [table for table in seen if not table.groups])
-        kept = tuple(found for found in schema.constraints if set(found.clique) <= set(small.names))
+        kept = tuple(
+            constraint
+            for constraint in schema.constraints
+            if set(constraint.clique) <= set(small.names)
+        )
         return cls(small, tuple(whole), kept)
 
     @property

@@ -202,13 +202,14 @@ class Replicates(Sequence[pd.DataFrame]):
 
         def analysis(table: pd.DataFrame) -> Analysed:
             missing = table[outcome].isna().to_numpy()
-            found = (
+            analysed = (
                 analyses.numbers(table[outcome])
                 if event is None
                 else analyses.is_level(table[outcome], event)
             )
             return fit(
-                analyses.design(table[predictors], levels).values, np.where(missing, np.nan, found)
+                analyses.design(table[predictors], levels).values,
+                np.where(missing, np.nan, analysed),
             )
 
         return self._combined(names, used, analysis, level, of)
@@ -252,10 +253,10 @@ class Replicates(Sequence[pd.DataFrame]):
         )
 
         def analysed(table: pd.DataFrame) -> Analysed:
-            found = (
+            parts = (
                 np.atleast_1d(np.asarray(part, dtype=np.float64)) for part in analysis(table[names])
             )
-            values, variances = found
+            values, variances = parts
             if values.shape != (len(quantities),) or variances.size not in (1, values.size):
                 raise ParameterError(
                     "analysis: give a value and a variance for each quantity, the same of every table"
@@ -289,13 +290,13 @@ class Replicates(Sequence[pd.DataFrame]):
         if of not in ("population", "table"):
             raise ParameterError(f"of is {of!r}; give 'population' or 'table'")
         tables, basis = self._of(columns), basis_of(self._schema, self._measurements, columns)
-        centres, found = (
+        centres, analysed = (
             [analysis(table) for table in tables.centres],
             [analysis(table) for table in tables.replicates],
         )
         scale = self._tables.n_rows / tables.total
-        result = combined(names, centres, found, basis, scale=scale, level=level, of=of)
-        without = sum(not np.isfinite(part.values).all() for part in (*centres, *found))
+        result = combined(names, centres, analysed, basis, scale=scale, level=level, of=of)
+        without = sum(not np.isfinite(part.values).all() for part in (*centres, *analysed))
         for caution in (
             *basis.cautions,
             *([_NO_NUMBER.format(without, N_CENTRES + len(self))] if without else []),

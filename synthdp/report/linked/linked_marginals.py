@@ -136,22 +136,22 @@ class LinkedMarginals:
         """Columns of public tables to which these rows refer, or rows above, unless they only
         rename the key.
         """
-        known = {*self.view.above, *self.view.own}
-        found = self.view.package.joined.items()
-        return {name: each for name, each in found if each.source in known and not each.renames}
+        columns = {*self.view.above, *self.view.own}
+        joined = self.view.package.joined.items()
+        return {name: each for name, each in joined if each.source in columns and not each.renames}
 
     def _source(self, name: str) -> str:
         return self._joined[name].source
 
     @cached_property
     def _codes(self) -> dict[str, NDArray[Any]]:
-        found = self.rows.with_above()
+        codes = self.rows.with_above()
         for name, each in self._joined.items():
-            known = np.append(
+            joined_codes = np.append(
                 each.codes, each.column.missing_code
             )  # of a key that was not read nothing is known
-            found[name] = known[found[each.source]]
-        return found
+            codes[name] = joined_codes[codes[each.source]]
+        return codes
 
     @cached_property
     def _later(self) -> NDArray[np.intp]:

@@ -66,7 +66,7 @@ def linked_page(
         If Jinja or matplotlib is not installed.
     """
     view = LinkedView(distances, marginals)
-    found = [
+    sections = [
         _summary(summary),
         _guarantee(facts["release"]),
         column_section(view),
@@ -80,7 +80,7 @@ def linked_page(
         "what": f"{len(marginals)} synthetic tables beside the real ones",
         "facts": facts,
         "unread": unread_lines(facts),
-        "sections": [section for section in found if section is not None],
+        "sections": [section for section in sections if section is not None],
     }
     return rendered("linked_evaluation.html", content, folder=Path(__file__).parents[1] / "pages")
 

@@ -90,8 +90,8 @@ def evaluate_linked(
             _opened(described, tables, what, stack)
             for tables, what in ((truth, "true"), (synthetic, "synthetic"))
         ]
-        with finishing(report) as told:
-            true, made = (_Read.of(described, tables, told) for tables in opened)
+        with finishing(report) as progress:
+            true, made = (_Read.of(described, tables, progress) for tables in opened)
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
     unread = [_unread(described, each) for each in (true, made)]
@@ -136,17 +136,17 @@ def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
     """
     rows = []
     for name, (real, other) in steps(report, "comparing", marginals.items()):
-        found: dict[tuple[str, Names], tuple[float, float]] = {}
+        distances: dict[tuple[str, Names], tuple[float, float]] = {}
         for kind, columns in real.names():
-            if kind == SIBLINGS and (same := found.get((kind, columns[::-1]))) is not None:
-                found[kind, columns] = same  # both orders of a pair are counted
+            if kind == SIBLINGS and (same := distances.get((kind, columns[::-1]))) is not None:
+                distances[kind, columns] = same  # both orders of a pair are counted
             else:
                 counts, sample = real.counts_and_sample(kind, columns)
-                found[kind, columns] = (
+                distances[kind, columns] = (
                     distance(counts, other.counts(kind, columns)),
                     distance(counts, sample),
                 )
-        rows += [(kind, name, columns, *both) for (kind, columns), both in found.items()]
+        rows += [(kind, name, columns, *both) for (kind, columns), both in distances.items()]
     return pd.DataFrame(rows, columns=["kind", "table", "columns", "tvd", "sampling"])
 
 
@@ -208,15 +208,15 @@ def _unread(package: Package, read: _Read) -> dict[str, float]:
     """Of the attributes of which values were not read, in which share of a table's rows that are
     compared.
     """
-    found = {}
+    shares = {}
     for table in package.tables:
         columns = () if table.schema is None else table.schema.columns
         rows = read.rows[table.name]
         for name, column in zip(table.attributes, columns, strict=True):
             placed = column.with_unread_place()
             if placed.has_unread_place and rows.n_rows:
-                found[name] = float((rows.codes[name] == placed.unread_code).mean())
-    return {name: share for name, share in found.items() if share}
+                shares[name] = float((rows.codes[name] == placed.unread_code).mean())
+    return {name: share for name, share in shares.items() if share}
 
 
 def _of_columns(package: Package, shares: Mapping[str, float]) -> dict[str, float]:
@@ -230,29 +230,29 @@ def _of_columns(package: Package, shares: Mapping[str, float]) -> dict[str, floa
 
 
 def _n_roots(package: Package, read: _Read, what: str) -> int:
-    found = read.rows[package.root.name].n_rows
-    if not found:
+    n_rows = read.rows[package.root.name].n_rows
+    if not n_rows:
         raise ParameterError(f"{what} tables: {package.root.name!r} has no rows; give at least one")
-    return found
+    return n_rows
 
 
 def _broken_links(package: Package, read: _Read) -> dict[str, int]:
     """By table, how many rows refer to no row of their parent, or have a key that another row has."""
-    found = {}
+    broken = {}
     for table in package.tables:
         keys = read.keys[table.name]
         own = UnitRows(max_rows=1, missing_values=table.missing_values)
         own.add(joined_keys(keys, table.key, table.missing_values))
-        found[table.name] = int((~own.kept()).sum()) if table.key else 0
+        broken[table.name] = int((~own.kept()).sum()) if table.key else 0
         if table.parent is not None:
             above = joined_keys(
                 read.keys[table.parent], package[table.parent].key, table.missing_values
             )
             references = joined_keys(keys, table.parent_key, table.missing_values)
-            found[table.name] += int(
+            broken[table.name] += int(
                 (referred_rows(above, references, table.missing_values) < 0).sum()
             )
-    return found
+    return broken
 
 
 def _row_facts(true: _Read, made: _Read) -> list[dict[str, Any]]:

@@ -60,8 +60,8 @@ def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dic
     numbers; of values of several coordinates those of the one that is further off.
     """
     pairs = zip(_numbers_of(name, real), _numbers_of(name, other), strict=True)
-    found = [distances for left, right in pairs if (distances := _distances_of(left, right))]
-    worst = [float(np.max(each)) for each in zip(*found, strict=True)] or [float("nan")] * 2
+    columns = [distances for left, right in pairs if (distances := _distances_of(left, right))]
+    worst = [float(np.max(each)) for each in zip(*columns, strict=True)] or [float("nan")] * 2
     return dict(zip((f"ks{ending}", f"wasserstein{ending}"), worst, strict=True))
 
 

@@ -50,7 +50,7 @@ def group_errors(
     for place, code in enumerate(codes):
         worst = max(one_way, key=lambda clique: one_way[clique][place, 0], default=("",))
         (tvd_1, sampling_1), (tvd_2, sampling_2) = (
-            _mean(found, place) for found in (one_way, two_way)
+            _mean(errors, place) for errors in (one_way, two_way)
         )
         rows.append(
             {
@@ -102,13 +102,13 @@ def _within(
     for clique, here, there in zip(
         cliques, real.counts_of(wider), synthetic.counts_of(wider), strict=True
     ):
-        found = [(total_variation(here[code], there[code]), each.of_marginal(here[code]))
+        errors = [(total_variation(here[code], there[code]), each.of_marginal(here[code]))
                  for code, each in sampling.items()]  # fmt: skip
-        yield clique, np.array(found)
+        yield clique, np.array(errors)
 
 
-def _mean(found: dict[Clique, NDArray[np.float64]], place: int) -> tuple[float, float]:
-    if not found:
+def _mean(errors: dict[Clique, NDArray[np.float64]], place: int) -> tuple[float, float]:
+    if not errors:
         return float("nan"), float("nan")
-    mean = np.mean([each[place] for each in found.values()], axis=0)
+    mean = np.mean([each[place] for each in errors.values()], axis=0)
     return float(mean[0]), float(mean[1])

@@ -34,10 +34,12 @@ def chosen_marginals(domain: Domain, k: int, rng: np.random.Generator) -> tuple[
     if n_all <= most:
         chosen = list(combinations(domain.attributes, k))
     else:
-        found: set[tuple[int, ...]] = set()
-        while len(found) < most:
-            found.add(tuple(sorted(rng.choice(len(domain), k, replace=False).tolist())))
-        chosen = [tuple(domain.attributes[place] for place in places) for places in sorted(found)]
+        chosen_places: set[tuple[int, ...]] = set()
+        while len(chosen_places) < most:
+            chosen_places.add(tuple(sorted(rng.choice(len(domain), k, replace=False).tolist())))
+        chosen = [
+            tuple(domain.attributes[place] for place in places) for places in sorted(chosen_places)
+        ]
     return [clique for clique in chosen if domain.size(clique) <= MAX_CELLS], n_all
 
 
@@ -151,8 +153,8 @@ def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> fl
     n_rows = n_real + n_synthetic
     share = n_synthetic / n_rows
     gap = synthetic[inside] / total[inside] - share
-    found = float(total[inside] @ np.square(gap)) / n_rows
-    return found / null_pmse(n_cells, share, n_rows)
+    mean_square = float(total[inside] @ np.square(gap)) / n_rows
+    return mean_square / null_pmse(n_cells, share, n_rows)
 
 
 def null_pmse(n_parameters: int, share: float, n_rows: int) -> float:

@@ -25,12 +25,12 @@ def exact_matches(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
     """
     keys = _row_keys(real, synthetic)
     real_keys, synthetic_keys = keys[: real.n_rows], keys[real.n_rows :]
-    found, counts = np.unique(real_keys, return_counts=True)
+    unique, counts = np.unique(real_keys, return_counts=True)
     singles, doubles = int((counts == 1).sum()), int((counts == 2).sum())
     shares = {"any": 1 - singles / real.n_rows, "unique": 2 * doubles / real.n_rows}
     matches = {
-        "any": np.isin(synthetic_keys, found),
-        "unique": np.isin(synthetic_keys, found[counts == 1]),
+        "any": np.isin(synthetic_keys, unique),
+        "unique": np.isin(synthetic_keys, unique[counts == 1]),
     }
     return pd.DataFrame(
         [
@@ -52,8 +52,8 @@ def _row_keys(real: ReadTable, synthetic: ReadTable) -> NDArray[np.int64]:
     bound = 1
     for name, size in zip(real.domain.attributes, real.domain.shape, strict=True):
         if bound > 2**62 // size:
-            found, keys = np.unique(keys, return_inverse=True)
-            bound = len(found)
+            unique, keys = np.unique(keys, return_inverse=True)
+            bound = len(unique)
         keys = keys * size + np.concatenate([real[name], synthetic[name]])
         bound *= size
     return keys

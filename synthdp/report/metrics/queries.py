@@ -78,10 +78,10 @@ def parse_queries(queries: Queries, schema: Schema) -> list[Query]:
 
 
 def _parsed(entry: Any, schema: Schema) -> Query:
-    known = {"columns", "where", "name", "weight"}
+    keys = {"columns", "where", "name", "weight"}
     if (
         not isinstance(entry, Mapping)
-        or not set(entry) <= known
+        or not set(entry) <= keys
         or not set(entry) & {"columns", "where"}
     ):
         raise ParameterError(f"queries: {entry!r:.99} is no query; write for instance {EXAMPLE}")

@@ -89,7 +89,7 @@ class ReadTable:
             codes,
             {name: each[rows] for name, each in self.numbers.items()},
             self.unknown,
-            {name: [each[rows] for each in found] for name, found in self.coordinates.items()},
+            {name: [each[rows] for each in columns] for name, columns in self.coordinates.items()},
         )
 
     def missing_share(self, column: Column) -> float:
@@ -161,9 +161,9 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     ParameterError
         If it is no table, or has no rows.
     """
-    known = [column.name for column in schema.table_columns]
+    names = [column.name for column in schema.table_columns]
     with opened_here(data, schema.dialect, name=what) as table:
-        check_header(header_of(table), known, what)
+        check_header(header_of(table), names, what)
         schema = schema.with_unread_places()
         parts = [_read(chunk, schema) for chunk in chunks_of(table)]
     joined = _joined(parts, schema)
@@ -172,10 +172,10 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     return joined
 
 
-def check_header(names: Sequence[object], known: Sequence[str], what: str) -> None:
+def check_header(names: Sequence[object], columns: Sequence[str], what: str) -> None:
     """Raise `SchemaError` unless a table has the columns that are known, each name once and a text."""
     try:
-        check_names(names, known, besides=[str(name) for name in names])
+        check_names(names, columns, besides=[str(name) for name in names])
     except SchemaError as error:
         raise SchemaError(f"{what}: {str(error).removeprefix('table: ')}") from None
 
@@ -189,10 +189,10 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     for column in schema.columns:
         values = frame[column.source]
         if (axis := column.axis) is not None:
-            found = axis.read_numbers(values)
-            codes.append(axis.codes_of_numbers(found))
+            points = axis.read_numbers(values)
+            codes.append(axis.codes_of_numbers(points))
             low, high = axis.at(axis.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
-            finite = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
+            finite = np.nan_to_num(points, nan=np.nan, posinf=high, neginf=low)
             numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
         codes.append(column.encode(values))

@@ -37,9 +37,9 @@ def deviations_with_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     share = counts / n_rows
     k = counts * n_drawn // n_rows + 1
     log_probability = _log_choose(n_drawn, k) + k * np.log(share) + (n_drawn - k) * np.log1p(-share)
-    found = np.zeros(n_rows + 1)
-    found[1:-1] = 2 * k * (1 - share) * np.exp(log_probability)
-    return found
+    deviations = np.zeros(n_rows + 1)
+    deviations[1:-1] = 2 * k * (1 - share) * np.exp(log_probability)
+    return deviations
 
 
 def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
@@ -53,13 +53,13 @@ def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     k = counts * n_drawn // n_rows + 1
     others = n_rows - counts - n_drawn + k  # rows outside the cell that are not drawn
     possible = (k <= counts) & (k <= n_drawn) & (others >= 0)
-    found = np.zeros(n_rows + 1)
+    deviations = np.zeros(n_rows + 1)
     c, k, others = counts[possible], k[possible], others[possible]
     log_probability = (
         _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k) - _log_choose(n_rows, n_drawn)
     )
-    found[possible] = 2 * k * others / n_rows * np.exp(log_probability)
-    return found
+    deviations[possible] = 2 * k * others / n_rows * np.exp(log_probability)
+    return deviations
 
 
 def _log_choose(n: Any, k: Any) -> Any:
@@ -149,11 +149,11 @@ class Measured:
     @classmethod
     def of_events(cls, events: Iterable[Mapping[str, Any]], domain: Domain) -> list[Self]:
         """From the events of a certificate, as far as they are marginals of a domain's attributes."""
-        known = set(domain.attributes)
+        names = set(domain.attributes)
         marginals = [
             event
             for event in events
-            if event.get("event") == "marginal" and known >= set(event["columns"])
+            if event.get("event") == "marginal" and names >= set(event["columns"])
         ]
         return [
             cls({name: domain[name] for name in each["columns"]}, float(each["sigma"]) ** 2)
@@ -174,9 +174,9 @@ def noise_error(clique: Clique, measured: Sequence[Measured], n_rows: int) -> fl
     0.0798
     """
     wanted = set(clique)
-    found = [each for each in measured if each.sizes.keys() >= wanted]
-    if not found:
+    errors = [each for each in measured if each.sizes.keys() >= wanted]
+    if not errors:
         return float("nan")
-    n_cells = min(prod(each.sizes[name] for name in clique) for each in found)
-    precision = sum(n_cells / (prod(each.sizes.values()) * each.variance) for each in found)
+    n_cells = min(prod(each.sizes[name] for name in clique) for each in errors)
+    precision = sum(n_cells / (prod(each.sizes.values()) * each.variance) for each in errors)
     return min(0.5 * n_cells * sqrt(2 / pi / precision) / n_rows, 1.0)

@@ -45,7 +45,7 @@ def evaluation_page(
         If Jinja or matplotlib is not installed.
     """
     view = View(sections, facts, tables)
-    found = [
+    built = [
         _summary(view),
         curve_section(view),
         column_section(view),
@@ -67,7 +67,7 @@ def evaluation_page(
         "what": f"{what} beside the real table",
         "facts": facts,
         "unread": unread_lines(facts),
-        "sections": [section for section in found if section is not None],
+        "sections": [section for section in built if section is not None],
     }
     return rendered("evaluation.html", content, folder=Path(__file__).parent)
 

@@ -79,8 +79,8 @@ class View:
     def notes(self, section: str) -> list[str]:
         """What is noted of a section, as sentences."""
         notes = self.sections["notes"]
-        found = notes.loc[notes["section"] == section, "note"]
-        return [f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(found)]
+        texts = notes.loc[notes["section"] == section, "note"]
+        return [f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(texts)]
 
     def keys(self, real: Key, form: str) -> list[Key]:
         """What is drawn how: what is referred to, and the synthetic tables."""
@@ -107,10 +107,10 @@ def spanned(values: ArrayLike) -> str:
     ('0.0123', '0.0055 to 0.21', '0.032', 'unknown')
     """
     numbers = np.asarray(values, dtype=np.float64)
-    known = numbers[~np.isnan(numbers)]
-    if not known.size:
+    present = numbers[~np.isnan(numbers)]
+    if not present.size:
         return "unknown"
     n_digits = 3 if numbers.size == 1 else 2
     return " to ".join(
-        dict.fromkeys(f"{value:.{n_digits}g}" for value in (known.min(), known.max()))
+        dict.fromkeys(f"{value:.{n_digits}g}" for value in (present.min(), present.max()))
     )

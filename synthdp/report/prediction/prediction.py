@@ -139,7 +139,7 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
         design = Design.of(split.real, names)
         return {key: design.matrix(table)[:, 1:] for key, table in tables.items()}
     levels = {name: Indicators.of(split.real, name) for name in names if name not in real.numbers}
-    found: dict[str, Any] = {
+    features: dict[str, Any] = {
         key: np.column_stack(
             [
                 table.numbers[name]
@@ -150,7 +150,7 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
         )
         for key, table in tables.items()
     }
-    return found | {"levels": [name in levels for name in names]}
+    return features | {"levels": [name in levels for name in names]}
 
 
 def _predicted(

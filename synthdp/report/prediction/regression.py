@@ -91,5 +91,5 @@ def interval_overlap(
     shares = [
         np.divide(shared, each, out=np.zeros_like(shared), where=each > 0) for each in lengths
     ]
-    found: NDArray[np.float64] = 0.5 * (shares[0] + shares[1])
-    return found
+    overlap: NDArray[np.float64] = 0.5 * (shares[0] + shares[1])
+    return overlap

@@ -97,15 +97,17 @@ def chosen_targets(
     """
     asked = [names] if isinstance(names, str) and names != ALL else names
     if asked is None or asked == ALL:
-        found = [each for name in _order(real) if isinstance(each := suitable(real, name), Target)]
-        notes = [] if found else [f"no column is a suitable target: {_SUITABLE}"]
-        if asked is None and len(found) > MAX_TARGETS:
-            rest = listed(target.name for target in found[MAX_TARGETS:])
+        targets = [
+            each for name in _order(real) if isinstance(each := suitable(real, name), Target)
+        ]
+        notes = [] if targets else [f"no column is a suitable target: {_SUITABLE}"]
+        if asked is None and len(targets) > MAX_TARGETS:
+            rest = listed(target.name for target in targets[MAX_TARGETS:])
             notes = [
-                f"{MAX_TARGETS} of {len(found)} suitable targets are predicted, not {rest}; name others in targets"
+                f"{MAX_TARGETS} of {len(targets)} suitable targets are predicted, not {rest}; name others in targets"
             ]
-            found = found[:MAX_TARGETS]
-        return found, notes
+            targets = targets[:MAX_TARGETS]
+        return targets, notes
     for name in asked:
         if name not in real.schema.names:
             raise ParameterError(

@@ -165,7 +165,7 @@ def _numbers(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     budget = (
         ("mu", (2 * rho) ** 0.5, "Gaussian DP") if is_gdp else ("rho", rho, "zero-concentrated DP")
     )
-    found = [
+    rows = [
         (
             "epsilon",
             repr(content["epsilon"]),
@@ -194,7 +194,7 @@ def _numbers(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     ]
     if content["max_rows_per_unit"] > 1:
         most = str(content["max_rows_per_unit"])
-        found.append(
+        rows.append(
             (
                 "records of a person",
                 most,
@@ -203,25 +203,25 @@ def _numbers(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         )
     if accounting.get("failure_delta"):
         failed = f"{accounting['failure_delta_spent']:.4g}"
-        found.append(
+        rows.append(
             (
                 "delta for thresholds",
                 failed,
                 "Part of delta: the chance that a value which only one person has is named.",
             )
         )
-    return found
+    return rows
 
 
 def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How the release was made, in words."""
-    found = []
+    rows = []
     if content.get("mechanism"):
         mechanism = content["mechanism"]
-        found.append(("Mechanism", f"{mechanism['name']} ({mechanism['reference']})"))
+        rows.append(("Mechanism", f"{mechanism['name']} ({mechanism['reference']})"))
     if content.get("engine"):
         engine = content["engine"]
-        found.append(
+        rows.append(
             (
                 "Engine",
                 engine["name"]
@@ -229,37 +229,37 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     if content["noise"]:
-        found += [
+        rows += [
             ("Noise", content["noise"]["kind"]),
             ("Its source", content["noise"]["randomness"]),
         ]
     if content["accounting"]:
-        found.append(("Theorem", content["accounting"]["theorem"]))
+        rows.append(("Theorem", content["accounting"]["theorem"]))
     if "workload" in content:
         wanted = content["workload"]
         asked = f"{wanted['n_marginals']} combinations of up to {wanted['columns_at_most']} columns"
-        found.append(("Meant to get right", asked))
+        rows.append(("Meant to get right", asked))
     if "domain" in content:
         domain = content["domain"]
         paid = f"at most {100 * domain['share_of_budget']:g} % of the budget"
-        found.append(
+        rows.append(
             (
                 "Learnt with noise",
                 f"what was not declared of {len(domain['derived'])} columns, for {paid}",
             )
         )
-        found += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
+        rows += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
     if "post_processing" in content:
-        found.append(("Afterwards", content["post_processing"]))
-    found += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
-    found += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
+        rows.append(("Afterwards", content["post_processing"]))
+    rows += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
+    rows += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
-    found.append(
+    rows.append(
         ("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items()))
     )
     if "schema" in content:
-        found.append(("Schema", f"sha256 {content['schema']['sha256']}"))
-    return found
+        rows.append(("Schema", f"sha256 {content['schema']['sha256']}"))
+    return rows
 
 
 def _summary(content: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:

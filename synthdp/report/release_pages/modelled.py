@@ -57,13 +57,13 @@ def column_section(view: NoisyRelease) -> Section:
 
 def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
     column = view.synthesis.schema[name]
-    found = view.synthesis.marginal([name], interval=INTERVAL)
-    total = float(found["count"].sum()) or 1.0
-    limits = np.minimum(found[["low", "high"]].to_numpy().T / total, 1.0)
+    counts = view.synthesis.marginal([name], interval=INTERVAL)
+    total = float(counts["count"].sum()) or 1.0
+    limits = np.minimum(counts[["low", "high"]].to_numpy().T / total, 1.0)
     shares = Shares(
         column=name,
         levels=level_texts(column),
-        tables={"share": found["count"].to_numpy() / total},
+        tables={"share": counts["count"].to_numpy() / total},
         is_ordered=column.axis is not None,
         limits=limits,
     )
@@ -135,10 +135,10 @@ def _places(graph: "Graph") -> dict[str, list[float]]:
     for *_, edge in graph.edges(data=True):
         edge["length"] = 1.3 - edge["cramers_v"]
     if len(graph) <= MAX_NODES:
-        found = nx.kamada_kawai_layout(graph, weight="length")
+        layout = nx.kamada_kawai_layout(graph, weight="length")
     else:
-        found = nx.spring_layout(graph, weight="cramers_v", seed=0, k=2 / np.sqrt(len(graph)))
-    points = np.array(list(found.values()))
+        layout = nx.spring_layout(graph, weight="cramers_v", seed=0, k=2 / np.sqrt(len(graph)))
+    points = np.array(list(layout.values()))
     low, high = points.min(axis=0), points.max(axis=0)
     spread = 2 * (points - low) / np.where(high > low, high - low, 1.0) - 1
-    return dict(zip(found, spread.tolist(), strict=True))
+    return dict(zip(layout, spread.tolist(), strict=True))

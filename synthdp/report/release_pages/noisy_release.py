@@ -123,9 +123,9 @@ class NoisyRelease:
         ``noise`` is NaN where columns were not measured together: nobody knows the error then.
         """
         domain = self.synthesis.schema.domain
-        known = Measured.of_measurements(self.measurements)
+        measured = Measured.of_measurements(self.measurements)
         holding = {
-            name: [each for each in known if name in each.sizes] for name in domain.attributes
+            name: [each for each in measured if name in each.sizes] for name in domain.attributes
         }
         cliques: list[Clique] = [(name,) for name in self.drawn]
         pairs = [
@@ -135,10 +135,10 @@ class NoisyRelease:
         ]
         if len(pairs) > MAX_PAIRS:
             together = {
-                pair for each in known for pair in combinations(domain.canonical(each.sizes), 2)
+                pair for each in measured for pair in combinations(domain.canonical(each.sizes), 2)
             }
             pairs = [pair for pair in pairs if pair in together]
-        found = [
+        rows = [
             (
                 len(clique),
                 clique,
@@ -147,16 +147,16 @@ class NoisyRelease:
             )
             for clique in [*cliques, *pairs]
         ]
-        frame = pd.DataFrame(found, columns=["k", "columns", "cells", "noise"])
+        frame = pd.DataFrame(rows, columns=["k", "columns", "cells", "noise"])
         return frame.sort_values(
             ["k", "noise"], ascending=[True, False], kind="stable", ignore_index=True
         )
 
-    def _noise(self, clique: Clique, known: Sequence[Measured]) -> float:
+    def _noise(self, clique: Clique, measured: Sequence[Measured]) -> float:
         return (
             float("nan")
             if self.n_rows is None
-            else noise_error(clique, known, round(self.n_rows * self.weight))
+            else noise_error(clique, measured, round(self.n_rows * self.weight))
         )
 
 

@@ -349,8 +349,8 @@ def paired_marks(
             markersize=9,
             linestyle="none",
         )
-        for number, found in values.items():
-            axes.plot(np.asarray(found), places, **_marks(number), markersize=4.5, linestyle="none")
+        for number, pair in values.items():
+            axes.plot(np.asarray(pair), places, **_marks(number), markersize=4.5, linestyle="none")
         axes.set_yticks(places, names)
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.set_xlim(left=0)

@@ -136,8 +136,8 @@ def _inline(text: str, title: str, description: str) -> str:
     if box is None:
         raise ValueError("the picture is no SVG of a kind that is known")
     body = _LEFT_OUT.sub("", text[box.end() :])
-    body = _FONT.sub(lambda found: f"font-size: {found[1]}" if found[1] else "", body)
-    body = _PATH.sub(lambda found: " " + _DIGITS.sub(r"\1", " ".join(found[0].split())), body)
+    body = _FONT.sub(lambda match: f"font-size: {match[1]}" if match[1] else "", body)
+    body = _PATH.sub(lambda match: " " + _DIGITS.sub(r"\1", " ".join(match[0].split())), body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("<g/>", "")).strip()
     words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     label = escape(f"{title}. {description}")
@@ -150,8 +150,8 @@ def start_of(label: str) -> str:
     >>> start_of("[2000-01-01, 2000-02-01)"), start_of("missing")
     ('2000-01-01', 'missing')
     """
-    found = re.fullmatch(r"[\[(](.+), .+[\])]", label)
-    return found[1].removesuffix(".0") if found else label
+    match = re.fullmatch(r"[\[(](.+), .+[\])]", label)
+    return match[1].removesuffix(".0") if match else label
 
 
 def shortened(text: str, most: int = 18) -> str:

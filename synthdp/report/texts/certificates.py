@@ -96,13 +96,15 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
 
 def _stated(content: Mapping[str, Any]) -> list[str]:
     """What is told without noise, and what the curator says."""
-    known = [f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())]
+    public = [
+        f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())
+    ]
     said = {
         key: each if isinstance(each, str) else json.dumps(each)
         for key, each in content.get("about", {}).items()
     }
-    told = [f"  - {key}: {text}" for key, text in said.items()]
-    parts = (("told without noise:", known), ("said by the curator:", told))
+    said_lines = [f"  - {key}: {text}" for key, text in said.items()]
+    parts = (("told without noise:", public), ("said by the curator:", said_lines))
     return ["\n".join([title, *lines]) for title, lines in parts if lines]
 
 
@@ -167,7 +169,7 @@ def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
     findings: Mapping[str, Any] = content.get("findings", {})
     return facts + [
-        (name.replace("_", " "), _finding(name, found)) for name, found in findings.items()
+        (name.replace("_", " "), _finding(name, finding)) for name, finding in findings.items()
     ]
 
 
@@ -227,9 +229,9 @@ def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
         name: " and ".join(f"{100 * part:.3g} % of {step}" for step, part in heaped[name].items())
         for name in heaped
     }
-    found = "; ".join(f"{name!r} {steps}" for name, steps in shares.items())
+    shown = "; ".join(f"{name!r} {steps}" for name, steps in shares.items())
     return facts + (
-        [("round values", f"found, and drawn as often, as multiples: {found}")] if heaped else []
+        [("round values", f"found, and drawn as often, as multiples: {shown}")] if heaped else []
     )
 
 
@@ -322,35 +324,35 @@ def _price(name: str, events: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _finding(name: str, found: Any) -> str:
+def _finding(name: str, finding: Any) -> str:
     """What a mechanism found out about its own errors, in a line: lists hold an entry for each
     marginal.
     """
     if name in _NUMBERS:
         about, key = _NUMBERS[name]
-        numbers = [entry[key] for entry in found if entry[key] is not None]
+        numbers = [entry[key] for entry in finding if entry[key] is not None]
         span = f"{min(numbers):.4g} to {max(numbers):.4g} records" if numbers else "unknown"
-        unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
-        return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
-    if name == "rounds" and isinstance(found, list):
+        unknown = (
+            f" ({len(finding) - len(numbers)} unknown)" if 0 < len(numbers) < len(finding) else ""
+        )
+        return f"{about} of {len(finding)} marginals: {span}{unknown}; --json lists them"
+    if name == "rounds" and isinstance(finding, list):
         return (
-            "; ".join(map(_round, found))
+            "; ".join(map(_round, finding))
             or "none: columns only, where no more is asked for or noise would hide it"
         )
-    if isinstance(found, list | dict):
-        return f"{len(found)} entries; --json lists them"
-    return str(found)[:_MAX_WIDTH]
+    if isinstance(finding, list | dict):
+        return f"{len(finding)} entries; --json lists them"
+    return str(finding)[:_MAX_WIDTH]
 
 
-def _round(found: Mapping[str, Any]) -> str:
-    merged = found.get("over_merged_levels")
+def _round(finding: Mapping[str, Any]) -> str:
+    merged = finding.get("over_merged_levels")
     coarse = f", {merged} of them over merged levels" if merged else ""
-    seen = f" and {found['left_out']} left out" if found.get("left_out") else ""
-    if "visible_distance" in found:  # certificates of earlier versions do not tell
-        seen += f" ({found['rule']}; seen from a distance of {found['visible_distance']:.2g})"
-    return (
-        f"{found['looked_at']} marginals looked at{seen}, then {found['measured']} measured{coarse}"
-    )
+    seen = f" and {finding['left_out']} left out" if finding.get("left_out") else ""
+    if "visible_distance" in finding:  # certificates of earlier versions do not tell
+        seen += f" ({finding['rule']}; seen from a distance of {finding['visible_distance']:.2g})"
+    return f"{finding['looked_at']} marginals looked at{seen}, then {finding['measured']} measured{coarse}"
 
 
 def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:

@@ -112,7 +112,7 @@ class Heaping:
                 column,
                 f'synthdp.heaping is {mapping!r}; give shares by step, such as {{"100": 0.5, "1000": 0.2}}',
             )
-        found = {}
+        shares = {}
         for text, share in mapping.items():
             if not _is_step(text):
                 refuse(
@@ -127,8 +127,8 @@ class Heaping:
                     column,
                     f"synthdp.heaping gives the step {text} the share {share!r}; give one from 0 to 1",
                 )
-            found[Fraction(text)] = float(share)
-        steps = tuple(sorted(found))
+            shares[Fraction(text)] = float(share)
+        steps = tuple(sorted(shares))
         for step, coarser in pairwise(steps):
             if coarser % step:
                 problem = f"has the steps {_text(step)} and {_text(coarser)}"
@@ -136,12 +136,12 @@ class Heaping:
                     column,
                     f"synthdp.heaping {problem}; each must divide the next, so leave out one of the two",
                 )
-        if sum(found.values()) > 1 + ROUNDING:
+        if sum(shares.values()) > 1 + ROUNDING:
             refuse(
                 column,
-                f"synthdp.heaping has shares of {sum(found.values()):.6g} together; make them at most 1",
+                f"synthdp.heaping has shares of {sum(shares.values()):.6g} together; make them at most 1",
             )
-        return cls(steps=steps, shares=tuple(found[step] for step in steps))
+        return cls(steps=steps, shares=tuple(shares[step] for step in steps))
 
     @property
     def decimals(self) -> int:

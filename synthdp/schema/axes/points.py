@@ -64,19 +64,19 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
     [0, 2, 7, 16, 0]
     """
-    found = np.full(len(numbers), MAX_SHOWN_DECIMALS, dtype=np.int64)
+    n_decimals = np.full(len(numbers), MAX_SHOWN_DECIMALS, dtype=np.int64)
     sizes = np.abs(numbers)
     is_whole = (sizes >= 2.0**53) | (sizes == np.floor(sizes))  # floats from 2**53 on are whole
-    found[is_whole] = 0
+    n_decimals[is_whole] = 0
     rest = np.flatnonzero(~is_whole)
     for decimals in range(1, MAX_SHOWN_DECIMALS):
         scaled = sizes[rest] * 10.0**decimals
         # both sides of the division are exact, so it gives the float that the decimal text is read
         # as
         same = (scaled < EXACT) & (np.floor(scaled + 0.5) / 10.0**decimals == sizes[rest])
-        found[rest[same]] = decimals
+        n_decimals[rest[same]] = decimals
         rest = rest[~same]
-    return found
+    return n_decimals
 
 
 def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -85,13 +85,13 @@ def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> steps_of(np.array([7, -5, 40, 1500, 0])).tolist() == [0, 1, 2, 5, len(STEPS) + 1]
     True
     """
-    found = np.zeros(len(points), dtype=np.int64)
+    steps = np.zeros(len(points), dtype=np.int64)
     rest = np.arange(len(points))
     for step in STEPS:
         rest = rest[points[rest] % step == 0]
-        found[rest] += 1
-    found[points == 0] += 1
-    return found
+        steps[rest] += 1
+    steps[points == 0] += 1
+    return steps
 
 
 def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -102,7 +102,7 @@ def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     [0, 2, -2, -1024, 1023]
     """
     _, exponents = np.frexp(numbers)
-    found = np.clip(exponents.astype(np.int64) - 1, *EXPONENTS)
-    found[numbers == 0] = EXPONENTS[0]
-    found[np.isinf(numbers)] = EXPONENTS[1]
-    return found
+    clipped = np.clip(exponents.astype(np.int64) - 1, *EXPONENTS)
+    clipped[numbers == 0] = EXPONENTS[0]
+    clipped[np.isinf(numbers)] = EXPONENTS[1]
+    return clipped

@@ -509,8 +509,8 @@ class BinnedColumn(Column):
 
     def texts_at(self, points: Ints, missing: NDArray[np.bool_]) -> NDArray[np.object_]:
         """The values at grid points as a CSV file holds them."""
-        positions, found = pd.factorize(points)
-        texts = [*self._texts(self.at(found)), self._missing_text]
+        positions, unique = pd.factorize(points)
+        texts = [*self._texts(self.at(unique)), self._missing_text]
         positions[missing] = len(texts) - 1
         return self._gathered(texts, positions)
 

@@ -288,9 +288,9 @@ def _spelling_of(value: object) -> int:
         return 0
     if isinstance(value, str):
         word = str.__str__(value).strip()
-        known = _SPELLING_OF.get(word, _SPELLING_OF.get(word.casefold()))
-        if known is not None:
-            return known
+        code = _SPELLING_OF.get(word, _SPELLING_OF.get(word.casefold()))
+        if code is not None:
+            return code
     return _SPELLING_OF["1"]  # as every way of writing the numbers
 
 

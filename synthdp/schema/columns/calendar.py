@@ -142,13 +142,13 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
         ]
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest
-    meant, found = (
+    meant, resolution = (
         np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read)
     )
     units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "month", "year")
     said = units[units.index(finest) :]
     return next(
-        (unit for unit in said if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest
+        (unit for unit in said if (unit_of(meant, unit) == unit_of(resolution, unit)).all()), finest
     )
 
 
@@ -218,11 +218,11 @@ def keys_of_parts(
     missing.
     """
     keys = bins.astype(np.int64)
-    known = np.ones(len(bins), dtype=np.bool_)
+    is_part = np.ones(len(bins), dtype=np.bool_)
     for part_codes, part in zip(codes, parts, strict=True):
         keys = keys * len(PART_LEVELS[part]) + part_codes
-        known &= part_codes < len(PART_LEVELS[part])
-    return np.where(known, keys, -1)
+        is_part &= part_codes < len(PART_LEVELS[part])
+    return np.where(is_part, keys, -1)
 
 
 def decades(resolution: Resolution) -> NDArray[np.int64]:

@@ -175,14 +175,14 @@ class CategoricalColumn(Column):
         weights = checked_weights(
             self.name, "synthdp.merged.weights", merged.weights, len(levels), "levels", zero=False
         )
-        known = set(self._all_levels)
+        taken = set(self._all_levels)
         for level in levels:
-            if level in known:
+            if level in taken:
                 refuse(
                     self.name,
                     f"{level!r} is in synthdp.merged.levels, but a level already; list each level once",
                 )
-            known.add(level)
+            taken.add(level)
         object.__setattr__(self, "merged", Merged(levels=levels, weights=weights))
 
     def _checked(self, level: Any) -> str | float:
@@ -290,8 +290,8 @@ class CategoricalColumn(Column):
             number
         ):  # a text that is no number: missing if the schema says so, else unknown
             texts = {text.strip() for text in texts_of(value)}
-            known = not texts.isdisjoint(text.strip() for text in self.missing_values)
-            return self.missing_code if known else self._code_of_unknown(value)
+            is_marked = not texts.isdisjoint(text.strip() for text in self.missing_values)
+            return self.missing_code if is_marked else self._code_of_unknown(value)
         return self._table.get(number, self.unknown_code)
 
     def _code_of_unknown(self, value: object) -> int:
@@ -374,8 +374,8 @@ class CategoricalColumn(Column):
         if not isinstance(value, bool | np.bool_):
             return value
         texts = (str(value), str(value).lower())  # as Python writes it, and as JSON does
-        known = self.knows(pd.Series(texts, dtype=object))
-        return texts[int(known.argmax())]
+        is_level = self.knows(pd.Series(texts, dtype=object))
+        return texts[int(is_level.argmax())]
 
     def of_label(self, value: object) -> object:
         """A level for a label: of that of the merged ones the first of them."""

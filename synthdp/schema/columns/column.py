@@ -191,8 +191,8 @@ class Column(Traits):
         the answer depends on the records.
         """
         unique, positions = distinct(values)
-        known = np.array([self._knows(value) for value in objects_of(unique)], dtype=np.bool_)
-        return known if positions is None else known[positions]
+        is_known = np.array([self._knows(value) for value in objects_of(unique)], dtype=np.bool_)
+        return is_known if positions is None else is_known[positions]
 
     def _knows(self, value: object) -> bool:
         return not self.required if self._is_missing(value) else self._has(value)

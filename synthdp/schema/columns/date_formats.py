@@ -35,9 +35,9 @@ def as_strftime(pattern: str) -> str | None:
     ... )
     ('%d.%m.%Y', '%m/%d/%y', '%Y-%m-%dT%H:%M:%S', None)
     """
-    found = [_said(token, before, after) for token, before, after in _with_neighbours(pattern)]
-    said = "".join(text for text in found if text is not None)
-    return said if None not in found and "%" in said else None
+    words = [_said(token, before, after) for token, before, after in _with_neighbours(pattern)]
+    said = "".join(text for text in words if text is not None)
+    return said if None not in words and "%" in said else None
 
 
 def nearest_strftime(pattern: str) -> str | None:
@@ -53,7 +53,7 @@ def nearest_strftime(pattern: str) -> str | None:
 
 def _with_neighbours(pattern: str) -> list[tuple[str, str, str]]:
     """Each token with the letters of the ones before and after it, in small letters."""
-    tokens = [found[0] for found in _TOKENS.finditer(pattern)]
+    tokens = [match[0] for match in _TOKENS.finditer(pattern)]
     letters = [token.lower() if token[0].isalpha() else "" for token in tokens]
     named = [place for place, word in enumerate(letters) if word]
     neighbours = []

@@ -76,10 +76,10 @@ class Field:
             )
         for key in own:
             if key not in allowed:
-                known = ", ".join(allowed) if allowed else "nothing"
+                listed = ", ".join(allowed) if allowed else "nothing"
                 refuse(
                     self.name,
-                    f"{f'synthdp.{key}'!r} is not known for this kind of column; it may have {known}",
+                    f"{f'synthdp.{key}'!r} is not known for this kind of column; it may have {listed}",
                 )
         return own
 

@@ -81,8 +81,8 @@ class GeopointColumn(Column):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.format not in FORMATS:
-            known = ", ".join(map(repr, FORMATS))
-            refuse(self.name, f"the format {self.format!r} is not supported; use one of {known}")
+            formats = ", ".join(map(repr, FORMATS))
+            refuse(self.name, f"the format {self.format!r} is not supported; use one of {formats}")
         object.__setattr__(self, "bbox", self._checked_box())
         object.__setattr__(self, "bins", self._checked_bins())
         if self.decimals is None:
@@ -293,8 +293,8 @@ class GeopointColumn(Column):
         unique, positions = distinct(values)
         points = self._points(unique)
         points[self._means_missing(points)] = np.nan
-        found = points if positions is None else points[positions]
-        return found[:, 0], found[:, 1]
+        rows = points if positions is None else points[positions]
+        return rows[:, 0], rows[:, 1]
 
     # --- codes to values --------------------------------------------------------------------------
 

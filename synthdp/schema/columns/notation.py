@@ -135,10 +135,10 @@ class Notation:
             return float(text)
         if self._is_plain:
             return to_float(text)
-        found = self._pattern.fullmatch(text)
-        if found is None:
+        match = self._pattern.fullmatch(text)
+        if match is None:
             return math.nan
-        before, whole, decimals, alone, power, after = found.groups()
+        before, whole, decimals, alone, power, after = match.groups()
         if whole and whole[0] == "0" and len(whole) > 1:
             return math.nan
         if whole and not whole.isdigit():

@@ -74,8 +74,8 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
 
         return _objects([*decoded(texts.array.__arrow_array__()), None]), positions
     if not isinstance(dtype, np.dtype) and _kind(dtype) == "b":
-        found = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _objects([False, True, None]), np.nan_to_num(found, nan=-1).astype(np.intp)
+        truths = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _objects([False, True, None]), np.nan_to_num(truths, nan=-1).astype(np.intp)
     values = _values(series)
     if values.dtype == object and set(map(type, values)) <= _UNMIXED:
         # a dict of Python, for pandas' own tables take texts with lone surrogates, or with NUL, for
@@ -315,8 +315,8 @@ def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.flo
         return np.where(missing, math.nan, UNREAD)
     if values.dtype.kind == "M":
         return np.where(np.isnat(values), math.nan, UNREAD)
-    found = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))
-    return np.fromiter(found, np.float64, len(values))
+    numbers = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))
+    return np.fromiter(numbers, np.float64, len(values))
 
 
 def _nothing(value: object, missing_texts: Collection[str]) -> float:

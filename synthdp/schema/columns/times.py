@@ -484,10 +484,10 @@ def read_iso(text: str) -> time:
     >>> read_iso("07:05"), read_iso("23:59:59.9")
     (datetime.time(7, 5), datetime.time(23, 59, 59))
     """
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         raise ValueError("not written as 23:59:59")
-    hour, minute, second = found.groups()
+    hour, minute, second = match.groups()
     return time(int(hour), int(minute), int(second or 0))
 
 
@@ -497,15 +497,15 @@ def read_any(text: str) -> time:
     >>> read_any("9:30"), read_any("9 p.m."), read_any("12.05 AM")
     (datetime.time(9, 30), datetime.time(21, 0), datetime.time(0, 5))
     """
-    found = _ANY.fullmatch(text)
-    if found is None or (found[2] is None and found[4] is None):
+    match = _ANY.fullmatch(text)
+    if match is None or (match[2] is None and match[4] is None):
         raise ValueError("not written as a time of day")
-    hour = int(found[1])
-    if found[4] is not None:
+    hour = int(match[1])
+    if match[4] is not None:
         if not 1 <= hour <= 12:
             raise ValueError("no hour of a half day")
-        hour = hour % 12 + (12 if found[4] in "pP" else 0)
-    return time(hour, int(found[2] or 0), int(found[3] or 0))
+        hour = hour % 12 + (12 if match[4] in "pP" else 0)
+    return time(hour, int(match[2] or 0), int(match[3] or 0))
 
 
 def time_format(name: str, pattern: object) -> str | None:

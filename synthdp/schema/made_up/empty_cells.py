@@ -38,7 +38,7 @@ def _is_blank(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def filled_cells(given: pd.Series, drawn: pd.Series, known: Mask) -> pd.Series:
+def filled_cells(given: pd.Series, drawn: pd.Series, is_given: Mask) -> pd.Series:
     """A column of the given values where they are known and of drawn ones elsewhere, in a dtype
     that holds both.
 
@@ -46,22 +46,22 @@ def filled_cells(given: pd.Series, drawn: pd.Series, known: Mask) -> pd.Series:
     ----------
     given, drawn
         As many values each; their indices are not looked at.
-    known
+    is_given
         Which of the given values count, shape ``(n_rows,)``.
 
     >>> filled_cells(pd.Series([4.0, None]), pd.Series([1, 2]), np.array([True, False])).tolist()
     [4, 2]
     """
-    stated = given[known]
+    stated = given[is_given]
     if isinstance(given.dtype, pd.CategoricalDtype):
         stated = stated.astype(given.cat.categories.dtype)
     if isinstance(given.dtype, pd.DatetimeTZDtype) and drawn.dtype.kind == "M":
         drawn = drawn.dt.tz_localize("UTC").dt.tz_convert(given.dtype.tz)
     stated = _whole_numbers(stated, drawn.dtype)
-    if known.all():
+    if is_given.all():
         return pd.Series(stated.array)
-    places = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
-    both = pd.concat([stated, drawn[~known]]) if len(stated) else drawn
+    places = np.concatenate([np.flatnonzero(is_given), np.flatnonzero(~is_given)])
+    both = pd.concat([stated, drawn[~is_given]]) if len(stated) else drawn
     return pd.Series(both.array[np.argsort(places)])
 
 

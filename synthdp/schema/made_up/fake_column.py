@@ -96,8 +96,8 @@ class FakeColumn(GeneratedColumn):
             if self.fake in _OF_PEOPLE
             else self._of_faker(len(table), seed)
         )
-        found: list[str] = texts.tolist()
-        return found
+        made: list[str] = texts.tolist()
+        return made
 
     def _of_people(self, n_rows: int, seed: int) -> NDArray[np.object_]:
         people = People.drawn(n_rows, locale=self.locale, seed=seed)

@@ -46,9 +46,9 @@ class Generated:
     def header(self, modelled: Iterable[str]) -> tuple[str, ...]:
         """The names in the header of the output, given those that the model draws."""
         rest = tuple(modelled)
-        known = {*rest, *self.names}
+        names = {*rest, *self.names}
         return tuple(
-            dict.fromkeys([*(name for name in self.order if name in known), *rest, *self.names])
+            dict.fromkeys([*(name for name in self.order if name in names), *rest, *self.names])
         )
 
     def check(self, modelled: Sequence[str], *, ignored: Sequence[str] = ()) -> None:
@@ -205,10 +205,10 @@ def _drawn(values: list[str] | NDArray[np.int64], *, text: bool) -> pd.Series:
 
 def _completed(given: pd.Series, made: pd.Series, *, text: bool) -> pd.Series:
     """Values that somebody gave, as they are or as texts, and others where cells are empty."""
-    known = ~empty_cells(given)
+    is_given = ~empty_cells(given)
     if text:
         texts = [
             value if isinstance(value, str) else canonical_text(value) or "" for value in given
         ]
         given = pd.Series(texts, dtype=object)
-    return filled_cells(given, made, known)
+    return filled_cells(given, made, is_given)

@@ -163,7 +163,7 @@ class IdColumn(GeneratedColumn):
         table
             The columns that the ids may be numbered within.
         """
-        known = ~empty_cells(given)
+        is_given = ~empty_cells(given)
         groups = np.zeros(len(table), dtype=np.int64)
         if self.per:
             groups = (
@@ -171,13 +171,13 @@ class IdColumn(GeneratedColumn):
                 .ngroup()
                 .to_numpy()
             )
-        taken = pd.MultiIndex.from_arrays([groups[known], _texts(given[known])])
+        taken = pd.MultiIndex.from_arrays([groups[is_given], _texts(given[is_given])])
         is_taken = np.asarray(
             pd.MultiIndex.from_arrays([groups, _texts(pd.Series(made).tolist())]).isin(taken)
         )
         # each given id takes at most one that is made, and its row leaves one over: there are
         # enough in each group
-        in_need, spare = np.flatnonzero(is_taken & ~known), np.flatnonzero(known & ~is_taken)
+        in_need, spare = np.flatnonzero(is_taken & ~is_given), np.flatnonzero(is_given & ~is_taken)
         wanted, offered = (_numbered(groups[rows]) for rows in (in_need, spare))
         positions = np.arange(len(table))
         positions[in_need] = spare[offered.get_indexer(wanted)]
@@ -217,7 +217,7 @@ def uuids(number: int, rng: np.random.Generator) -> list[str]:
     >>> uuids(1, np.random.default_rng(0))[0][14]
     '4'
     """
-    found: list[str] = []
+    ids: list[str] = []
     for begin in range(0, number, _BLOCK_ROWS):
         bits = rng.integers(256, size=(min(_BLOCK_ROWS, number - begin), 16), dtype=np.uint8)
         bits[:, 6] = bits[:, 6] & 0x0F | 0x40  # the version
@@ -228,5 +228,5 @@ def uuids(number: int, rng: np.random.Generator) -> list[str]:
         groups = [digits[:, first:last] for first, last in zip([0, *ends], ends, strict=False)]
         parts = [part for group in groups for part in (group, hyphen)][:-1]
         text = np.concatenate(parts, axis=1).tobytes().decode("ascii")
-        found += [text[at : at + 36] for at in range(0, len(text), 36)]
-    return found
+        ids += [text[at : at + 36] for at in range(0, len(text), 36)]
+    return ids

@@ -61,12 +61,12 @@ class Pattern:
                 column, f"synthdp.pattern {text!r} has {len(numbers)} numbers in braces; {_EXAMPLE}"
             )
         name, spec, conversion = numbers[0]
-        found = _SPEC.fullmatch(spec or "")
+        match = _SPEC.fullmatch(spec or "")
         if (
             name not in ("", "0")
             or conversion is not None
-            or found is None
-            or int(found[1] or 0) > MAX_WIDTH
+            or match is None
+            or int(match[1] or 0) > MAX_WIDTH
         ):
             kinds = "digits with leading zeros if you like, and d, o, x or X"
             refuse(column, f"synthdp.pattern {text!r} asks for more than {kinds}; {_EXAMPLE}")

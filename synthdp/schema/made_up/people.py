@@ -141,5 +141,5 @@ def _joined(first: Texts, *rest: Texts | str) -> Texts:
 
 
 def _taken(texts: Sequence[str], positions: NDArray[np.integer]) -> Texts:
-    found: Texts = np.array(texts, dtype=object)[positions]
-    return found
+    taken: Texts = np.array(texts, dtype=object)[positions]
+    return taken

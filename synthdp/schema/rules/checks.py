@@ -33,18 +33,18 @@ def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ..
     """What the checks among the rules of a schema state; raises `SchemaError` if one does not fit
     the columns.
     """
-    known = {column.name: column for column in columns}
+    by_name = {column.name: column for column in columns}
     relations = tuple(
         relation for rule in listed_rules(rules) for relation in relations_of_check(rule)
     )
     for relation in relations:
-        check_kinds(relation, known)
+        check_kinds(relation, by_name)
     return relations
 
 
 def check_kinds(relation: Relation, columns: Columns) -> None:
     """Raise `SchemaError` unless a relation compares numbers with numbers, or a date with a date."""
-    found = []
+    kinds = []
     for name in relation.factors:
         if name not in columns:
             way_out = "name columns of the schema, in backticks unless they are plain words"
@@ -56,9 +56,9 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
                 relation.text,
                 f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid",
             )
-        found.append(column.axis)
+        kinds.append(column.axis)
     _check_total(relation, columns)
-    first, *others = sorted(found, key=lambda axis: axis.noun)
+    first, *others = sorted(kinds, key=lambda axis: axis.noun)
     for other in others:
         if other.noun != first.noun:
             refuse_check(
@@ -96,10 +96,10 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     factors = [int(value * common) for value in scaled.values()]
     constant = int(relation.constant * common) + (relation.sign == "<")
     names = tuple(scaled)
-    found = [Inequality.of(names, factors, constant, lines)]
+    inequalities = [Inequality.of(names, factors, constant, lines)]
     if relation.sign == "=":
-        found.append(Inequality.of(names, [-factor for factor in factors], -constant, lines))
-    return tuple(found)
+        inequalities.append(Inequality.of(names, [-factor for factor in factors], -constant, lines))
+    return tuple(inequalities)
 
 
 def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
@@ -145,7 +145,7 @@ def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> 
     for constraint in given:
         join(constraint.clique)
     kept: list[Constraint] = []
-    for constraint in sorted(constraints, key=lambda found: -len(found.clique)):
+    for constraint in sorted(constraints, key=lambda each: -len(each.clique)):
         is_inside = any(set(constraint.clique) <= set(other.clique) for other in (*kept, *given))
         if is_inside or len(set(map(root, constraint.clique))) == len(constraint.clique):
             join(constraint.clique)

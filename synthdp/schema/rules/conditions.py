@@ -117,13 +117,13 @@ def level_codes(column: Column, levels: Sequence[Any]) -> NDArray[np.integer[Any
     reader = column.by_level
     merged = reader.merged_label
     values = pd.Series([reader.as_level(level) for level in levels], dtype=object)
-    codes, known = reader.encode(values), reader.knows(values)
+    codes, is_level = reader.encode(values), reader.knows(values)
     if any(map(is_missing, levels)):
         check_may_be_missing(column)
     for position, level in enumerate(levels):
         if merged and level == merged:
             codes[position] = column.n_levels - 1
-        elif not known[position]:
+        elif not is_level[position]:
             refuse_condition(column, f"it has no level {level!r}; list levels of the column")
         elif merged and codes[position] == column.n_levels - 1:
             way_out = "make it a level of its own, or leave it out here"

@@ -81,7 +81,7 @@ def drawn_values(
     """
     n_rows = len(next(iter(codes.values())))
     points = {name: np.zeros(n_rows, np.int64) for name in system.columns}
-    found = np.zeros(n_rows, np.bool_)
+    is_drawn = np.zeros(n_rows, np.bool_)
     codes = {name: column.copy() if name in points else column for name, column in codes.items()}
     given = {name: numbers for name, numbers in given.items() if name in system.columns}
     for begin in range(0, n_rows, CHUNK):
@@ -89,17 +89,17 @@ def drawn_values(
             system, codes, draw, rng, given, np.arange(begin, min(begin + CHUNK, n_rows))
         )
         chunk.settle()
-        found[chunk.rows] = chunk.found
+        is_drawn[chunk.rows] = chunk.is_drawn
         for name, line in system.lines.items():
             points[name][chunk.rows] = line.points(chunk.values.lows[name])
             codes[name][chunk.rows[~chunk.values.known[name]]] = system.columns[name].size - 1
     rows = np.arange(n_rows)
-    if not found.all():
-        if not found.any():
+    if not is_drawn.all():
+        if not is_drawn.any():
             raise ParameterError(
                 "constraints: for a row that was drawn no values keep to all rules; relax one of them"
             )
-        rows[~found] = rng.choice(rows[found], size=int((~found).sum()))
+        rows[~is_drawn] = rng.choice(rows[is_drawn], size=int((~is_drawn).sum()))
     return {name: drawn[rows] for name, drawn in points.items()}, {
         name: column[rows] for name, column in codes.items()
     }
@@ -120,7 +120,7 @@ class _Chunk:
     ) -> None:
         self._system, self._draw, self._rng = system, draw, rng
         self.rows = rows
-        self.found = np.zeros(len(rows), np.bool_)
+        self.is_drawn = np.zeros(len(rows), np.bool_)
         self._codes = {name: column[rows] for name, column in codes.items()}
         known = {
             name: ~column.is_missing(self._codes[name]) for name, column in system.columns.items()
@@ -143,19 +143,19 @@ class _Chunk:
     def settle(self) -> None:
         """Find values for as many rows as possible."""
         self._draw_freely(np.arange(len(self.rows)))
-        left = np.flatnonzero(~self.found)
+        left = np.flatnonzero(~self.is_drawn)
         if not left.size:
             return
         inside = left[self._system.tighten(self._bins.rows(left))]
         for _ in range(MAX_ROUNDS - 1):
-            inside = inside[~self.found[inside]]
+            inside = inside[~self.is_drawn[inside]]
             self._draw_freely(inside)
         for rows, intervals in ((inside, self._bins), (left, self._widest)):
             for _ in range(MAX_TRIES):
-                which = rows[~self.found[rows]]
+                which = rows[~self.is_drawn[rows]]
                 if which.size:
                     self._draw_one_by_one(which, intervals.rows(which))
-        self._search(left[~self.found[left]])
+        self._search(left[~self.is_drawn[left]])
 
     def _draw_freely(self, which: Rows) -> None:
         """Draw all columns of some rows by themselves, add up totals, and keep what is as it should
@@ -219,7 +219,7 @@ class _Chunk:
 
     def _keep(self, which: Rows, values: Intervals, is_right: Mask) -> None:
         self.values.put(which[is_right], values.rows(is_right))
-        self.found[which[is_right]] = True
+        self.is_drawn[which[is_right]] = True
 
     def _search(self, which: Rows) -> None:
         """Find values of rows one at a time, exactly; rows of which the same is asked share a few
@@ -241,7 +241,7 @@ class _Chunk:
                 self.values.lows[name][row] = self.values.highs[name][row] = place
             for name in gone:
                 self.values.known[name][row] = False
-            self.found[row] = True
+            self.is_drawn[row] = True
 
     def _asked_of(self, row: np.intp) -> tuple[int, ...]:
         """What a row must keep to: its given values, those that are missing, and its codes in other
@@ -277,7 +277,7 @@ class _Chunk:
             }
             codes |= {name: lines[name].column.size - 1 for name in gone}
             tables = allowed_beside(self._system.constraints, codes)
-            if (places := self._system.found(box, near, tables)) is not None:
+            if (places := self._system.point_near(box, near, tables)) is not None:
                 return places, gone
             blame = self._system.blamed(box, near, tables)
             assert blame is not None

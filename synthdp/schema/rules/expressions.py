@@ -106,13 +106,13 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     position = 0
     while rest := text[position:].lstrip():
         position = len(text) - len(rest)
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             way_out = "write columns, numbers, + - * and <= < >= > =, and other names in backticks, `start date`"
             refuse_check(text, f"it cannot be read from {rest[:20]!r} on; {way_out}")
-        kind = cast("str", found.lastgroup)
-        yield kind, found[kind]
-        position = found.end()
+        kind = cast("str", match.lastgroup)
+        yield kind, match[kind]
+        position = match.end()
 
 
 def _relation(text: str, sides: tuple[Tokens, Tokens], sign: str) -> Relation:

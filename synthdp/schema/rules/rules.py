@@ -96,10 +96,10 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
 
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema one by one, without what engines are to know of checks."""
-    known = {column.name: column for column in columns}
-    _check_cells(rules, known)
+    by_name = {column.name: column for column in columns}
+    _check_cells(rules, by_name)
     return tuple(
-        Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
+        Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, by_name)
         for rule in listed_rules(rules)
     )
 

@@ -57,7 +57,7 @@ class Search:
     tables: Sequence[Table] = ()
     steps: int = MAX_STEPS
 
-    def found(self, row: Intervals, near: Mapping[str, int]) -> Places | None:
+    def point_near(self, row: Intervals, near: Mapping[str, int]) -> Places | None:
         """The places of all columns that are free and known in a row that keeps to everything; None
         if there is none.
 
@@ -101,8 +101,8 @@ class Search:
             min(max(near[name], low), high) for name, (low, high) in zip(names, ends, strict=True)
         ]
         rows = list(rows_of(self.inequalities, names, box, self.lines))
-        found = point_between(rows, [low for low, _ in ends], [high for _, high in ends], begin)
-        return None if found is None else dict(zip(names, found, strict=True))
+        point = point_between(rows, [low for low, _ in ends], [high for _, high in ends], begin)
+        return None if point is None else dict(zip(names, point, strict=True))
 
     def _cuts(self, box: Intervals, point: Mapping[str, Fraction]) -> list[Intervals] | None:
         """Parts of intervals without a point, the most likely one last; None if the point is a row

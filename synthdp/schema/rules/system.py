@@ -83,7 +83,9 @@ class System:
     def inequalities(self) -> tuple[Inequality, ...]:
         """What the relations say."""
         return tuple(
-            found for relation in self.relations for found in inequalities_of(relation, self.lines)
+            inequality
+            for relation in self.relations
+            for inequality in inequalities_of(relation, self.lines)
         )
 
     @cached_property
@@ -97,13 +99,13 @@ class System:
             for relation in reversed(self.relations)
             if relation.total is not None
         }
-        found: dict[str, Inequality] = {}
+        ready: dict[str, Inequality] = {}
         for _ in equations:
-            waiting = equations.keys() - found.keys()
+            waiting = equations.keys() - ready.keys()
             for name in sorted(waiting):
                 if not (equations[name].factors.keys() - {name}) & waiting:
-                    found[name] = inequalities_of(equations[name], self.lines)[0]
-        return found
+                    ready[name] = inequalities_of(equations[name], self.lines)[0]
+        return ready
 
     @property
     def order(self) -> list[str]:
@@ -129,7 +131,7 @@ class System:
         """
         return can_hold(self.inequalities, rows)
 
-    def found(
+    def point_near(
         self,
         row: Intervals,
         near: Places,
@@ -166,9 +168,11 @@ class System:
         kept = self.inequalities
         if relations is not None:
             kept = tuple(
-                found for relation in relations for found in inequalities_of(relation, self.lines)
+                inequality
+                for relation in relations
+                for inequality in inequalities_of(relation, self.lines)
             )
-        return Search(kept, self.lines, tables, steps).found(row, near)
+        return Search(kept, self.lines, tables, steps).point_near(row, near)
 
     def _is_hopeless(
         self, row: Intervals, near: Places, tables: Sequence[Table], relations: Sequence[Relation]
@@ -206,7 +210,7 @@ class System:
     def is_possible(self) -> bool:
         """Whether there is a row of which nothing is missing."""
         tables = allowed_at_all(self.constraints, self.columns)
-        return self.found(self._of(self.columns), self._middle, tables) is not None
+        return self.point_near(self._of(self.columns), self._middle, tables) is not None
 
     def _of(self, known: Collection[str]) -> Intervals:
         """All that a row can be that has values of just these columns."""
@@ -317,22 +321,22 @@ def checked_rules(
     if system is None:
         return tuple(rules)
     system.check_possible(learnt)
-    return tuple(_told(rules, system.lines))
+    return tuple(_with_possible_bins(rules, system.lines))
 
 
-def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
+def _with_possible_bins(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
     """The rules, checks with what engines are to know of them."""
-    found = {
+    bins = {
         relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations
     }
     given = [constraint for rule in rules for constraint in rule.constraints]
-    kept = treelike([constraint for constraint in found.values() if constraint is not None], given)
+    kept = treelike([constraint for constraint in bins.values() if constraint is not None], given)
     for rule in rules:
-        told = [found[relation] for relation in rule.relations]
+        of_rule = [bins[relation] for relation in rule.relations]
         yield replace(
             rule,
             constraints=(
                 *rule.constraints,
-                *(each for each in told if each is not None and each in kept),
+                *(each for each in of_rule if each is not None and each in kept),
             ),
         )

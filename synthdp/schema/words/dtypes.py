@@ -120,8 +120,8 @@ def _plain_kind(name: str, kind: Any) -> Any:
     label = _label(kind)
     if _is_name(label):
         return kind
-    known = _of_python(label)
-    said: dict[str, Any] = {"type": known} if known else _kind_of(name, as_dtype(label))
+    python_type = _of_python(label)
+    said: dict[str, Any] = {"type": python_type} if python_type else _kind_of(name, as_dtype(label))
     if not isinstance(kind, Mapping):
         return said
     own = kind.get("synthdp", {})

@@ -10,7 +10,7 @@ MAX_NAMES_SHOWN = 8
 
 def check_names(
     header: Sequence[object],
-    known: Sequence[str],
+    allowed: Sequence[str],
     *,
     besides: Collection[str] = (),
     of: str | None = None,
@@ -21,7 +21,7 @@ def check_names(
     ----------
     header
         The names of the table's columns.
-    known
+    allowed
         The names that are declared.
     besides
         Further names that the table may have.
@@ -40,16 +40,16 @@ def check_names(
         raise SchemaError(f"{what}: its column names are not all texts; {way_out}")
     if len(set(header)) != len(header):
         raise SchemaError(f"{what}: two columns have the same name; give every column its own name")
-    found = set(known).intersection(header)
-    if 2 * len(found) < len(known):
+    common = set(allowed).intersection(header)
+    if 2 * len(common) < len(allowed):
         # a file without a header shows its first record here: do not repeat it
-        share = f"{len(found)} of the {len(known)} column names in the {public}"
-        way_out = f"the first line must hold the names, in the declared encoding: {listed(known)}"
+        share = f"{len(common)} of the {len(allowed)} column names in the {public}"
+        way_out = f"the first line must hold the names, in the declared encoding: {listed(allowed)}"
         raise SchemaError(f"{what}: its header has {share}; {way_out}")
     problems = []
-    if missing := [name for name in known if name not in header]:
+    if missing := [name for name in allowed if name not in header]:
         problems.append(f"the schema has {listed(missing)}, the table has not")
-    if unknown := [name for name in header if name not in known and name not in besides]:
+    if unknown := [name for name in header if name not in allowed and name not in besides]:
         problems.append(f"the table has {listed(unknown)}, the schema has not")
     if problems:
         way_out = "add to or remove from one of them"

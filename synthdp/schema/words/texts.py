@@ -42,7 +42,7 @@ def check_words(name: object, title: object, description: object) -> None:
         check_text(text, checked_name(name), key)
 
 
-def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
+def meant_key(key: str, keys: Mapping[str, Iterable[str]]) -> str:
     """The key that an unknown one was probably meant to be, empty if none is near; of each what
     else it is called.
 
@@ -52,6 +52,6 @@ def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
     ... )
     ('minimum', 'minimum')
     """
-    names = {name.lower(): own for own, others in known.items() for name in (own, *others)}
-    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
-    return names[found[0]] if found else ""
+    names = {name.lower(): own for own, others in keys.items() for name in (own, *others)}
+    close = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
+    return names[close[0]] if close else ""

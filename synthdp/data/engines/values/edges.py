@@ -56,25 +56,25 @@ def with_n_edges(
 def _by_polars(rows: Any, name: str, edges: Sequence[int]) -> Any:
     import polars as pl
 
-    found = pl.lit(pl.Series(edges, dtype=pl.Int64)).search_sorted(pl.col(name), side="right")
-    return rows.with_columns(found.cast(pl.Int64).alias(N_EDGES))
+    position = pl.lit(pl.Series(edges, dtype=pl.Int64)).search_sorted(pl.col(name), side="right")
+    return rows.with_columns(position.cast(pl.Int64).alias(N_EDGES))
 
 
 def _by_duckdb(rows: Any, name: str, edges: Sequence[int]) -> Any:
     starts = f"CAST({unnested(map(str, edges))} AS BIGINT)"
     public = f"SELECT {starts} AS start, unnest(range(1, {len(edges) + 1})) AS place"
-    found = f"CAST(coalesce(edges.place, 0) AS BIGINT) AS {N_EDGES}"
+    count = f"CAST(coalesce(edges.place, 0) AS BIGINT) AS {N_EDGES}"
     joined = f"ASOF LEFT JOIN ({public}) AS edges ON given.{name} >= edges.start"
     view = new_name()
-    return rows.query(view, f"SELECT given.*, {found} FROM {view} AS given {joined}")
+    return rows.query(view, f"SELECT given.*, {count} FROM {view} AS given {joined}")
 
 
 def _by_postgres(rows: Any, name: str, edges: Sequence[int]) -> Any:
     backend = rows.get_backend()
     starts = f"CAST('{{{','.join(map(str, edges))}}}' AS BIGINT[])"
-    found = f"CAST(width_bucket({name}, {starts}) AS BIGINT) AS {N_EDGES}"
+    count = f"CAST(width_bucket({name}, {starts}) AS BIGINT) AS {N_EDGES}"
     schema = {**rows.schema(), N_EDGES: "int64"}
-    return backend.sql(f"SELECT *, {found} FROM ({backend.compile(rows)}) AS given", schema=schema)
+    return backend.sql(f"SELECT *, {count} FROM ({backend.compile(rows)}) AS given", schema=schema)
 
 
 _SEARCHED: Mapping[Engine, Callable[[Any, str, Sequence[int]], Any]] = {

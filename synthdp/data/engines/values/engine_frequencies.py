@@ -84,11 +84,11 @@ class EngineFrequencies(Sensitive):
             nw.col(_PLACE).is_in(single[i : i + MAX_CASES])
             for i in range(0, len(single), MAX_CASES)
         ]
-        found = [self._fetched(least, part) for part in parts]
-        order = np.concatenate([numbers for numbers, _ in found])
+        fetched = [self._fetched(least, part) for part in parts]
+        order = np.concatenate([numbers for numbers, _ in fetched])
         if sorted(order.tolist()) != wanted.tolist():
             raise SourceError(f"{self._frame.engine}: {CHANGED}")
-        values = np.concatenate([values for _, values in found])[np.argsort(order)]
+        values = np.concatenate([values for _, values in fetched])[np.argsort(order)]
         return values if values.dtype == np.int64 else values.tolist()
 
     def _fetched(self, least: int, part: nw.Expr) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -102,12 +102,12 @@ class EngineFrequencies(Sensitive):
             )
             return numbered.filter(part).select(_PLACE, VALUE)
 
-        found = self._frame.collected(query, WHAT)
-        places = self._frame.whole_numbers(found, _PLACE)
+        rows = self._frame.collected(query, WHAT)
+        places = self._frame.whole_numbers(rows, _PLACE)
         if self._form not in ("text", "raw"):
-            return places, np.asarray(found[VALUE].to_numpy(), dtype=np.int64)
+            return places, np.asarray(rows[VALUE].to_numpy(), dtype=np.int64)
         values = plain_column(
-            opened(found.select(VALUE).to_native()).frame[VALUE], self._column.type
+            opened(rows.select(VALUE).to_native()).frame[VALUE], self._column.type
         )
         return places, np.array([canonical_text(value) for value in values], dtype=object)
 

@@ -80,14 +80,14 @@ class EngineValues(Sensitive):
         rows = self._rows(grid)
         most = most_edges(self._frame.engine)
         for first in range(0, max(len(starts), 1), most):
-            found = self._frame.counted(
+            counted = self._frame.counted(
                 partial(self._cells, rows, grid, starts, first, first + most), WHAT
             )
-            if found[_CELL].size and int(found[_CELL].max()) >= cells.size:
+            if counted[_CELL].size and int(counted[_CELL].max()) >= cells.size:
                 raise SourceError(
                     f"{self._frame.engine}: it counts in a cell that there is not; do not count by it"
                 )
-            np.add.at(cells, found[_CELL], found[N_ROWS])
+            np.add.at(cells, counted[_CELL], counted[N_ROWS])
         self._total.check(int(cells.sum()))
         return cells
 
@@ -128,12 +128,12 @@ class EngineValues(Sensitive):
         rows, form, held = self._rows(grid), self._form(grid), self._frame.columns[grid.column]
 
         def values() -> Rows:
-            found = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
+            cells = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
             if form == "text" and self._frame.engine != "postgres":  # which has none
-                found = found.filter(
+                cells = cells.filter(
                     ~nw.col(VALUE).str.contains("\0", literal=True)
                 )  # no file can hold it
-            return _of_63_bits(found, held) if form == "raw" and held.family == "integer" else found
+            return _of_63_bits(cells, held) if form == "raw" and held.family == "integer" else cells
 
         return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
 

@@ -239,12 +239,12 @@ def _decimals(number: nw.Expr) -> nw.Expr:
     inside = (
         nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
     )  # floats from there on are whole
-    found = nw.lit(MAX_SHOWN_DECIMALS)
+    shown = nw.lit(MAX_SHOWN_DECIMALS)
     for decimals in reversed(range(1, MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(inside, decimals, below=EXACT)
         same = is_small & (_divided(_floor(scaled + 0.5), 10.0**decimals) == inside)
-        found = nw.when(same).then(nw.lit(decimals)).otherwise(found)
-    return nw.when(inside == _floor(inside)).then(nw.lit(0)).otherwise(found).cast(nw.Int64)
+        shown = nw.when(same).then(nw.lit(decimals)).otherwise(shown)
+    return nw.when(inside == _floor(inside)).then(nw.lit(0)).otherwise(shown).cast(nw.Int64)
 
 
 def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
