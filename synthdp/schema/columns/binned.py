@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.axes.points import LARGEST, are_unread
+from synthdp.schema.axes.rule import Edges
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
 from synthdp.schema.words.heaps import HeapedRuns, Heaps
@@ -233,6 +234,16 @@ class BinnedColumn(Column):
         return (numbers := self._read(np.array(self.missing_values, dtype=object)))[
             ~np.isnan(numbers)
         ]
+
+    def _edges_rule(self, kind: Literal["number", "date", "time"], *, is_whole: bool) -> Edges:
+        """An engine knows the edges of the bins, and what else is missing."""
+        edges, missing = self.inner_edges, self.missing_numbers
+        return Edges(
+            kind=kind,
+            edges=tuple(edges.tolist()),
+            missing=tuple(missing.tolist()),
+            is_whole=is_whole,
+        )
 
     def _check_missing_outside(self, low: float, high: float) -> None:
         """Refuse a missing value between the bounds: what is written could not be told from it."""

@@ -5,24 +5,20 @@ A part is an attribute of the model only: it is worked out from its date when a 
 and when one is decoded the date is drawn so that it agrees with its parts.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from math import gcd
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.axes.rule import Edges, PartOf
 from synthdp.schema.axes.years import LIKELY_YEAR
-from synthdp.schema.columns.binned import BinnedColumn, with_nothing
+from synthdp.schema.columns.binned import with_nothing
 from synthdp.schema.columns.calendar import (
     DEFAULT_RESOLUTION,
     FIRST_SECOND,
@@ -47,17 +43,11 @@ from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.date_formats import as_strftime, nearest_strftime
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.columns.edges import (
-    check_bins,
-    check_edges,
-    check_order,
-    default_bins,
-    even_starts,
-)
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing, seconds_of
+from synthdp.schema.columns.temporal import KEYS, TemporalColumn
 from synthdp.schema.words.runs import Ints, Runs
-from synthdp.schema.words.texts import check_text, refuse
+from synthdp.schema.words.texts import refuse
 
 USUAL_MOMENT = datetime(2019, 12, 31, 23, 59, 58)  # noqa: DTZ001 (no time zone is meant)
 """What examples are, as far as it lies between the bounds."""
@@ -68,9 +58,6 @@ COUNTS_ARE_NO_DATES = (
 )
 """What is said of unread moments."""
 
-KEYS = ("resolution", "bins", "edges", "shape", "parts")
-"""What a field can have under ``synthdp``."""
-
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say
 # (POSIX)
 _DATE_RANGES = (
@@ -79,15 +66,10 @@ _DATE_RANGES = (
     ("1969-01-01", "2068-12-31"),
 )
 
-N_PROBES = 500
-"""A format is tried on this many moments between the bounds, and the first ones: more than a year
-of days.
-"""
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DateColumn(BinnedColumn):
+class DateColumn(TemporalColumn[date]):
     """A column of dates or datetimes between public bounds.
 
     Parameters
@@ -106,15 +88,11 @@ class DateColumn(BinnedColumn):
         What dates are truncated to: a decoded date is the first moment of its year, quarter, ...
         (or ``minimum``, if that is later). By default days, and of datetimes the finest that the
         format can say.
-    bins
-        Number of bins of whole units of resolution, as even as possible; by default one a
-        unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
-    edges
-        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
-        right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
     parts
         Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
         as far as the resolution can say them; see `PartColumn`.
+
+    See `TemporalColumn` for the rest.
 
     >>> column = DateColumn(
     ...     name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year"
@@ -123,73 +101,33 @@ class DateColumn(BinnedColumn):
     [1, 0, 2]
     """
 
-    minimum: date | None = None
-    maximum: date | None = None
     type: Literal["date", "datetime"] = "date"
-    format: str | None = None
     resolution: Resolution | None = None
-    bins: int | None = None
-    edges: tuple[date, ...] | None = None
     parts: tuple[str, ...] = ()
+
+    noun: ClassVar[str] = "date"
+    described: ClassVar[str] = "a date; write it like '2020-12-31'"
+    seconds_of_all: ClassVar[tuple[int, int]] = (FIRST_SECOND, LAST_SECOND)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_bounds()
-        if self.resolution is None:
-            object.__setattr__(self, "resolution", self._resolution)
-        allowed = [
-            unit
-            for unit in RESOLUTIONS
-            if self.type == "datetime" or unit not in ("hour", "minute", "second")
-        ]
-        if self.resolution not in allowed:
-            refuse(
-                self.name,
-                f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}",
-            )
-        if self.edges is None:
-            n_units = int(self._units[1] - self._units[0] + 1)
-            bins = default_bins(n_units) if self.bins is None else self.bins
-            object.__setattr__(
-                self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s")
-            )
-        else:
-            self._check_edges(self.edges)
-        self._check_format()
-        self._check_missing_outside(*self._bounds)
-        if self.shape is not None:
-            shape = self.shape.checked(self.name, self._moment, self.minimum, self.maximum)
-            object.__setattr__(self, "shape", shape)
         parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
         object.__setattr__(self, "parts", parts)
 
     @classmethod
-    def parse(cls, field: Field) -> Self:
-        """The column that a field declares."""
-        own = field.own(KEYS)
-        pattern = strftime_format(field.name, field.get("format"))
-        binning: dict[str, Any] = {key: own.get(key) for key in KEYS}
+    def pattern_of(cls, name: str, declared: Any) -> str | None:
+        """How a field says that its dates are written: by ISO 8601, or by a pattern of `strftime`
+        or one like dd.mm.yyyy.
+        """
+        return strftime_format(name, declared)
 
-        def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
-            what = f"an entry of synthdp.{key}"
-            return tuple(_moment(field.name, what, text, pattern) for text in texts)
+    @classmethod
+    def _typed_as(cls, field: Field) -> dict[str, Any]:
+        parts = field.listed(field.own((*KEYS, "parts")), "parts", "parts of dates") or ()
+        return {"type": field.type, "parts": parts}
 
-        if (edges := field.listed(own, "edges", "increasing dates")) is not None:
-            binning["edges"] = moments("edges", edges)
-        if (shape := field.parts_of(own, "shape", ("starts", "weights"))) is not None:
-            binning["shape"] = Shape(
-                starts=moments("shape.starts", shape["starts"]), weights=shape["weights"]
-            )
-        binning["parts"] = field.listed(own, "parts", "parts of dates") or ()
-        for key in ("minimum", "maximum"):
-            bound = field.constraints.get(key)
-            if bound is None and edges is None:
-                problem = f"constraints.{key} is not filled in"
-                refuse(field.name, f"{problem}; give the bound that is public knowledge")
-            binning[key] = (
-                None if bound is None else _moment(field.name, f"constraints.{key}", bound, pattern)
-            )
-        return cls(type=field.type, format=pattern, **binning, **field.shared)
+    def _typed_words(self) -> dict[str, Any]:
+        return {"parts": list(self.parts)} if self.parts else {}
 
     @classmethod
     def example_field(cls, kind: str) -> dict[str, Any]:
@@ -200,102 +138,67 @@ class DateColumn(BinnedColumn):
     @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``; it lists no levels."""
-        return KEYS
+        return (*KEYS, "parts")
 
-    @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What of a field can be learnt; it lists no levels."""
-        return ("bounds", "bins", "missing")
+    @property
+    def type_name(self) -> str:
+        """The type of the field."""
+        return self.type
 
-    @classmethod
-    def settled(cls, field: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A field whose format is a pattern of `strftime`, if it has one."""
-        pattern = strftime_format(field["name"], field.get("format"))
-        return field if pattern is None else dict(field) | {"format": pattern}
+    @property
+    def _resolutions(self) -> Sequence[str]:
+        if self.type == "datetime":
+            return RESOLUTIONS
+        return [unit for unit in RESOLUTIONS if unit not in SECONDS]
 
-    def _moment(self, key: str, value: object) -> datetime:
-        """A bound, edge or start, without a time zone."""
-        if not isinstance(value, date):
-            refuse(self.name, f"{key} is {value!r}; give a date")
-        moment: datetime = np.datetime64(seconds_at(value), "s").item()
-        return moment
-
-    def _check_bounds(self) -> None:
-        """Fill in bounds from edges, and check each and their order."""
-        bounds = {
-            key: self._moment(f"constraints.{key}", getattr(self, key))
-            for key in ("minimum", "maximum")
-            if self.edges is None or getattr(self, key) is not None
-        }
-        if self.edges is None:
-            check_order(self.name, *bounds.values())
-        else:
-            edges = tuple(self._moment("an entry of synthdp.edges", edge) for edge in self.edges)
-            check_edges(self.name, edges, bounds.get("minimum"), bounds.get("maximum"), self.bins)
-            bounds = {"minimum": edges[0], "maximum": edges[-1]}
-            object.__setattr__(self, "edges", edges)
-            object.__setattr__(self, "bins", None)
-        for key, bound in bounds.items():
-            object.__setattr__(self, key, bound)
-
-    def _check_edges(self, edges: tuple[date, ...]) -> None:
-        for edge, seconds in zip(edges[1:-1], map(seconds_at, edges[1:-1]), strict=True):
-            if (
-                start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0]
-                != seconds
-            ):
-                way_out = "move it, or set a finer synthdp.resolution"
-                refuse(
-                    self.name,
-                    f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}",
-                )
-
-    def _check_format(self) -> None:
-        """Refuse a format that cannot say what the resolution asks for, by trying it."""
-        if self.format is None:
-            return
-        check_text(self.format, self.name, "the format")
-        first, last = self._units
-        units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))
-        units = np.union1d(units, np.arange(first, min(first + N_PROBES, last + 1)))
-        read_back = self._read(np.array(self._texts(self.at(units)), dtype=object))
-        wrong = np.isnan(read_back)
-        if not wrong.any():
-            wrong = unit_of(read_back.astype(np.int64), self._resolution) != units
-        if wrong.any():
-            way_out = "correct the format, or set a coarser synthdp.resolution"
-            refuse(
-                self.name,
-                f"the format {self.format!r} cannot say which {self.resolution} a date is in; {way_out}",
-            )
+    @property
+    def _default_resolution(self) -> Resolution:
+        return default_resolution(self.type, self.format)
 
     @property
     def _resolution(self) -> Resolution:
-        return self.resolution or default_resolution(self.type, self.format)
+        return self.resolution or self._default_resolution
 
-    @cached_property
-    def _bounds(self) -> tuple[int, int]:
-        low, high = (
-            self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum")
-        )
-        return seconds_at(low), seconds_at(high)
+    def _checked(self, key: str, value: object) -> datetime:
+        """A bound, edge or start, without a time zone."""
+        if not isinstance(value, date):
+            refuse(self.name, f"{key} is {value!r}; give a date")
+        return self._moment_at(seconds_at(value))
 
-    @cached_property
-    def _units(self) -> NDArray[np.int64]:
-        return unit_of(np.array(self._bounds), self._resolution)
+    @staticmethod
+    def _second_of(value: date) -> int:
+        return seconds_at(value)
 
-    @cached_property
-    def _starts(self) -> NDArray[np.int64]:
-        first, last = self._units.tolist()
-        if self.edges is None:
-            return even_starts(first, last, self.bins or 1)
-        inner = unit_of(np.array([seconds_at(edge) for edge in self.edges[1:-1]]), self._resolution)
-        return np.array([first, *inner, last + 1], dtype=np.int64)
+    @staticmethod
+    def _moment_at(second: int) -> datetime:
+        moment: datetime = np.datetime64(second, "s").item()
+        return moment
 
-    @cached_property
-    def inner_edges(self) -> NDArray[np.float64]:
-        """Where one bin ends and the next begins, as floats."""
-        return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
+    @staticmethod
+    def _iso(value: date) -> str:
+        return value.isoformat().removesuffix("T00:00:00")
+
+    @staticmethod
+    def _label(second: int) -> pd.Timestamp:
+        return pd.Timestamp(np.datetime64(second, "s"))
+
+    def _unit_of(self, seconds: Ints) -> Ints:
+        return unit_of(seconds, self._resolution)
+
+    def _start_of(self, units: Ints) -> Ints:
+        return start_of(units, self._resolution)
+
+    @staticmethod
+    def parser(pattern: str | None) -> Callable[[str], datetime]:
+        """What reads one text by a format."""
+        if pattern is None:
+            return read_iso
+        return lambda text: datetime.strptime(text, pattern)  # noqa: DTZ007 (dates without a time zone are meant)
+
+    @staticmethod
+    def from_iso(text: str) -> datetime:
+        """A date or moment in any of the ways that ISO 8601 has."""
+        return datetime.fromisoformat(text)
 
     def _read(self, values: Values) -> NDArray[np.float64]:
         seconds = self._read_limits(values)
@@ -305,51 +208,7 @@ class DateColumn(BinnedColumn):
         return seconds
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
-        return seconds_of(values, self.read_text)
-
-    def _limits(self, low: object, high: object) -> tuple[float, float]:
-        """Two limits, as bounds in a schema by the format or as ISO 8601."""
-        return super()._limits(self._limit(low), self._limit(high))
-
-    def _limit(self, value: object) -> object:
-        if not isinstance(value, str) or not np.isnan(
-            self._read_limits(np.array([value], dtype=object))[0]
-        ):
-            return value
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            return value
-
-    def read_text(self, text: str) -> datetime:
-        """Read one text by the format; raises `ValueError` if it does not fit."""
-        if self.format is None:
-            return read_iso(text)
-        return datetime.strptime(text, self.format)  # noqa: DTZ007 (dates without a time zone are meant)
-
-    @property
-    def _outer_edges(self) -> Sequence[pd.Timestamp]:
-        seconds = [*self.at(self._starts[:-1]).tolist(), self._bounds[1]]
-        return [pd.Timestamp(np.datetime64(second, "s")) for second in seconds]
-
-    def _first_points(self, values: Sequence[date]) -> NDArray[np.int64]:
-        seconds = np.array([seconds_at(value) for value in values], dtype=np.int64)
-        units = unit_of(seconds, self._resolution)
-        return units + (self.at(units) < seconds)
-
-    def at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The moments at grid points in seconds since 1970, within the bounds."""
-        return np.clip(start_of(points, self._resolution), *self._bounds)
-
-    def truncated(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Moments between the bounds as they are kept: the first of their year, quarter, ...,
-        within the bounds.
-        """
-        return self.at(unit_of(seconds, self._resolution))
-
-    def texts_of_moments(self, seconds: NDArray[np.int64]) -> Sequence[str]:
-        """Moments as a CSV file holds them."""
-        return self._texts(seconds)
+        return seconds_of(values, self.parser(self.format))
 
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
         moments = values.astype("datetime64[s]")
@@ -423,54 +282,10 @@ class DateColumn(BinnedColumn):
         moments[missing] = np.datetime64("NaT")
         return pd.Series(moments, dtype="datetime64[s]")
 
-    def _bound_text(self, moment: date) -> str:
-        """A bound by the format if that loses nothing, else as ISO 8601."""
-        seconds = np.array([seconds_at(moment)])
-        text = self._texts(seconds)[0]
-        if self._read(np.array([text], dtype=object))[0] == seconds[0]:
-            return text
-        return str(moment.isoformat()).removesuffix("T00:00:00")
-
-    @property
-    def noun(self) -> str:
-        """What a value is called."""
-        return "date"
-
-    @property
-    def bounds(self) -> tuple[Any, Any]:
-        """The lowest and the highest value."""
-        return self.minimum, self.maximum
-
     @property
     def span(self) -> tuple[int, int]:
         """The bounds in seconds since 1970."""
         return self._bounds
-
-    @property
-    def n_values(self) -> int:
-        """How many units of resolution there are between the bounds."""
-        first, last = self._units.tolist()
-        return 1 if self.minimum == self.maximum else int(last - first) + 1
-
-    @property
-    def can_be_added(self) -> bool:
-        """Whether its values can be added and multiplied: dates cannot."""
-        return False
-
-    @cached_property
-    def step(self) -> int:
-        """All places are multiples of so many seconds."""
-        lowest = int(self.at(self.drawn_starts[:1])[0])  # wherever in its unit it lies
-        return gcd(SECONDS.get(self._resolution, SECONDS_A_DAY), lowest)
-
-    def places_of(self, points: Ints) -> Ints:
-        """The seconds of grid points."""
-        return self.at(points)
-
-    def points_of(self, places: Ints) -> Ints:
-        """The last grid point at or below each second."""
-        points = unit_of(places, self._resolution)
-        return points - (self.at(points) > places)
 
     def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
         """The column from the lowest bound of some others to the highest, and some days more."""
@@ -491,22 +306,10 @@ class DateColumn(BinnedColumn):
         """The widest bounds that a field can have, by what its format can say."""
         return _DATE_RANGES
 
-    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:
-        """The units of resolution that seconds lie in."""
-        seconds = np.clip(numbers, FIRST_SECOND, LAST_SECOND).astype(np.int64)
-        return unit_of(seconds, self._resolution)
-
-    def written_points(self, points: Ints, decimals: int) -> list[Any]:
-        """The first moments of units of resolution, by the format."""
-        moments = start_of(points, self._resolution).astype("datetime64[s]").tolist()
-        if self.format is None:
-            return [moment.isoformat().removesuffix("T00:00:00") for moment in moments]
-        return [moment.strftime(self.format) for moment in moments]
-
     def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
         """The lowest and the highest grid point that a bound can have."""
-        first, last = self._units.tolist()
-        if limits is not None and start_of(self._units[:1], self._resolution)[0] < self._bounds[0]:
+        first, last = super().outermost_points(decimals, limits)
+        if limits is not None and self._start_of(self._units[:1])[0] < self._bounds[0]:
             first += 1  # the first week may begin in a year that the format cannot say
         return first, last
 
@@ -515,15 +318,10 @@ class DateColumn(BinnedColumn):
         """Decades."""
         return decades(self._resolution)
 
-    @property
-    def has_even_cells(self) -> bool:
-        """Whether they are of equal length: decades are."""
-        return True
-
     def likely_point(self, decimals: int) -> int:
         """The beginning of a year that dates are often near to."""
         first_of_january = np.datetime64(str(LIKELY_YEAR), "s").astype(np.int64)
-        return int(unit_of(first_of_january.reshape(1), self._resolution)[0])
+        return int(self._unit_of(first_of_january.reshape(1))[0])
 
     @property
     def part_columns(self) -> Sequence["PartColumn"]:
@@ -547,12 +345,7 @@ class DateColumn(BinnedColumn):
     @property
     def rule(self) -> Edges:
         """An engine knows the edges of the bins."""
-        return Edges(
-            kind="date",
-            edges=tuple(self.inner_edges.tolist()),
-            missing=tuple(self.missing_numbers.tolist()),
-            is_whole=self.type == "date",
-        )
+        return self._edges_rule("date", is_whole=self.type == "date")
 
     @property
     def ways_of_writing(self) -> str:
@@ -585,17 +378,10 @@ class DateColumn(BinnedColumn):
     @property
     def reading(self) -> Reading:
         """How the column is read, with one example."""
-        bounds = np.array([self.minimum, self.maximum], dtype="datetime64[s]")
-        usual = (
-            USUAL_MOMENT
-            if self.type == "datetime"
-            else USUAL_MOMENT.replace(hour=0, minute=0, second=0)
-        )
-        moment = np.datetime64(usual, "s").clip(*bounds)
+        usual = seconds_at(USUAL_MOMENT)
         if self.type == "date":
-            moment = moment.astype("datetime64[D]").astype("datetime64[s]")
-        (fits,) = self.texts_of_moments(moment.astype(np.int64).reshape(1))
-        (written,) = self.texts_of_moments(self.truncated(moment.astype(np.int64).reshape(1)))
+            usual -= usual % SECONDS_A_DAY
+        fits, written = self._example_texts(usual)
         notes = []
         if self.format is None:
             notes.append("other ways of writing need a format, such as '%d.%m.%Y'")
@@ -610,24 +396,6 @@ class DateColumn(BinnedColumn):
         what = {"date": "dates", "datetime": "dates with a time of day"}[self.type]
         what += "" if self.format is None else f" by the format {self.format}"
         return Reading(what=what, fits=fits, written=written, note="; ".join(notes))
-
-    def field(self) -> dict[str, Any]:
-        """This column as a field of Frictionless Table Schema."""
-        low, high = (np.datetime64(bound, "s").item() for bound in self._bounds)
-        constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
-        properties = {} if self.format is None else {"format": self.format}
-        own: dict[str, Any] = {"resolution": self.resolution}
-        own |= (
-            {"bins": self.bins}
-            if self.edges is None
-            else {"edges": list(map(self._bound_text, self.edges))}
-        )
-        if self.shape is not None:
-            starts = list(map(self._bound_text, self.shape.starts))
-            own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}
-        if self.parts:
-            own["parts"] = list(self.parts)
-        return self._field(self.type, constraints, own, **properties)
 
 
 def part_name(date: Column, part: str) -> str:
@@ -801,21 +569,3 @@ def strftime_format(name: str, pattern: Any) -> str | None:
     if (nearest := nearest_strftime(pattern)) is not None:
         way_out = f"write {nearest!r}, which reads dates with and without zeros in front, and writes them with zeros"
     return refuse(name, f"the format {pattern!r} is not supported; {way_out}")
-
-
-def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:
-    readers: list[Callable[[str], datetime]] = [datetime.fromisoformat]
-    if pattern is not None:
-        readers.insert(0, lambda text: datetime.strptime(text, pattern))  # noqa: DTZ007 (no time zone is meant)
-    moment: datetime | None = None
-    for read in readers:
-        with suppress(
-            ValueError, TypeError, re.error
-        ):  # re.error: a pattern that says the same thing twice
-            moment = moment or read(text)
-    if moment is None:
-        refuse(
-            name,
-            f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format",
-        )
-    return moment

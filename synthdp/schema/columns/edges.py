@@ -258,12 +258,7 @@ class NumericColumn(BinnedColumn):
     @property
     def rule(self) -> Edges:
         """An engine knows the edges of the bins."""
-        return Edges(
-            kind="number",
-            edges=tuple(self.inner_edges.tolist()),
-            missing=tuple(self.missing_numbers.tolist()),
-            is_whole=self.is_whole,
-        )
+        return self._edges_rule("number", is_whole=self.is_whole)
 
     @property
     def ways_of_writing(self) -> str:

@@ -7,35 +7,23 @@ midnight.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from functools import cached_property
-from math import gcd
-from typing import Any, Literal, Self, TypeAlias, final, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
-from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.axes.rule import Edges
-from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.columns.calendar import SECONDS, SECONDS_A_DAY
 from synthdp.schema.columns.date_formats import as_strftime
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.columns.edges import (
-    check_bins,
-    check_edges,
-    check_order,
-    default_bins,
-    even_starts,
-)
-from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, integers_of, is_missing
+from synthdp.schema.columns.temporal import TemporalColumn
 from synthdp.schema.words.runs import Ints
-from synthdp.schema.words.texts import check_text, refuse
+from synthdp.schema.words.texts import refuse
 
 TimeResolution: TypeAlias = Literal["hour", "minute", "second"]
 """How far times of day are told apart."""
@@ -49,12 +37,6 @@ USUAL_TIME = time(15, 42, 58)
 LIKELY_SECOND = 12 * 3_600
 """Noon, which times are often near to."""
 
-N_PROBES = 500
-"""A format is tried on so many times between the bounds: Python reads 100,000 of them a second."""
-
-KEYS = ("resolution", "bins", "edges", "shape")
-"""What a field can have under ``synthdp``."""
-
 _PROBES = (time(16, 45, 56), time(5, 8, 9))
 """Times that no format writes alike unless it leaves something out."""
 
@@ -67,7 +49,7 @@ _ANY = re.compile(
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TimeColumn(BinnedColumn):
+class TimeColumn(TemporalColumn[time]):
     """A column of times of day between public bounds.
 
     Parameters
@@ -81,97 +63,32 @@ class TimeColumn(BinnedColumn):
     resolution
         What times are truncated to: a decoded time is the first of its hour, minute or second (or
         ``minimum``, if that is later). By default the finest that the format can say.
-    bins
-        Number of bins of whole units of resolution, as even as possible; by default one a
-        unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
-    edges
-        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
-        right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
+
+    See `TemporalColumn` for the rest.
 
     >>> column = TimeColumn(name="shift", minimum=time(6), maximum=time(21, 59), resolution="hour")
     >>> column.encode(pd.Series(["07:30:00", time(23), "?"])).tolist()
     [1, 15, 16]
     """
 
-    minimum: time | None = None
-    maximum: time | None = None
-    format: str | None = None
     resolution: TimeResolution | None = None
-    bins: int | None = None
-    edges: tuple[time, ...] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.format is not None:
-            check_text(self.format, self.name, "the format")
-        self._check_bounds()
-        if self.resolution is None:
-            object.__setattr__(self, "resolution", default_resolution(self.format))
-        if self.resolution not in SECONDS:
-            units = ", ".join(SECONDS)
-            refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {units}")
-        if self.edges is None:
-            n_units = int(self._units[1] - self._units[0] + 1)
-            bins = default_bins(n_units) if self.bins is None else self.bins
-            bins = check_bins(self.name, bins, n_units, f"{self.resolution}s")
-            object.__setattr__(self, "bins", bins)
-        else:
-            self._check_edges(self.edges)
-        self._check_format()
-        self._check_missing_outside(*self._bounds)
-        if self.shape is not None:
-            shape = self.shape.checked(self.name, self._time, self.minimum, self.maximum)
-            object.__setattr__(self, "shape", shape)
+    noun: ClassVar[str] = "time"
+    described: ClassVar[str] = "a time of day; write it like '23:59:59'"
+    seconds_of_all: ClassVar[tuple[int, int]] = (0, SECONDS_A_DAY - 1)
 
     @classmethod
-    def parse(cls, field: Field) -> Self:
-        """The column that a field declares."""
-        own = field.own(KEYS)
-        pattern = time_format(field.name, field.get("format"))
-        binning: dict[str, Any] = {key: own.get(key) for key in KEYS}
-
-        def times(key: str, texts: Sequence[Any]) -> tuple[time, ...]:
-            what = f"an entry of synthdp.{key}"
-            return tuple(_declared(field.name, what, text, pattern) for text in texts)
-
-        edges = field.listed(own, "edges", "increasing times")
-        if edges is not None:
-            binning["edges"] = times("edges", edges)
-        shape = field.parts_of(own, "shape", ("starts", "weights"))
-        if shape is not None:
-            starts = times("shape.starts", shape["starts"])
-            binning["shape"] = Shape(starts=starts, weights=shape["weights"])
-        for key in ("minimum", "maximum"):
-            bound = field.constraints.get(key)
-            if bound is None and edges is None:
-                problem = f"constraints.{key} is not filled in"
-                refuse(field.name, f"{problem}; give the bound that is public knowledge")
-            if bound is not None:
-                bound = _declared(field.name, f"constraints.{key}", bound, pattern)
-            binning[key] = bound
-        return cls(format=pattern, **binning, **field.shared)
-
-    @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What a field can have under ``synthdp``; it lists no levels."""
-        return KEYS
-
-    @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What of a field can be learnt; it lists no levels."""
-        return ("bounds", "bins", "missing")
+    def pattern_of(cls, name: str, declared: Any) -> str | None:
+        """How a field says that its times are written: by ISO 8601, by `ANY`, or by a pattern of
+        `strftime` or one like HH.mm.
+        """
+        return time_format(name, declared)
 
     @classmethod
     def example_field(cls, kind: str) -> dict[str, Any]:
         """A day's work, by minute."""
         bounds = {"minimum": "06:00:00", "maximum": "21:59:59"}
         return {"type": kind, "constraints": bounds, "synthdp": {"resolution": "minute"}}
-
-    @classmethod
-    def settled(cls, field: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A field whose format is a pattern of `strftime` or `ANY`, if it has one."""
-        pattern = time_format(field["name"], field.get("format"))
-        return field if pattern is None else dict(field) | {"format": pattern}
 
     @classmethod
     def widest_bounds(
@@ -182,127 +99,60 @@ class TimeColumn(BinnedColumn):
         """The widest bounds that a field can have: a day."""
         return [("00:00:00", "23:59:59")]
 
-    # --- checks -----------------------------------------------------------------------------------
+    @property
+    def type_name(self) -> str:
+        """The type of the field."""
+        return "time"
 
-    def _time(self, key: str, value: object) -> time:
+    @property
+    def _resolutions(self) -> Sequence[str]:
+        return tuple(SECONDS)
+
+    @property
+    def _default_resolution(self) -> TimeResolution:
+        return default_resolution(self.format)
+
+    def _checked(self, key: str, value: object) -> time:
         """A bound, edge or start, in whole seconds."""
         if not isinstance(value, time) or value.tzinfo is not None:
             refuse(self.name, f"{key} is {value!r}; give a time of day")
         return value.replace(microsecond=0)
 
-    def _check_bounds(self) -> None:
-        """Fill in bounds from edges, and check each and their order."""
-        given = {"minimum": self.minimum, "maximum": self.maximum}
-        bounds = {
-            key: self._time(f"constraints.{key}", bound)
-            for key, bound in given.items()
-            if self.edges is None or bound is not None
-        }
-        if self.edges is None:
-            check_order(self.name, *bounds.values())
-        else:
-            edges = tuple(self._time("an entry of synthdp.edges", edge) for edge in self.edges)
-            check_edges(self.name, edges, bounds.get("minimum"), bounds.get("maximum"), self.bins)
-            bounds = {"minimum": edges[0], "maximum": edges[-1]}
-            object.__setattr__(self, "edges", edges)
-            object.__setattr__(self, "bins", None)
-        for key, bound in bounds.items():
-            object.__setattr__(self, key, bound)
+    @staticmethod
+    def _second_of(value: time) -> int:
+        return second_of(value)
 
-    def _check_edges(self, edges: Sequence[time]) -> None:
-        for edge in edges[1:-1]:
-            if second_of(edge) % self._unit_seconds:
-                problem = f"synthdp.edges has {edge}, which cuts a {self.resolution} in two"
-                refuse(self.name, f"{problem}; move it, or set a finer synthdp.resolution")
+    @staticmethod
+    def _moment_at(second: int) -> time:
+        return time_at(second)
 
-    def _check_format(self) -> None:
-        """Refuse a format that cannot say what the resolution asks for, by trying it."""
-        if self.format in (None, ANY):
-            return
-        first, last = self._units.tolist()
-        units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64))
-        read_back = self._read(np.array(self._texts(self.at(units)), dtype=object))
-        if not np.array_equal(read_back // self._unit_seconds, units):
-            problem = f"the format {self.format!r} cannot say which {self.resolution} a time is in"
-            way_out = "correct the format, or set a coarser synthdp.resolution"
-            refuse(self.name, f"{problem}; {way_out}")
+    @staticmethod
+    def _iso(value: time) -> str:
+        return value.isoformat()
 
-    # --- the grid ---------------------------------------------------------------------------------
+    @staticmethod
+    def _label(second: int) -> pd.Timedelta:
+        return pd.Timedelta(seconds=second)  # intervals have no times
 
     @property
     def _unit_seconds(self) -> int:
         return SECONDS[self.resolution or "second"]
 
-    @cached_property
-    def _bounds(self) -> tuple[int, int]:
-        assert self.minimum is not None
-        assert self.maximum is not None
-        return second_of(self.minimum), second_of(self.maximum)
+    def _unit_of(self, seconds: Ints) -> Ints:
+        return seconds // self._unit_seconds
 
-    @property
-    def _units(self) -> Ints:
-        return np.array(self._bounds) // self._unit_seconds
+    def _start_of(self, units: Ints) -> Ints:
+        return units * self._unit_seconds
 
-    @cached_property
-    def _starts(self) -> Ints:
-        first, last = self._units.tolist()
-        if self.edges is None:
-            return even_starts(first, last, self.bins or 1)
-        inner = [second_of(edge) // self._unit_seconds for edge in self.edges[1:-1]]
-        return np.array([first, *inner, last + 1], dtype=np.int64)
+    @staticmethod
+    def parser(pattern: str | None) -> Callable[[str], time]:
+        """What reads one text by a format."""
+        return _parser(pattern)
 
-    @cached_property
-    def inner_edges(self) -> NDArray[np.float64]:
-        """Where one bin ends and the next begins, in seconds since midnight."""
-        return (self._starts[1:-1] * self._unit_seconds).astype(np.float64)
-
-    @property
-    def _outer_edges(self) -> Sequence[pd.Timedelta]:
-        seconds = [*self.at(self._starts[:-1]).tolist(), self._bounds[1]]
-        return [pd.Timedelta(seconds=second) for second in seconds]  # intervals have no times
-
-    def _first_points(self, values: Sequence[time]) -> Ints:
-        return np.array([-(-second_of(value) // self._unit_seconds) for value in values])
-
-    def at(self, points: Ints) -> Ints:
-        """The times at grid points in seconds since midnight, within the bounds."""
-        return np.clip(points * self._unit_seconds, *self._bounds)
-
-    @property
-    def noun(self) -> str:
-        """What a value is called."""
-        return "time"
-
-    @property
-    def bounds(self) -> tuple[Any, Any]:
-        """The lowest and the highest value."""
-        return self.minimum, self.maximum
-
-    @property
-    def n_values(self) -> int:
-        """How many units of resolution there are between the bounds."""
-        first, last = self._units.tolist()
-        return 1 if self.minimum == self.maximum else int(last - first) + 1
-
-    @property
-    def can_be_added(self) -> bool:
-        """Whether its values can be added and multiplied: times of day cannot."""
-        return False
-
-    @cached_property
-    def step(self) -> int:
-        """All places are multiples of so many seconds."""
-        lowest = int(self.at(self.drawn_starts[:1])[0])  # wherever in its unit it lies
-        return gcd(self._unit_seconds, lowest)
-
-    def places_of(self, points: Ints) -> Ints:
-        """The seconds of grid points."""
-        return self.at(points)
-
-    def points_of(self, places: Ints) -> Ints:
-        """The last grid point at or below each second."""
-        points = places // self._unit_seconds
-        return points - (self.at(points) > places)
+    @staticmethod
+    def from_iso(text: str) -> time:
+        """A time of day as ISO 8601 has it."""
+        return read_iso(text)
 
     def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
         """The column from the lowest bound of some others to the highest, and some minutes more."""
@@ -312,30 +162,10 @@ class TimeColumn(BinnedColumn):
         bounds = time_at(max(low, 0)), time_at(min(high, last))
         return self._between(*bounds, limits, edges=self.edges, bins=self.bins)
 
-    # --- what can be learnt -----------------------------------------------------------------------
-
-    def grid_points(self, numbers: NDArray[np.float64], decimals: int) -> Ints:
-        """The units of resolution that seconds lie in."""
-        return numbers.astype(np.int64) // self._unit_seconds
-
-    def written_points(self, points: Ints, decimals: int) -> list[Any]:
-        """The first times of units of resolution, by the format."""
-        return list(self._texts(np.clip(points * self._unit_seconds, 0, SECONDS_A_DAY - 1)))
-
-    def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
-        """The lowest and the highest grid point that a bound can have."""
-        first, last = self._units.tolist()
-        return first, last
-
     @property
     def cells(self) -> Ints:
         """Hours."""
         return np.arange(0, SECONDS_A_DAY, SECONDS["hour"]) // self._unit_seconds
-
-    @property
-    def has_even_cells(self) -> bool:
-        """Whether they are of equal length: hours are."""
-        return True
 
     def likely_point(self, decimals: int) -> int:
         """Noon."""
@@ -357,10 +187,6 @@ class TimeColumn(BinnedColumn):
             return _within_a_day(pd.Timedelta(value) // pd.Timedelta(seconds=1))
         raise ValueError("no time of day")
 
-    @cached_property
-    def _parser(self) -> Callable[[str], time]:
-        return _parser(self.format)
-
     def _texts(self, values: Ints) -> Sequence[str]:
         times = map(time_at, values.tolist())
         if self.format in (None, ANY):
@@ -381,22 +207,6 @@ class TimeColumn(BinnedColumn):
 
         return pd.ArrowDtype(pa.time64("us"))
 
-    def _bound_text(self, bound: time) -> str:
-        """A bound by the format if that loses nothing, else as ISO 8601."""
-        (text,) = self._texts(np.array([second_of(bound)]))
-        is_exact = self._read(np.array([text], dtype=object))[0] == second_of(bound)
-        return text if is_exact else bound.isoformat()
-
-    def _limits(self, low: object, high: object) -> tuple[float, float]:
-        """Two limits, as bounds in a schema by the format or as ISO 8601."""
-        return super()._limits(self._limit(low), self._limit(high))
-
-    def _limit(self, value: object) -> object:
-        if isinstance(value, str) and np.isnan(self._read(np.array([value], dtype=object))[0]):
-            with suppress(ValueError):
-                return read_iso(value)
-        return value
-
     @property
     def not_read(self) -> str:
         """What is said of a value that is unread."""
@@ -410,12 +220,7 @@ class TimeColumn(BinnedColumn):
     @property
     def rule(self) -> Edges:
         """An engine knows the edges of the bins."""
-        return Edges(
-            kind="time",
-            edges=tuple(self.inner_edges.tolist()),
-            missing=tuple(self.missing_numbers.tolist()),
-            is_whole=False,
-        )
+        return self._edges_rule("time", is_whole=False)
 
     def typed(self, values: pd.Series) -> pd.Series:
         """Times for what texts say."""
@@ -433,9 +238,7 @@ class TimeColumn(BinnedColumn):
     @property
     def reading(self) -> Reading:
         """How the column is read, with one example."""
-        usual = np.clip(np.array([second_of(USUAL_TIME)]), *self._bounds)
-        (fits,) = self._texts(usual)
-        (written,) = self._texts(self.at(usual // self._unit_seconds))
+        fits, written = self._example_texts(second_of(USUAL_TIME))
         notes = ["fractions of seconds are cut off, offsets from UTC are not read"]
         what = "times of day"
         if self.format is None:
@@ -445,21 +248,6 @@ class TimeColumn(BinnedColumn):
         if self.resolution != "second":
             notes.append(f"kept by {self.resolution}")
         return Reading(what=what, fits=fits, written=written, note="; ".join(notes))
-
-    def field(self) -> dict[str, Any]:
-        """This column as a field of Frictionless Table Schema."""
-        low, high = map(time_at, self._bounds)
-        constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
-        properties = {} if self.format is None else {"format": self.format}
-        own: dict[str, Any] = {"resolution": self.resolution}
-        if self.edges is None:
-            own["bins"] = self.bins
-        else:
-            own["edges"] = list(map(self._bound_text, self.edges))
-        if self.shape is not None:
-            starts = list(map(self._bound_text, self.shape.starts))
-            own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}
-        return self._field("time", constraints, own, **properties)
 
 
 def second_of(value: time) -> int:
@@ -563,12 +351,3 @@ def _within_a_day(second: int) -> int:
     if not 0 <= second < SECONDS_A_DAY:
         raise ValueError("no time of one day")
     return second
-
-
-def _declared(name: str, key: str, text: object, pattern: str | None) -> time:
-    """A bound, edge or start as a schema holds it, by the format or as ISO 8601."""
-    for read in (_parser(pattern), read_iso):
-        with suppress(ValueError, TypeError, re.error):
-            return read(text)  # type: ignore[arg-type]
-    way_out = "write it like '23:59:59', or by the field's format"
-    return refuse(name, f"{key} {text!r} is not a time of day; {way_out}")

@@ -10,7 +10,7 @@ from helpers.values import counted
 import synthdp
 from synthdp.core import Grid, SchemaError
 from synthdp.data import EngineFrame, EngineTable, held_rows, opened
-from synthdp.schema import OpenSchema, Schema, TimeColumn
+from synthdp.schema import DateColumn, OpenSchema, Schema, Shape, TimeColumn
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table"
@@ -215,3 +215,29 @@ def test_a_type_that_says_no_time_is_refused_before_anything_is_read():
     table = EngineFrame.of(pl.LazyFrame({"t": ["12:00:00"]}))
     with pytest.raises(SchemaError, match="the schema says 'time', and the engine String"):
         EngineTable.of(table, schema)
+
+
+def test_a_shape_begins_at_a_lower_bound_within_a_unit():
+    """What is written for the first unit is the bound itself, and weighs what its piece says."""
+    bounds = {"minimum": dt.time(6, 30), "maximum": dt.time(20)}
+    shape = Shape(starts=(dt.time(6, 30), dt.time(8)), weights=(1.0, 0.0))
+    column = TimeColumn(name="t", resolution="hour", bins=2, shape=shape, **bounds)
+    drawn = column.decode(np.zeros(2000, dtype=int), np.random.default_rng(0)).value_counts()
+    assert set(drawn.index) == {dt.time(6, 30), dt.time(7)}
+    assert drawn.min() > 800
+
+
+def test_bounds_that_are_learnt_are_written_so_that_a_format_reads_them():
+    column = DateColumn(
+        name="d",
+        type="datetime",
+        minimum=dt.date(2020, 1, 1),
+        maximum=dt.date(2021, 1, 1),
+        format="%d.%m.%Y %H:%M%z",
+    )
+    (text,) = column.written_points(column.grid_points(np.array([1_577_836_800.0]), 0), 0)
+    assert text == "01.01.2020 00:00+0000"
+    field = column.field() | {"constraints": {"minimum": text, "maximum": text}}
+    assert Schema.from_dict({"fields": [field | {"synthdp": {}}]}).columns[0].minimum == (
+        column.minimum
+    )
