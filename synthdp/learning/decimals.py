@@ -17,7 +17,9 @@ MAX_LEARNT_DECIMALS = 16
 """The class of numbers with more decimals, or more digits, than every float can hold."""
 
 FEW = 0.05
-"""Decimals that fewer than this part of the numbers have are rounded away."""
+"""Decimals are rounded away that no more than this part of the numbers has, further ones included:
+altitudes that were feet once have two decimals in one row of twenty, and one in another.
+"""
 
 MISTAKEN = 5e-4
 """Probability of taking noise for decimals that no number has; for which are most frequent less
@@ -92,10 +94,10 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
 
 def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
     """The decimals that all numbers but a few have, by noisy counts; None if nothing stands out."""
-    many = counts > FEW * counts.sum()
-    standing = np.flatnonzero(standing_out(counts, stddev, false_alarm=MISTAKEN) & many)
-    if standing.size:
-        return int(standing[-1])
+    standing = np.where(standing_out(counts, stddev, false_alarm=MISTAKEN), counts, 0.0)
+    at_least = np.cumsum(standing[::-1])[::-1]
+    if (many := np.flatnonzero(at_least > FEW * counts.sum())).size and at_least[0] > 0:
+        return int(many[-1])
     likeliest = int(np.argmax(counts))
     return likeliest if standing_out(counts, stddev)[likeliest] else None
 

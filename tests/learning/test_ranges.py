@@ -190,6 +190,10 @@ def test_one_tail_beside_what_stands_out_or_several():
             2,
         ),  # a few artefacts of floats
         (random().integers(0, 900, 3000).astype(float), 0),
+        (
+            np.arange(9000) + np.repeat([0, 0.5, 0.25, 0.0625], [8280, 330, 315, 75]),
+            1,
+        ),  # 3.7 % have one decimal, 3.5 % two, and 0.8 % four
     ],
 )
 def test_decimals_are_those_that_one_in_twenty_has(values, decimals):

@@ -14,6 +14,9 @@ from synthdp.schema.types import TYPES, type_named
 SHOWN = 12
 """Columns of a short table, and names in a line."""
 
+CLIPPED = "values beyond the declared bounds are clipped to them; how many is not counted"
+"""What is said of columns with bounds of which nobody counts the values beyond."""
+
 _HEADER = ("column", "is read as", "such as", "written as")
 _WIDTH = 44
 """Characters of a cell; longer ones are cut."""
@@ -43,6 +46,11 @@ def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all show
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
     more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
     notes = _by_note((name, each.note) for name, each in columns.items() if each.note)
+    notes += _by_note(
+        (column.name, CLIPPED)
+        for column in schema.columns
+        if column.template.axis is not None and (column.bounds is not None or column.limits)
+    )
     missing = _by_note(
         (column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns
     )

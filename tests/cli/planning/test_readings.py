@@ -72,6 +72,21 @@ def test_check_says_of_each_column_how_it_is_read_with_an_example(kinds_file, op
         assert note in joined
 
 
+def test_check_says_of_which_columns_values_beyond_bounds_are_clipped(tmp_path):
+    """Nobody counts them, so a run says nothing of a salary above the declared maximum."""
+    bounded = {
+        "pay": {"type": "number", "constraints": {"minimum": 0, "maximum": 5000}},
+        "born": {"type": "date", "constraints": {"minimum": "1900-01-01"}},
+        "since": "year",
+        "job": "categorical",
+    }
+    path = tmp_path / "kinds.json"
+    path.write_text(json.dumps(bounded))
+    text = invoke("schema", "check", path, "--all").out.decode()
+    (line,) = (line for line in text.splitlines() if "clipped to them" in line)
+    assert line.startswith("'pay', 'born': ")
+
+
 def test_check_says_it_to_machines(kinds_file):
     reading = json.loads(invoke("schema", "check", kinds_file, "--json").out)["reading"]
     assert [each["name"] for each in reading] == list(KINDS)
