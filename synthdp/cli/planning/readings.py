@@ -46,10 +46,15 @@ def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all show
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
     more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
     notes = _by_note((name, each.note) for name, each in columns.items() if each.note)
+    unbounded = {
+        column.name
+        for column in schema.open_columns
+        if "bounds" in column.open_parts and not column.limits
+    }
     notes += _by_note(
         (column.name, CLIPPED)
         for column in schema.columns
-        if column.template.axis is not None and (column.bounds is not None or column.limits)
+        if column.template.axis is not None and column.name not in unbounded
     )
     missing = _by_note(
         (column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns

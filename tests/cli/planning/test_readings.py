@@ -77,6 +77,11 @@ def test_check_says_of_which_columns_values_beyond_bounds_are_clipped(tmp_path):
     bounded = {
         "pay": {"type": "number", "constraints": {"minimum": 0, "maximum": 5000}},
         "born": {"type": "date", "constraints": {"minimum": "1900-01-01"}},
+        "age": {
+            "type": "integer",
+            "constraints": {"minimum": 0, "maximum": 99, "required": True},
+            "synthdp": {"bins": 10},
+        },
         "since": "year",
         "job": "categorical",
     }
@@ -84,7 +89,7 @@ def test_check_says_of_which_columns_values_beyond_bounds_are_clipped(tmp_path):
     path.write_text(json.dumps(bounded))
     text = invoke("schema", "check", path, "--all").out.decode()
     (line,) = (line for line in text.splitlines() if "clipped to them" in line)
-    assert line.startswith("'pay', 'born': ")
+    assert line.startswith("'pay', 'born', 'age': ")
 
 
 def test_check_says_it_to_machines(kinds_file):
