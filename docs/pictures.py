@@ -16,7 +16,7 @@ from PIL import Image
 
 import synthdp
 from synthdp.report.pages.columns import pictures
-from synthdp.report.pages.view import View
+from synthdp.report.pages.view import PageView
 from synthdp.report.rendering.section import Picture
 from synthdp.report.table_evaluation import TableEvaluation
 
@@ -42,7 +42,7 @@ def compared() -> TableEvaluation:
 
 def columns(found: TableEvaluation) -> list[Picture]:
     """The pictures of some columns."""
-    view = View(
+    view = PageView(
         {"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables
     )
     by_name = {picture.title: picture for picture in pictures(view)}

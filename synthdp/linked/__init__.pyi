@@ -12,5 +12,5 @@ from synthdp.linked.package.limits import limits_of as limits_of
 from synthdp.linked.package.linked_table import LinkedTable as LinkedTable
 from synthdp.linked.package.matching import check_matching as check_matching
 from synthdp.linked.package.package import Package as Package
-from synthdp.linked.package.view import View as View
+from synthdp.linked.package.view import LinkedView as LinkedView
 from synthdp.linked.package.view import views_of as views_of

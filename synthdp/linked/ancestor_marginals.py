@@ -1,10 +1,10 @@
 """What is known of a view before it is asked anything: families that are drawn from the views
 before it.
 
-Rows of a view hang on rows of tables above, and stand beside other rows. What these are like was
+Rows of a view have ancestors, and siblings that were drawn before them. What these are like was
 released before, with the views of those tables, so it need not be measured again: families are
 drawn, and all that is counted in them is post-processing. An engine that was not told how what is
-above and beside a row hang together would take it twice for what it says of the row.
+ancestors and siblings of a row hang together would take it twice for what it says of the row.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_tot
 from synthdp.data.codes.coded_table import Codes
 from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.linked.families.fitted_view import FittedView
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.release.synthesis import Synthesis
 
 MAX_PAIRS = 100
@@ -52,7 +52,7 @@ class AncestorMarginals:
         is none.
     """
 
-    def __init__(self, views: Mapping[str, View], entropy: int | None = None) -> None:
+    def __init__(self, views: Mapping[str, LinkedView], entropy: int | None = None) -> None:
         self._views, self._seeds = views, np.random.SeedSequence(entropy)
         self._fitted: dict[str, FittedView] = {}
         self._drawn: dict[str, DrawnRows] = {}
@@ -64,8 +64,8 @@ class AncestorMarginals:
         self._fitted[label] = FittedView(self._views[label], part)
         self._drawn.pop(self._views[label].name, None)
 
-    def of(self, view: View, stddev: float) -> list[LinearMeasurement]:
-        """Marginals of what is above and beside the rows of a view, in its units of weight.
+    def of(self, view: LinkedView, stddev: float) -> list[LinearMeasurement]:
+        """Marginals of ancestors and siblings of the rows of a view, in its units of weight.
 
         ``stddev`` is the noise of a marginal that all of the view's budget is spent on: they are
         told to be no more exact than that, nor than numbers of drawn rows are.
@@ -97,35 +97,35 @@ class AncestorMarginals:
             for c in cliques
         ]
 
-    def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
-        """Codes of what is above and beside drawn rows, and their weights.
+    def _rows(self, view: LinkedView) -> tuple[dict[str, Codes], NDArray[np.float64]]:
+        """Codes of ancestors and siblings of drawn rows, and the rows' weights.
 
-        Beside is the first row of the parent, which can be drawn before later ones. Where rows are
-        in a chain it is the row before, which is known only once the view itself was released;
-        until then only the places of rows are.
+        The sibling is the first row of the parent, which can be drawn before later ones. Where rows
+        are in a chain it is the row before, which is known only once the view itself was released;
+        until then only the positions of rows are known.
         """
         assert view.table.parent is not None
         parent = self._whole(view.table.parent)
         counts = parent.codes[view.table.count].astype(np.intp)
         places = np.flatnonzero(counts > int(view.is_later))
-        n_rows = np.ones(len(places), np.intp) if view.place is None else counts[places] - 1
-        codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.above}
-        if view.place is not None:
+        n_rows = np.ones(len(places), np.intp) if view.position is None else counts[places] - 1
+        codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.ancestors}
+        if view.position is not None:
             if view.label in self._fitted:
                 rows = self._whole(view.name)
-                later = np.flatnonzero(rows.turns > 0)
-                codes |= view.codes_beside(rows.codes, later, rows.turns[later])
+                later = np.flatnonzero(rows.positions > 0)
+                codes |= view.sibling_codes(rows.codes, later, rows.positions[later])
             else:
-                turns = np.arange(1, n_rows.sum() + 1) - np.repeat(
+                positions = np.arange(1, n_rows.sum() + 1) - np.repeat(
                     np.cumsum(n_rows) - n_rows, n_rows
                 )
-                codes[view.place] = view.place_of(turns)
+                codes[view.position] = view.position_codes(positions)
         elif view.is_later:
             rows = self._children(self._views[view.name], [self._fitted[view.name]])
             firsts = np.searchsorted(np.flatnonzero(counts > 0), places)
             codes |= {
-                name: rows.codes[source][rows.turns == 0][firsts]
-                for name, source in view.beside.items()
+                name: rows.codes[source][rows.positions == 0][firsts]
+                for name, source in view.siblings.items()
             }
         sizes = n_rows.astype(np.float64)
         for name in view.steps[: len(view.steps) - int(view.is_later)]:
@@ -159,12 +159,12 @@ class AncestorMarginals:
             checked=self._checked,
         )
 
-    def _children(self, view: View, fitted: Sequence[FittedView]) -> DrawnRows:
+    def _children(self, view: LinkedView, fitted: Sequence[FittedView]) -> DrawnRows:
         assert view.table.parent is not None
         parents, (seed,) = self._whole(view.table.parent), self._seeds.spawn(1)
         return drawn_children(view, fitted, parents, seed=seed, text=False, checked=self._checked)
 
-    def _size(self, view: View, name: str) -> int:
+    def _size(self, view: LinkedView, name: str) -> int:
         assert view.schema is not None
         return view.schema[name].size
 

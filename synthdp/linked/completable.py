@@ -11,7 +11,7 @@ from synthdp.inference.model import Model
 from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 
@@ -19,7 +19,7 @@ _N_ROOTS = 200
 """Families that are drawn: enough to meet rows without a value if one row in fifty is such."""
 
 
-def check_completable(package: Package, views: Mapping[str, View]) -> None:
+def check_completable(package: Package, views: Mapping[str, LinkedView]) -> None:
     """Draw some families of which nothing is known but the rules, always the same ones.
 
     A row for which the rules leave no value stops a run when families are drawn for the next view,
@@ -58,7 +58,7 @@ def _draw(package: Package, fitted: Mapping[str, FittedView]) -> None:
     drawn: dict[str, DrawnRows] = {}
     for table in package.tables:
         own = [each for each in fitted.values() if each.view.name == table.name]
-        view, seed = own[0].view if own else View(package, table), next(seeds)
+        view, seed = own[0].view if own else LinkedView(package, table), next(seeds)
         if table.parent is None:
             model = own[0].model
             drawn[table.name] = drawn_roots(
@@ -71,7 +71,7 @@ def _draw(package: Package, fitted: Mapping[str, FittedView]) -> None:
             )
 
 
-def _knowing_rules(view: View) -> Synthesis:
+def _knowing_rules(view: LinkedView) -> Synthesis:
     """A view of which nothing is known but how many families there are."""
     schema = view.schema
     assert schema is not None

@@ -7,7 +7,7 @@ from synthdp.core.measurement import clear_total
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.linked.unlinked import unlinked
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
@@ -20,7 +20,7 @@ _OF_VIEWS = ("engine", "workload", "findings", "schema")
 
 def linked_certificate(
     package: Package,
-    views: Mapping[str, View],
+    views: Mapping[str, LinkedView],
     parts: Mapping[str, Synthesis],
     *,
     ledger: PrivacyLedger,
@@ -101,7 +101,7 @@ def _unit_in_words(package: Package) -> str:
     return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out{shared}"
 
 
-def _of_part(part: Synthesis, view: View) -> list[str]:
+def _of_part(part: Synthesis, view: LinkedView) -> list[str]:
     """What users should know of one view; what is said of the guarantee, and of columns above, is
     said elsewhere.
     """
@@ -113,7 +113,7 @@ def _of_part(part: Synthesis, view: View) -> list[str]:
     return [text for text in part.cautions if text not in weak and not text.startswith(prefixes)]
 
 
-def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
+def _view_facts(view: LinkedView, part: Synthesis) -> dict[str, Any]:
     """What was asked of one table together with those above it, and what a family counts there."""
     stated, table = part.certificate, view.table
     facts: dict[str, Any] = {

@@ -8,7 +8,7 @@ from synthdp.core.errors import SynthdpError
 from synthdp.linked.linked_certificate import linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View, views_of
+from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
@@ -65,7 +65,7 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
 
 
 def _part(
-    view: View,
+    view: LinkedView,
     kept: KeptAnswers,
     ledger: PrivacyLedger,
     stated: Mapping[str, Any],

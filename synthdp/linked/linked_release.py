@@ -19,7 +19,7 @@ from synthdp.linked.linked_certificate import linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View, views_of
+from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.linked.workload import workload_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -114,7 +114,7 @@ class LinkedRelease:
         return self._package
 
     @property
-    def all_views(self) -> dict[str, View]:
+    def all_views(self) -> dict[str, LinkedView]:
         """What is asked of each table, and of those that have nothing to draw."""
         return dict(self._all_views)
 
@@ -232,7 +232,7 @@ class LinkedRelease:
             For some views who sees each question and its answer; for audits.
         """
         report = in_notebook(report)
-        counted, above = dict(sources()), AncestorMarginals(self._views, self._kept.entropy)
+        counted, ancestors = dict(sources()), AncestorMarginals(self._views, self._kept.entropy)
         parts: dict[str, Synthesis] = {}
 
         def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
@@ -241,17 +241,19 @@ class LinkedRelease:
         try:
             for label, view in self._views.items():
                 self._kept.note({"view": label})
-                parts[label] = self._release(label, above.of(view, self._stddev(label))).of(
+                parts[label] = self._release(label, ancestors.of(view, self._stddev(label))).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
                     rescue=saving(label),
                     observer=witnesses.get(label),
                 )
-                above.add(label, parts[label])
-                if view.place is not None:  # of a chain, what is beside is known only now
-                    informed = Informed(self._settings.engine, above.of(view, self._stddev(label)))
+                ancestors.add(label, parts[label])
+                if view.position is not None:  # of a chain, the rows before are known only now
+                    informed = Informed(
+                        self._settings.engine, ancestors.of(view, self._stddev(label))
+                    )
                     parts[label] = parts[label].refit(informed, report=_named(report, label))
-                    above.add(label, parts[label])
+                    ancestors.add(label, parts[label])
             self._kept.end()
         except BaseException:
             if rescue is not None and parts and self._kept.may_be_rescued():
@@ -273,7 +275,7 @@ class LinkedRelease:
         return LinkedSynthesis(package=self._package, parts=parts, certificate=certificate)
 
 
-def shares_of(views: Mapping[str, View]) -> dict[str, Fraction]:
+def shares_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
     """What share of the budget each view gets: by the number of columns that are drawn from it, and
     later rows more.
     """

@@ -29,7 +29,7 @@ from synthdp.linked.not_taken import refuse_parameter
 from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import View, views_of
+from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.result import FittedPart, Result
 from synthdp.release.synthesis import Synthesis
@@ -50,7 +50,7 @@ class LinkedSynthesis(Result):
         What is public of the tables.
     parts
         The release of each view by what that is called; counts of rows below the root are in units
-        of weight, of which a whole family has as many as `synthdp.linked.package.view.View.grid`.
+        of weight, of which a whole family has as many as `synthdp.linked.package.view.LinkedView.grid`.
     certificate
         What the release says about its guarantee, as plain JSON values.
     """
@@ -297,7 +297,7 @@ class LinkedSynthesis(Result):
         table = regrouped(counts, asked, wanted, joined)
         return pd.Series(table.ravel(), index=cell_labels(wanted, names), name="count")
 
-    def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
+    def _rows_expected(self, view: LinkedView, names: Sequence[str]) -> FloatArray:
         """Expected numbers of rows of a view by some columns."""
         if view.label not in self._parts:
             raise ParameterError(
@@ -328,7 +328,7 @@ class LinkedSynthesis(Result):
         labels = self._views.items()
         return [label for label, view in labels if view.name == name and view.schema is not None]
 
-    def _views_with(self, names: Sequence[str]) -> list[View]:
+    def _views_with(self, names: Sequence[str]) -> list[LinkedView]:
         """The views whose rows are counted by some columns: those of the lowest table that has one
         of them.
         """
@@ -340,7 +340,7 @@ class LinkedSynthesis(Result):
                 for view in views
                 if view.schema is not None and set(names) <= set(view.schema.names)
             ]
-            if fitting and not {*fitting[-1].own, *fitting[-1].beside}.isdisjoint(names):
+            if fitting and not {*fitting[-1].own, *fitting[-1].siblings}.isdisjoint(names):
                 return fitting
             seen |= {
                 name for view in views if view.schema is not None for name in view.schema.names
@@ -370,7 +370,7 @@ class LinkedSynthesis(Result):
         return f"<LinkedSynthesis of {len(self._package.tables)} tables: {self._certificate.get('guarantee')}>"
 
 
-def rows_of(view: View) -> str:
+def rows_of(view: LinkedView) -> str:
     """Which rows a view is about, for readers who know the tables only."""
     if view.table.parent is None:
         return f"All rows of {view.name}, each by itself."

@@ -4,10 +4,10 @@ from itertools import combinations
 
 from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 
 
-def workload_of(view: View, domain: Domain) -> Workload:
+def workload_of(view: LinkedView, domain: Domain) -> Workload:
     """All pairs with a column that is drawn, and all triples of such columns, which together matter
     as much.
 

@@ -3,7 +3,7 @@ from synthdp.report.evaluation import NOT_PRIVATE as NOT_PRIVATE
 from synthdp.report.evaluation import Evaluation as Evaluation
 from synthdp.report.linked.linked_marginals import KINDS as KINDS
 from synthdp.report.linked.linked_marginals import LinkedMarginals as LinkedMarginals
-from synthdp.report.linked.linked_sections import LinkedView as LinkedView
+from synthdp.report.linked.linked_sections import LinkedPageView as LinkedPageView
 from synthdp.report.metrics.associations import associations as associations
 from synthdp.report.metrics.associations import compared_associations as compared_associations
 from synthdp.report.metrics.associations import correlation_ratio as correlation_ratio
@@ -41,7 +41,7 @@ from synthdp.report.pages.columns import pictures as pictures
 from synthdp.report.pages.marginals import curve_section as curve_section
 from synthdp.report.pages.marginals import marginal_section as marginal_section
 from synthdp.report.pages.relations import association_section as association_section
-from synthdp.report.pages.view import View as View
+from synthdp.report.pages.view import PageView as PageView
 from synthdp.report.prediction.design import Design as Design
 from synthdp.report.prediction.design import predictors as predictors
 from synthdp.report.prediction.linear_fit import independent_terms as independent_terms

@@ -19,7 +19,7 @@ from synthdp.audit import (
     equivalent_mu,
     excess,
 )
-from synthdp.linked import LinkedRelease, View, WeightedSource
+from synthdp.linked import LinkedRelease, LinkedView, WeightedSource
 from synthdp.release import RunSettings
 
 EPSILON, DELTA = 1.0, 1e-2
@@ -153,7 +153,7 @@ def test_the_grid_of_weights_is_what_is_charged():
     for label, source in sources_of(found, random_tables(5)).items():
         view = next(
             v
-            for v in (View(found, t, later) for t in found.tables for later in (False, True))
+            for v in (LinkedView(found, t, later) for t in found.tables for later in (False, True))
             if v.label == label
         )
         assert source.max_rows == view.grid

@@ -205,7 +205,7 @@ def test_whose_rows_replace_others_is_refused_whatever_the_tables_hold(tmp_path,
 def test_a_run_that_failed_by_what_tables_hold_would_be_found(tmp_path, caplog, monkeypatch):
     """As one did whose root kept no row."""
     content, tables = PACKAGES["pair"]()
-    above = linked_rows.LinkedTableReader.above
+    above = linked_rows.LinkedTableReader.family_rows
 
     def failing(self, parent):
         if parent is not None and not parent.n_rows:
@@ -215,7 +215,7 @@ def test_a_run_that_failed_by_what_tables_hold_would_be_found(tmp_path, caplog, 
     def run(given, journal):
         return synthdp.synthesize(given, content, mechanism="independent", journal=journal, **RUN)
 
-    monkeypatch.setattr(linked_rows.LinkedTableReader, "above", failing)
+    monkeypatch.setattr(linked_rows.LinkedTableReader, "family_rows", failing)
     with pytest.raises(IndexError):
         check_frames(run, tables, keys_of(content), tmp_path, caplog, only=HARD)
 

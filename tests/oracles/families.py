@@ -94,20 +94,20 @@ def _used(table, rows, own, frame):
 
 def _count(found, node, result):
     table, above, weight = node.table, node.above, Fraction(1)
-    bounds = [each.max_children for each in found.above(table.name) if each.parent]
+    bounds = [each.max_children for each in found.ancestors(table.name) if each.parent]
     cells = node.cells() if above is None else above.cells() | node.cells()
     siblings = [] if above is None else above.below[table.name]
-    turn = next((turn for turn, each in enumerate(siblings) if each is node), 0)
+    position = next((position for position, each in enumerate(siblings) if each is node), 0)
     while above is not None and above.above is not None:
         weight /= len(above.above.below[above.table.name])
         above = above.above
-    if turn:
+    if position:
         weight /= len(siblings) - 1
         bounds.append(table.max_children - 1)
-        beside = siblings[turn - 1 if table.order is not None else 0]
+        beside = siblings[position - 1 if table.order is not None else 0]
         cells |= {f"other {name}": value for name, value in beside.own.items()}
         if table.order is not None and table.max_children > 2:
-            cells[f"place among {table.name}"] = turn
+            cells[f"place among {table.name}"] = position
     grid = prod(lcm(*range(1, most + 1)) for most in bounds)
-    counts, _ = result.setdefault((table.name, turn > 0), (Counter(), grid))
+    counts, _ = result.setdefault((table.name, position > 0), (Counter(), grid))
     counts[frozenset((name, str(value)) for name, value in cells.items())] += weight * grid

@@ -61,7 +61,7 @@ def package_facts(
                 "table": view.name,
                 "parent": view.table.parent,
                 "drawn": list(view.own),
-                "given": [*view.above, *filter(None, [view.place]), *view.beside],
+                "given": [*view.ancestors, *filter(None, [view.position]), *view.siblings],
                 "units_of_weight": view.grid,
                 "share_of_budget": float(shares[label]),
                 "noise_families": noise,

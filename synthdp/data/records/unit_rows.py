@@ -104,12 +104,12 @@ class UnitRows:
         order = np.argsort(persons, kind="stable")
         order = order[np.searchsorted(persons[order], 0) :]  # rows without an id come first
         owners = persons[order]
-        turns = turns_of(owners)
-        priorities = _mixed(self._hashes()[owners] + (turns + 1).astype(np.uint64) * _GAMMA)
-        by_priority = np.lexsort((priorities, owners))  # stable: ties by turn
+        positions = positions_within(owners)
+        priorities = _mixed(self._hashes()[owners] + (positions + 1).astype(np.uint64) * _GAMMA)
+        by_priority = np.lexsort((priorities, owners))  # stable: ties by position
         kept = np.zeros(len(persons), dtype=np.bool_)
-        kept[order[by_priority[turns < self._max_rows]]] = (
-            True  # sorted by owner again, so the turns fit
+        kept[order[by_priority[positions < self._max_rows]]] = (
+            True  # sorted by owner again, so the positions fit
         )
         return kept
 
@@ -137,7 +137,7 @@ def _key_of(value: object) -> str | bytes | None:
     return str(value) if isinstance(value, UUID | Decimal) else canonical_text(value)
 
 
-def turns_of(owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def positions_within(owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """For each entry of a sorted array, how many equal ones come before it."""
     positions = np.arange(len(owners))
     starts = np.append(True, owners[1:] != owners[:-1])[: len(owners)]

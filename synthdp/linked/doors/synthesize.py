@@ -1,4 +1,4 @@
-"""The door: `synthesize` turns sensitive data of any kind into released values."""
+"""The door: `synthesize` positions sensitive data of any kind into released values."""
 
 import warnings
 from collections.abc import Callable, Mapping

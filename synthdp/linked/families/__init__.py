@@ -1,3 +1,3 @@
-"""Drawing families: rows of linked tables, turn by turn, each given what is above and beside it;
-and their keys.
+"""Drawing families: rows of linked tables, by their position, each given its
+ancestors and siblings; and their keys.
 """

@@ -7,10 +7,10 @@ import numpy as np
 from synthdp.core.cliques import Clique
 from synthdp.core.measurement import FloatArray
 from synthdp.inference.model import Model
-from synthdp.linked.package.view import TOO_MANY, View
+from synthdp.linked.package.view import TOO_MANY, LinkedView
 
 
-def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
+def expected_rows(view: LinkedView, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
     """Expected numbers of rows in the cells of some marginals: weights, each by what a row of its
     class counts.
 
@@ -42,7 +42,7 @@ def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[F
     return tables
 
 
-def _rows_a_unit(view: View, model: Model) -> FloatArray:
+def _rows_a_unit(view: LinkedView, model: Model) -> FloatArray:
     """How many rows a unit of weight is, by the numbers of children on the way up; none where rows
     count nothing.
     """

@@ -1,5 +1,5 @@
-"""Drawing families: roots first, then the rows below them, turn by turn, each given what is above
-and beside it.
+"""Drawing families: roots first, then the rows below them by their position among the rows of one
+parent, each given its ancestors and siblings.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from synthdp.linked.families.fitted_view import FittedView, Group
 from synthdp.linked.families.given_tables import GivenTable
 from synthdp.linked.families.quotas import Quotas
 from synthdp.linked.package.qualified import OTHER
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.release.drawing.completing import completed_table
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.schema.schema import Schema
@@ -40,18 +40,18 @@ class DrawnRows:
     frame
         Values of the table's own columns.
     codes
-        Of all attributes above and own, each of shape ``(n_rows,)``.
+        Of attributes of ancestors and of its own, each of shape ``(n_rows,)``.
     numbers
         Values, as numbers, of the attributes that checks are on.
-    parents, turns
-        For each row the place of its parent, and how many rows of that come before it.
+    parents, positions
+        For each row which row its parent is, and how many rows of that come before it.
     """
 
     frame: pd.DataFrame
     codes: Mapping[str, Codes]
     numbers: Numbers
     parents: Ints
-    turns: Ints
+    positions: Ints
 
     @property
     def n_rows(self) -> int:
@@ -66,7 +66,7 @@ def checked_names(schemas: Collection[Schema]) -> set[str]:
 
 
 def drawn_roots(
-    view: View,
+    view: LinkedView,
     model: Model,
     n_roots: int | None,
     *,
@@ -89,7 +89,7 @@ def drawn_roots(
 
 
 def drawn_children(
-    view: View,
+    view: LinkedView,
     fitted: Sequence[FittedView],
     parents: DrawnRows,
     *,
@@ -103,32 +103,34 @@ def drawn_children(
     there is none if the table has nothing but keys.
     """
     counts = parents.codes[view.table.count].astype(np.intp)
-    place = np.repeat(np.arange(parents.n_rows), counts)
-    turns = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-    above = {name: parents.codes[name][place] for name in view.above}
-    numbers = {name: values[place] for name, values in parents.numbers.items()}
+    parent_rows = np.repeat(np.arange(parents.n_rows), counts)
+    positions = np.arange(len(parent_rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    ancestors = {name: parents.codes[name][parent_rows] for name in view.ancestors}
+    numbers = {name: values[parent_rows] for name, values in parents.numbers.items()}
     settles = any(
         each.view.schema is not None and each.view.schema.checks is not None for each in fitted
     )
     drawing = _Drawing(
-        view, above, numbers, len(place), settles=settles, text=text, checked=checked
+        view, ancestors, numbers, len(parent_rows), settles=settles, text=text, checked=checked
     )
     quotas = Quotas(view.table, counts)
     n_turns = int(counts.max(initial=0))
-    steps = turns if view.table.order is not None or view.table.limits else np.minimum(turns, 1)
+    steps = (
+        positions if view.table.order is not None or view.table.limits else np.minimum(positions, 1)
+    )
     for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
         rows = np.flatnonzero(steps == step)
         if len(rows):
             drawing.draw(
                 fitted[min(step, 1)],
                 rows,
-                turns[rows],
-                quotas.groups(place[rows], step),
+                positions[rows],
+                quotas.groups(parent_rows[rows], step),
                 seed.spawn(1)[0],
             )
-            quotas.add(place[rows], drawing.codes, rows)
+            quotas.add(parent_rows[rows], drawing.codes, rows)
     frame = drawing.frame(view, seed.spawn(1)[0])
-    return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
+    return DrawnRows(frame, ancestors | drawing.codes, drawing.numbers, parent_rows, positions)
 
 
 @final
@@ -137,8 +139,8 @@ class _Drawing:
 
     def __init__(
         self,
-        view: View,
-        above: Mapping[str, Codes],
+        view: LinkedView,
+        ancestors: Mapping[str, Codes],
         numbers: Numbers,
         n_rows: int,
         *,
@@ -146,7 +148,12 @@ class _Drawing:
         text: bool,
         checked: Collection[str],
     ) -> None:
-        self._table, self._above, self._text, self._checked = view.table, above, text, checked
+        self._table, self._ancestors, self._text, self._checked = (
+            view.table,
+            ancestors,
+            text,
+            checked,
+        )
         schema = view.schema
         self.codes = (
             {}
@@ -164,17 +171,17 @@ class _Drawing:
         self,
         fitted: FittedView,
         rows: Ints,
-        turns: Ints,
+        positions: Ints,
         groups: Sequence[Group],
         seed: np.random.SeedSequence,
     ) -> None:
-        """Draw some rows, none beside another of them; ``groups`` say which of them may have which
+        """Draw some rows, none a sibling of another; ``groups`` say which of them may have which
         levels.
         """
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
-        given = {name: codes[rows] for name, codes in self._above.items()}
-        given |= view.codes_beside(self.codes, rows, turns)
+        given = {name: codes[rows] for name, codes in self._ancestors.items()}
+        given |= view.sibling_codes(self.codes, rows, positions)
         try:
             drawn = fitted.drawn(given, groups, sampling)
         except ParameterError as error:
@@ -185,24 +192,24 @@ class _Drawing:
         for name, codes in drawn.items():
             self.codes[name][rows] = codes
         if self._settles:
-            self._settle(view, rows, self._table.beside(rows, turns), given, decoding)
+            self._settle(view, rows, self._table.siblings(rows, positions), given, decoding)
 
     def _settle(
         self,
-        view: View,
+        view: LinkedView,
         rows: Ints,
         other: Ints,
         conditions: Mapping[str, Codes],
         rng: np.random.Generator,
     ) -> None:
-        """Values of some rows, such that they keep to checks with what is above and beside them."""
+        """Values of some rows, such that they keep to checks with their ancestors and siblings."""
         schema, own = view.schema, {name: codes[rows] for name, codes in self.codes.items()}
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
-        given = {name: self.numbers[name][rows] for name in checked if name in self._above}
+        given = {name: self.numbers[name][rows] for name in checked if name in self._ancestors}
         given |= {
             name: self.numbers[source][other]
-            for name, source in view.beside.items()
+            for name, source in view.siblings.items()
             if name in checked
         }
         drawn = decode(
@@ -221,7 +228,7 @@ class _Drawing:
             self.numbers[name][rows] = values
         self._pieces.append(frame.set_index(rows))
 
-    def frame(self, view: View, seed: np.random.SeedSequence) -> pd.DataFrame:
+    def frame(self, view: LinkedView, seed: np.random.SeedSequence) -> pd.DataFrame:
         """Values of all rows: as they were settled, or now."""
         schema = self._table.schema
         if schema is None:
@@ -234,7 +241,7 @@ class _Drawing:
         return decoded
 
 
-def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:
+def _own_columns(view: LinkedView, drawn: pd.DataFrame) -> pd.DataFrame:
     """The table's own columns of rows of its view."""
     columns = () if view.table.schema is None else view.table.schema.table_columns
     return pd.DataFrame(
@@ -243,7 +250,7 @@ def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(
-    view: View, frame: pd.DataFrame, checked: Collection[str]
+    view: LinkedView, frame: pd.DataFrame, checked: Collection[str]
 ) -> dict[str, NDArray[np.float64]]:
     """Values, as numbers, of the table's columns that checks are on."""
     columns = () if view.table.schema is None else view.table.schema.table_columns
@@ -259,7 +266,7 @@ def _numbers(
 
 def completed_children(
     given: Mapping[str, GivenTable],
-    view: View,
+    view: LinkedView,
     fitted: Sequence[FittedView],
     parents: DrawnRows,
     *,
@@ -274,37 +281,37 @@ def completed_children(
     """
     rows = given[view.name]
     frame, codes = rows.values(text=text)
-    codes |= {each: parents.codes[each][rows.parents] for each in view.above}
+    codes |= {each: parents.codes[each][rows.parents] for each in view.ancestors}
     for child in view.package.children(view.name):
         if child.name in given:
             codes[child.count] = given[child.name].counted(len(frame))
     if unknown := [count for count in view.counts if count not in codes]:
         codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
-        for turn in range(int(rows.turns.max(initial=-1)) + 1):
-            which = np.flatnonzero(rows.turns == turn)
+        for position in range(int(rows.positions.max(initial=-1)) + 1):
+            which = np.flatnonzero(rows.positions == position)
             drawn = _numbers_drawn(
-                fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0]
+                fitted[min(position, 1)], which, position, codes, unknown, seed.spawn(1)[0]
             )
             for count in unknown:
                 codes[count][which] = drawn[count]
     numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
     return DrawnRows(
-        frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns
+        frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.positions
     )
 
 
 def _numbers_drawn(
     fitted: FittedView,
     rows: Ints,
-    turn: int,
+    position: int,
     codes: Mapping[str, Codes],
     unknown: Collection[str],
     seed: np.random.SeedSequence,
 ) -> dict[str, CodeColumn]:
-    """Numbers of children of given rows of one turn, given all else that is known of them."""
-    view, turns = fitted.view, np.full(len(rows), turn)
+    """Numbers of children of given rows of one position, given all else that is known of them."""
+    view, positions = fitted.view, np.full(len(rows), position)
     given = {name: column[rows] for name, column in codes.items() if name not in unknown}
-    given |= view.codes_beside(codes, rows, turns)
+    given |= view.sibling_codes(codes, rows, positions)
     try:
         return fitted.drawn(given, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:

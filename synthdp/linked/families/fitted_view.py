@@ -3,7 +3,7 @@ released.
 
 Completing draws each row by chance, as if it were the only one, and of many overlapping tables uses
 those that make a tree. So rows that are completed are off by chance, and lack what other tables
-say. Moved together, with what is above and beside them as it is, they match all tables that were
+say. Moved together, with their ancestors and siblings as they are, they match all tables that were
 measured.
 """
 
@@ -27,7 +27,7 @@ from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.shrinkage import raked
 from synthdp.linked.families.expected_rows import expected_rows
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.release.synthesis import Synthesis
 
 Given = Mapping[str, CodeColumn]
@@ -63,7 +63,7 @@ class FittedView:
         Its release.
     """
 
-    def __init__(self, view: View, part: Synthesis) -> None:
+    def __init__(self, view: LinkedView, part: Synthesis) -> None:
         self.view, self._part = view, part
 
     @property
@@ -79,12 +79,12 @@ class FittedView:
     def drawn(
         self, given: Given, groups: Sequence[Group], generator: np.random.Generator
     ) -> dict[str, CodeColumn]:
-        """Codes of the view's own attributes for some rows, all of one place.
+        """Codes of the view's own attributes for some rows, all of one position.
 
         Parameters
         ----------
         given
-            Codes of what is above and beside the rows, each of shape ``(n_rows,)``.
+            Codes of the rows' ancestors and siblings, each of shape ``(n_rows,)``.
         groups
             The rows, in groups.
         generator
@@ -172,13 +172,13 @@ class FittedView:
         What is released of own columns beside known ones says how they are distributed given these;
         so do one-way tables of own columns, which those of several are brought to agree with.
         """
-        domain, place = self.model.domain, self.view.place
+        domain, position = self.model.domain, self.view.position
         targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.own}
         for clique, rows in self._tables.items():
             shares = rows
-            if place in fixed:
-                shares = np.take(rows, records[domain.index(place), 0], axis=-1)
+            if position in fixed:
+                shares = np.take(rows, records[domain.index(position), 0], axis=-1)
             shares = np.maximum(shares, 0.0)
             if not shares.any():
                 continue
@@ -212,15 +212,17 @@ class FittedView:
 
     @cached_property
     def _tables(self) -> dict[Clique, FloatArray]:
-        """Expected rows by what was measured of own columns, and by their place if it is told (the
-        last axis).
+        """Expected rows by what was measured of own columns, and by their position if it was
+        measured (the last axis).
         """
-        model, place = self.model, self.view.place
+        model, position = self.model, self.view.position
         domain, own = model.domain, set(self.view.own)
-        last = (place,) if place in domain.attributes else ()
+        last = (position,) if position in domain.attributes else ()
         measured = {
             tuple(
-                name for name in domain.attributes if name in measurement.clique and name != place
+                name
+                for name in domain.attributes
+                if name in measurement.clique and name != position
             )
             for measurement in self.measurements
         }

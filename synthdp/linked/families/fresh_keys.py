@@ -52,7 +52,7 @@ def fresh_keys(
         for name, above in zip(table.parent_key, package[table.parent].key, strict=True):
             columns[name] = parent[above].iloc[rows.parents].reset_index(drop=True)
     is_within = bool(table.parent_key) and set(table.parent_key) <= set(table.key)
-    numbers = rows.turns + 1 if is_within else np.arange(1, rows.n_rows + 1)
+    numbers = rows.positions + 1 if is_within else np.arange(1, rows.n_rows + 1)
     for name in table.key:
         if name in columns:
             continue

@@ -14,7 +14,7 @@ from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.data.codes.coded_table import Codes
 from synthdp.data.codes.decoding import decode
 from synthdp.data.records.codec import encode
-from synthdp.data.records.unit_rows import UnitRows, turns_of
+from synthdp.data.records.unit_rows import UnitRows, positions_within
 from synthdp.linked.linking.linked_rows import joined_keys
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
@@ -35,7 +35,7 @@ class GivenTable:
         What is public of the table.
     frame
         Its rows: of the root some columns, else all but perhaps keys that nothing given refers to.
-    parents, turns
+    parents, positions
         For each row the place of its parent among the rows given above, and how many rows of that
         come before it.
     """
@@ -43,10 +43,10 @@ class GivenTable:
     table: LinkedTable
     frame: pd.DataFrame
     parents: Ints
-    turns: Ints
+    positions: Ints
 
     @classmethod
-    def below(cls, table: LinkedTable, given: Any, above: Self, parent: LinkedTable) -> Self:
+    def below(cls, table: LinkedTable, given: Any, above_rows: Self, parent: LinkedTable) -> Self:
         """Rows of a table below given rows; raises `ParameterError` if one does not belong to one
         of these.
         """
@@ -59,13 +59,13 @@ class GivenTable:
             raise ParameterError(
                 f"given: rows of {table.name!r} lack {lacking[0]!r}; give all of {listed(needed)}"
             )
-        if lacking := [name for name in parent.key if name not in above.frame.columns]:
+        if lacking := [name for name in parent.key if name not in above_rows.frame.columns]:
             raise ParameterError(
                 f"given: {table.name!r} refers to {parent.name!r}, whose rows lack {lacking[0]!r}; give their keys"
             )
         missing = table.missing_values
         keys, references = (
-            joined_keys(above.frame, parent.key, missing),
+            joined_keys(above_rows.frame, parent.key, missing),
             joined_keys(frame, table.parent_key, missing),
         )
         parents = referred_rows(keys, references, missing)
@@ -75,13 +75,13 @@ class GivenTable:
                 f"given: {row} refers to no given row of {parent.name!r}; give that, or leave it out"
             )
         rows = np.lexsort((table.ranks(frame), parents))  # stable: as they are given otherwise
-        turns = turns_of(parents[rows])
-        if turns.max(initial=0) >= table.max_children:
-            problem = f"a row of {parent.name!r} has {turns.max() + 1} rows of {table.name!r}"
+        positions = positions_within(parents[rows])
+        if positions.max(initial=0) >= table.max_children:
+            problem = f"a row of {parent.name!r} has {positions.max() + 1} rows of {table.name!r}"
             raise ParameterError(
                 f"given: {problem}, and max_children is {table.max_children}; give it fewer"
             )
-        return cls(table, frame.iloc[rows].reset_index(drop=True), parents[rows], turns)
+        return cls(table, frame.iloc[rows].reset_index(drop=True), parents[rows], positions)
 
     def values(self, *, text: bool) -> tuple[pd.DataFrame, dict[str, Codes]]:
         """Its own columns as they are given, typed or as texts, and their codes by the names of

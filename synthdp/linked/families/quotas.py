@@ -1,4 +1,6 @@
-"""Quotas: how many rows of one parent have some levels, kept to while rows are drawn turn by turn."""
+"""Quotas: how many rows of one parent have some levels, kept to while rows are drawn by their
+position.
+"""
 
 from collections.abc import Mapping
 from typing import final
@@ -34,8 +36,8 @@ class Quotas:
             for name, limits in self._limits.items()
         }
 
-    def groups(self, parents: Ints, turn: int) -> list[Group]:
-        """The rows of one turn, one a parent, in groups: places of rows, and for attributes which
+    def groups(self, parents: Ints, position: int) -> list[Group]:
+        """The rows of one position, one a parent, in groups: which rows, and for attributes which
         levels they may have.
 
         A row may have the levels with which the rows after it can still keep to all limits on that
@@ -44,7 +46,7 @@ class Quotas:
         if not self._limits:
             return [(np.arange(len(parents)), {})]
         allowed = [
-            limits.allowed(self._met[name][:, parents], self._counts[parents], turn)
+            limits.allowed(self._met[name][:, parents], self._counts[parents], position)
             for name, limits in self._limits.items()
         ]
         kinds, group = np.unique(np.concatenate(allowed, axis=1), axis=0, return_inverse=True)

@@ -13,11 +13,11 @@ from synthdp.data.codes.coded_table import CodedTable, Codes
 from synthdp.data.records.codec import encode
 from synthdp.data.records.placed_source import PlacedSource
 from synthdp.data.records.row_pieces import RowPieces
-from synthdp.data.records.unit_rows import UnitRows, turns_of
+from synthdp.data.records.unit_rows import UnitRows, positions_within
 from synthdp.data.records.vocabulary import NO_KEY
 from synthdp.linked.linking.weighted_source import CLASS, WeightedSource
 from synthdp.linked.package.linked_table import LinkedTable
-from synthdp.linked.package.view import TOO_MANY, View
+from synthdp.linked.package.view import TOO_MANY, LinkedView
 from synthdp.schema.words.headers import check_names
 
 Ints = NDArray[np.integer[Any]]
@@ -59,7 +59,7 @@ class LinkedTableReader(Sensitive):
             if table.order is not None:
                 self._order.add(table.ranks(frame))
 
-    def above(self, parent: "FamilyRows | None") -> "FamilyRows":
+    def family_rows(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
 
         Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows
@@ -99,7 +99,7 @@ class LinkedTableReader(Sensitive):
             rows = rows[
                 np.lexsort((order[rows], references[rows]))
             ]  # stable: in the order of the file otherwise
-            rows = np.sort(rows[turns_of(references[rows]) < table.max_children])
+            rows = np.sort(rows[positions_within(references[rows]) < table.max_children])
         rows, parents = parent.referred(
             self._parents, rows
         )  # only now: there are never more than may be used
@@ -155,21 +155,21 @@ class FamilyRows(Sensitive):
         of_key = np.array(
             [*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp
         )
-        positions = of_key[references.ids.rows.joined()[rows]]
-        rows, positions = rows[positions >= 0], positions[positions >= 0]
-        times, starts = sizes[positions], np.cumsum(sizes) - sizes
-        turns = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        return np.repeat(rows, times), members[np.repeat(starts[positions], times) + turns]
+        group = of_key[references.ids.rows.joined()[rows]]
+        rows, group = rows[group >= 0], group[group >= 0]
+        times, starts = sizes[group], np.cumsum(sizes) - sizes
+        positions = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        return np.repeat(rows, times), members[np.repeat(starts[group], times) + positions]
 
     def count(self, child: "FamilyRows") -> None:
         """Add how many rows of a table below each row has."""
         counts = np.bincount(child.parents, minlength=self.n_rows)
         self.codes[child.table.count] = counts.astype(np.min_scalar_type(child.table.max_children))
 
-    def with_above(self) -> dict[str, Codes]:
+    def with_ancestors(self) -> dict[str, Codes]:
         """Codes of its columns and of those of the tables above, row by row."""
-        above = {} if self.parent is None else self.parent.with_above()
-        return {name: codes[self.parents] for name, codes in above.items()} | self.codes
+        ancestors = {} if self.parent is None else self.parent.with_ancestors()
+        return {name: codes[self.parents] for name, codes in ancestors.items()} | self.codes
 
     @property
     def sizes(self) -> Ints:
@@ -185,13 +185,13 @@ class FamilyRows(Sensitive):
         sizes: Ints = np.minimum(siblings * self.parent.sizes, TOO_MANY)[self.parents]
         return sizes
 
-    def source(self, view: View, unit: str) -> WeightedSource:
+    def source(self, view: LinkedView, unit: str) -> WeightedSource:
         """Exact counts of a view of the table, for the kernel, after all rows below were counted."""
-        schema, turns = view.reading_schema, turns_of(self.parents)
+        schema, positions = view.reading_schema, positions_within(self.parents)
         assert schema is not None
-        rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
-        columns = {name: codes[rows] for name, codes in self.with_above().items()}
-        columns |= view.codes_beside(self.codes, rows, turns[rows])
+        rows = np.flatnonzero(positions > 0 if view.is_later else positions == 0)
+        columns = {name: codes[rows] for name, codes in self.with_ancestors().items()}
+        columns |= view.sibling_codes(self.codes, rows, positions[rows])
         sizes = (
             np.ones(self.n_rows, np.int64)
             if self.parent is None
@@ -217,15 +217,15 @@ def linked_rows(
     """The rows of tables as they hang together, parents before children."""
     families: dict[str, FamilyRows] = {}
     for table in tables:
-        above = None if table.parent is None else families[table.parent]
-        families[table.name] = readers[table.name].above(above)
-        if above is not None:
-            above.count(families[table.name])
+        parent = None if table.parent is None else families[table.parent]
+        families[table.name] = readers[table.name].family_rows(parent)
+        if parent is not None:
+            parent.count(families[table.name])
     return families
 
 
 def linked_sources(
-    views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
+    views: Mapping[str, LinkedView], readers: Mapping[str, LinkedTableReader], unit: str
 ) -> dict[str, WeightedSource]:
     """Exact counts of each view that has something to draw, by what it is called; total, as reading
     is.

@@ -66,7 +66,7 @@ class ColumnLimits:
             ~self._can_end(met, counts, counts, np.ones(self.met.shape[1], np.bool_))
         ).tolist()
 
-    def allowed(self, met: Ints, counts: Ints, turn: int) -> Bools:
+    def allowed(self, met: Ints, counts: Ints, position: int) -> Bools:
         """Which levels the next row of each parent may have, shape ``(n_parents, n_levels)``.
 
         Parameters
@@ -74,11 +74,11 @@ class ColumnLimits:
         met
             How many of its rows meet each limit so far, shape ``(n_limits, n_parents)``.
         counts
-            How many rows each parent gets, more than ``turn``.
-        turn
+            How many rows each parent gets, more than ``position``.
+        position
             How many it has.
         """
-        levels, left = np.arange(self.met.shape[1]), counts - turn - 1
+        levels, left = np.arange(self.met.shape[1]), counts - position - 1
         result = np.empty((len(counts), len(levels)), np.bool_)
         for choice in levels if self._is_ordered else np.unique(self._inner):
             alike = levels == choice if self._is_ordered else self._inner == choice

@@ -153,14 +153,16 @@ class LinkedTable:
             else tuple(f"{self.name}.{name}" for name in self.schema.names)
         )
 
-    def beside(self, rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    def siblings(
+        self, rows: NDArray[np.intp], positions: NDArray[np.integer[Any]]
+    ) -> NDArray[np.intp]:
         """Places of the rows beside some that are not the first: the row before if rows are
         ordered, else the first.
 
-        ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come
-        before each.
+        ``rows`` are row numbers, those of one parent together; ``positions`` say how many rows of
+        that parent come before each.
         """
-        siblings: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
+        siblings: NDArray[np.intp] = rows - (1 if self.order is not None else positions)
         return siblings
 
     def ranks(self, frame: pd.DataFrame) -> NDArray[Any]:

@@ -143,10 +143,10 @@ class Package:
         """The tables that hang on one."""
         return tuple(table for table in self.tables if table.parent == name)
 
-    def above(self, name: str) -> tuple[LinkedTable, ...]:
+    def ancestors(self, name: str) -> tuple[LinkedTable, ...]:
         """The tables that one hangs on, the root first."""
         parent = self[name].parent
-        return () if parent is None else (*self.above(parent), self[parent])
+        return () if parent is None else (*self.ancestors(parent), self[parent])
 
 
 def _path(resource: Mapping[str, Any], name: str) -> str:

@@ -4,13 +4,14 @@ be counted.
 Each table has two, but the root and tables of one child a parent: of the first rows of all parents,
 and of later rows. A view has these columns:
 
-- *above*: of each table above, the root first, its columns and its numbers of children;
-- *beside*, in a view of later rows: the table's own columns of another row of the same parent: of
+- *ancestors*: of each table that it hangs on, the root first, its columns and its numbers of
+  children;
+- *siblings*, in a view of later rows: the table's own columns of another row of the same parent: of
   the row before, if rows are ordered, else of the parent's first one; and of ordered rows, which
-  place they have;
+  position they have;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
-So a row is drawn by completing what is above and beside with its own columns.
+So a row is drawn by completing what its ancestors and siblings are with its own columns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
+Ints = NDArray[np.integer[Any]]
 
 MAX_GRID = 2**14
 """Units of weight of a family, where the least common multiple of all numbers of children is
@@ -44,9 +46,9 @@ and counts nothing. Products are cut there at each step, for those of all steps 
 integer of a machine.
 """
 
-MAX_PLACES = 8
-"""Places of ordered rows that are told apart, the last one together with all after it: chains have
-settled by then.
+MAX_POSITIONS = 8
+"""Positions of ordered rows that are kept apart, the last one together with all after it: chains
+have settled by then.
 """
 
 LATER = "later "
@@ -55,7 +57,7 @@ LATER = "later "
 
 @final
 @dataclass(frozen=True)
-class View:
+class LinkedView:
     """What is asked of some rows of one table of a package.
 
     Parameters
@@ -93,8 +95,8 @@ class View:
         return (*self.table.attributes, *self.counts)
 
     @cached_property
-    def beside(self) -> dict[str, str]:
-        """Attributes of the row beside, each with the attribute of the table that it is."""
+    def siblings(self) -> dict[str, str]:
+        """Attributes of the sibling, each with the attribute of the table that it is."""
         if not self.is_later:
             return {}
         sources = () if self.table.schema is None else self.table.schema.table_columns
@@ -103,46 +105,43 @@ class View:
         }
 
     @cached_property
-    def place(self) -> str | None:
+    def position(self) -> str | None:
         """In a view of ordered later rows the attribute that says how many rows come before, if it
         can be several.
         """
-        has_places = self.is_later and self.table.order is not None and self._n_places > 1
-        return f"place among {self.name}" if has_places else None
+        has_positions = self.is_later and self.table.order is not None and self._n_positions > 1
+        return f"place among {self.name}" if has_positions else None
 
-    def place_of(self, turns: NDArray[np.integer[Any]]) -> Codes:
-        """Codes of `place` of rows before which so many come, at least one."""
-        codes: Codes = (np.minimum(turns, self._n_places) - 1).astype(
-            np.min_scalar_type(self._n_places - 1)
-        )
-        return codes
+    def position_codes(self, positions: Ints) -> Codes:
+        """Codes of `position` of rows before which so many come, at least one."""
+        kind = np.min_scalar_type(self._n_positions - 1)
+        return np.asarray(np.minimum(positions, self._n_positions) - 1, dtype=kind)
 
-    def codes_beside(
-        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]
+    def sibling_codes(
+        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], positions: Ints
     ) -> dict[str, Codes]:
-        """Codes of the places of some rows, and of what is beside them; of first rows there is
-        nothing.
+        """Codes of the positions of some rows, and of their siblings; first rows have none.
 
         Parameters
         ----------
         codes
             Of the table's own attributes, those of one parent together, each of shape
             ``(n_rows,)``.
-        rows, turns
+        rows, positions
             Which rows, and how many rows of its parent come before each.
         """
-        other = self.table.beside(rows, turns)
-        places = {} if self.place is None else {self.place: self.place_of(turns)}
-        return places | {name: codes[source][other] for name, source in self.beside.items()}
+        other = self.table.siblings(rows, positions)
+        own = {} if self.position is None else {self.position: self.position_codes(positions)}
+        return own | {name: codes[source][other] for name, source in self.siblings.items()}
 
     @property
-    def _n_places(self) -> int:
-        return min(self.table.max_children - 1, MAX_PLACES)
+    def _n_positions(self) -> int:
+        return min(self.table.max_children - 1, MAX_POSITIONS)
 
     @cached_property
-    def above(self) -> tuple[str, ...]:
-        """Attributes of the tables above."""
-        views = (View(self.package, table) for table in self.package.above(self.name))
+    def ancestors(self) -> tuple[str, ...]:
+        """Attributes of the tables that its own hangs on."""
+        views = (LinkedView(self.package, table) for table in self.package.ancestors(self.name))
         return tuple(name for view in views for name in view.own)
 
     @cached_property
@@ -150,7 +149,7 @@ class View:
         """The numbers of children among which a parent's weight is split, from the root to the
         table.
         """
-        tables = [table for table in self.package.above(self.name) if table.parent]
+        tables = [table for table in self.package.ancestors(self.name) if table.parent]
         return tuple(table.count for table in (*tables, *([self.table] if self.is_later else [])))
 
     @cached_property
@@ -160,13 +159,15 @@ class View:
         """
         if not self.own:
             return None
-        tables = (*self.package.above(self.name), self.table)
+        tables = (*self.package.ancestors(self.name), self.table)
         fields = [field for table in tables for field in self._fields(table)]
-        beside = [self._beside(field) for field in fields if OTHER + field["name"] in self.beside]
+        siblings = [
+            self._sibling_field(field) for field in fields if OTHER + field["name"] in self.siblings
+        ]
         own = [field for field in fields if field["name"] in self.own]
         rest = [field for field in fields if field["name"] not in self.own]
-        if self.place is not None:
-            rest.append(_number(self.place, 1, self._n_places))
+        if self.position is not None:
+            rest.append(_number(self.position, 1, self._n_positions))
         rules = {
             "constraints": list(
                 rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later)
@@ -174,7 +175,7 @@ class View:
         }
         try:
             return Schema.from_dict(
-                {"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules}
+                {"fields": [*rest, *siblings, *own], "missingValues": [""], "synthdp": rules}
             )
         except SchemaError as error:
             refuse_package(str(error).removeprefix("schema: "), self.name)
@@ -186,8 +187,8 @@ class View:
         """
         if self.schema is None:
             return None
-        tables = (*self.package.above(self.name), self.table)
-        read = {name for table in tables for name in table.attributes} | self.beside.keys()
+        tables = (*self.package.ancestors(self.name), self.table)
+        read = {name for table in tables for name in table.attributes} | self.siblings.keys()
         return self.schema.with_unread_places(read)
 
     def as_released(self, schema: Schema) -> Self:
@@ -240,7 +241,7 @@ class View:
         """Most rows, among which a parent's weight is split, at each step from the root to the
         table.
         """
-        steps = [table.max_children for table in self.package.above(self.name) if table.parent]
+        steps = [table.max_children for table in self.package.ancestors(self.name) if table.parent]
         return [*steps, self.table.max_children - 1] if self.is_later else steps
 
     def _fields(self, table: LinkedTable) -> Iterator[dict[str, Any]]:
@@ -255,8 +256,8 @@ class View:
         for child in self.package.children(table.name):
             yield _number(child.count, 0, child.max_children)
 
-    def _beside(self, field: Mapping[str, Any]) -> dict[str, Any]:
-        """A field of the row beside: the same, but a date has no parts."""
+    def _sibling_field(self, field: Mapping[str, Any]) -> dict[str, Any]:
+        """A field of the sibling: the same, but a date has no parts."""
         own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
         sibling = {**field, "name": OTHER + field["name"]}
         return (
@@ -270,7 +271,7 @@ class View:
         """The column by which rows of one parent are ordered, if there is one and they can be
         several.
         """
-        if self.table.order is None or self.table.schema is None or not self.beside:
+        if self.table.order is None or self.table.schema is None or not self.siblings:
             return None
         return self.table.schema[self.table.order]
 
@@ -286,7 +287,7 @@ def _number(name: str, least: int, most: int) -> dict[str, Any]:
     }
 
 
-def views_of(package: Package) -> dict[str, View]:
+def views_of(package: Package) -> dict[str, LinkedView]:
     """The views of all tables by what they are called, parents before children, first rows before
     later ones.
 
@@ -295,7 +296,10 @@ def views_of(package: Package) -> dict[str, View]:
     SchemaError
         If a rule names no column, or columns of tables of which none hangs on the others.
     """
-    both = [(View(package, table), View(package, table, is_later=True)) for table in package.tables]
+    both = [
+        (LinkedView(package, table), LinkedView(package, table, is_later=True))
+        for table in package.tables
+    ]
     views = {
         view.label: view
         for pair in both
@@ -309,7 +313,7 @@ def views_of(package: Package) -> dict[str, View]:
                 f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column"
             )
         if not any(
-            named == named & {t.name for t in (*package.above(name), views[name].table)}
+            named == named & {t.name for t in (*package.ancestors(name), views[name].table)}
             for name in named
         ):
             refuse_package(

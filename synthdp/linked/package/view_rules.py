@@ -29,10 +29,14 @@ def rules_of(
             yield qualified_rule(
                 own.text, {name: f"{table.name}.{name}" for name in table.schema.names}
             )
-    above = {each.name for each in package.above(table.name)}
+    ancestors = {each.name for each in package.ancestors(table.name)}
     for rule in package.rules:
         named, is_beside = tables_in(rule), any(name.startswith(OTHER) for name in names_in(rule))
-        if table.name in named and named <= above | {table.name} and (is_later or not is_beside):
+        if (
+            table.name in named
+            and named <= ancestors | {table.name}
+            and (is_later or not is_beside)
+        ):
             yield rule
     if order is not None:
         yield from _ordered(order, f"{table.name}.{order.name}")

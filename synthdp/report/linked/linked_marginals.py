@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.data.records.unit_rows import turns_of
+from synthdp.data.records.unit_rows import positions_within
 from synthdp.linked.linking.linked_rows import FamilyRows
 from synthdp.linked.package.joined import Joined
-from synthdp.linked.package.view import View
+from synthdp.linked.package.view import LinkedView
 from synthdp.schema.columns.column import Column
 
 COLUMNS, OWN, ACROSS, NUMBERS, SIBLINGS, TRANSITIONS = KINDS = (
@@ -59,7 +59,7 @@ class LinkedMarginals:
         against.
     """
 
-    view: View
+    view: LinkedView
     rows: FamilyRows
     times: NDArray[np.intp] | None = None
     unread: Collection[str] = frozenset()
@@ -73,7 +73,7 @@ class LinkedMarginals:
         own, counts = self.view.table.attributes, self.view.counts
         yield from ((COLUMNS, (name,)) for name in self.view.own)
         yield from ((OWN, pair) for pair in combinations(own, 2))
-        above = [name for name in self.view.above if not name.startswith("number of ")]
+        above = [name for name in self.view.ancestors if not name.startswith("number of ")]
         yield from ((ACROSS, pair) for pair in product(above, own))
         yield from (
             (ACROSS, (name, each))
@@ -136,7 +136,7 @@ class LinkedMarginals:
         """Columns of public tables to which these rows refer, or rows above, unless they only
         rename the key.
         """
-        columns = {*self.view.above, *self.view.own}
+        columns = {*self.view.ancestors, *self.view.own}
         joined = self.view.package.joined.items()
         return {name: each for name, each in joined if each.source in columns and not each.renames}
 
@@ -145,7 +145,7 @@ class LinkedMarginals:
 
     @cached_property
     def _codes(self) -> dict[str, NDArray[Any]]:
-        codes = self.rows.with_above()
+        codes = self.rows.with_ancestors()
         for name, each in self._joined.items():
             joined_codes = np.append(
                 each.codes, each.column.missing_code
@@ -156,15 +156,15 @@ class LinkedMarginals:
     @cached_property
     def _later(self) -> NDArray[np.intp]:
         """The rows of a parent but its first one."""
-        return np.flatnonzero(turns_of(self.rows.parents) > 0)
+        return np.flatnonzero(positions_within(self.rows.parents) > 0)
 
     @cached_property
     def _siblings(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """All pairs of different rows of one parent, in both orders; of more than `MAX_PAIRS` so
         many at random.
         """
-        parents, turns = self.rows.parents, turns_of(self.rows.parents)
-        n_others = np.bincount(parents)[parents] - 1 if len(parents) else turns
+        parents, positions = self.rows.parents, positions_within(self.rows.parents)
+        n_others = np.bincount(parents)[parents] - 1 if len(parents) else positions
         ends = np.cumsum(n_others)
         total = int(n_others.sum())
         rng = np.random.default_rng(0)
@@ -173,7 +173,7 @@ class LinkedMarginals:
         steps = pairs - (
             ends[ones] - n_others[ones]
         )  # which of its siblings, from the first one on
-        others = ones - turns[ones] + steps + (steps >= turns[ones])
+        others = ones - positions[ones] + steps + (steps >= positions[ones])
         return ones, others
 
 

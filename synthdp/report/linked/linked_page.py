@@ -16,7 +16,7 @@ from synthdp.report.linked.linked_marginals import (
     LinkedMarginals,
 )
 from synthdp.report.linked.linked_sections import (
-    LinkedView,
+    LinkedPageView,
     column_section,
     number_section,
     pair_section,
@@ -65,7 +65,7 @@ def linked_page(
     MissingExtraError
         If Jinja or matplotlib is not installed.
     """
-    view = LinkedView(distances, marginals)
+    view = LinkedPageView(distances, marginals)
     sections = [
         _summary(summary),
         _guarantee(facts["release"]),

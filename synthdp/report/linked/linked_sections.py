@@ -40,7 +40,7 @@ NAMES = {"table": "table", "columns": "marginal", "tvd": "TVD", "sampling": "sam
 
 @final
 @dataclass(frozen=True)
-class LinkedView:
+class LinkedPageView:
     """An evaluation of linked tables as the sections of its page see it; see `LinkedEvaluation`."""
 
     distances: pd.DataFrame
@@ -71,7 +71,7 @@ class LinkedView:
         return row["columns"][0] in self.marginals[row["table"]][0].view.counts
 
 
-def column_section(view: LinkedView) -> Section:
+def column_section(view: LinkedPageView) -> Section:
     """Each table's own columns, one by one."""
     frame = view.of(COLUMNS)
     frame = frame[[not view.is_number(row) for _, row in frame.iterrows()]]
@@ -92,7 +92,7 @@ def column_section(view: LinkedView) -> Section:
     )
 
 
-def number_section(view: LinkedView) -> Section | None:
+def number_section(view: LinkedPageView) -> Section | None:
     """How many children rows have, by themselves and with each column of the parent."""
     alone = view.of(COLUMNS)
     alone = alone[[view.is_number(row) for _, row in alone.iterrows()]]
@@ -118,7 +118,7 @@ def number_section(view: LinkedView) -> Section | None:
     )
 
 
-def pair_section(view: LinkedView, kind: str, title: str, words: str) -> Section | None:
+def pair_section(view: LinkedPageView, kind: str, title: str, words: str) -> Section | None:
     """Pairs of one kind: a map of all errors of each table, the worst pairs cell by cell, and a
     table.
     """
@@ -146,7 +146,7 @@ def _keys() -> list[Key]:
     return [key_of(-1, "real", "bar"), key_of(0, "synthetic", "both")]
 
 
-def _distributions(view: LinkedView, frame: pd.DataFrame) -> Iterator[Picture]:
+def _distributions(view: LinkedPageView, frame: pd.DataFrame) -> Iterator[Picture]:
     for row in frame.itertuples():
         name, table = row.columns[0], row.table
         real, synthetic = view.shares(COLUMNS, table, (name,))
@@ -159,7 +159,7 @@ def _distributions(view: LinkedView, frame: pd.DataFrame) -> Iterator[Picture]:
         yield levels.picture(f"TVD {row.tvd:.3g}; sampling {row.sampling:.3g}")
 
 
-def _worst(view: LinkedView, frame: pd.DataFrame) -> Iterator[Picture]:
+def _worst(view: LinkedPageView, frame: pd.DataFrame) -> Iterator[Picture]:
     """The worst pairs cell by cell, if both tables have some."""
     for row in frame.head(N_PAIRS).itertuples():
         shares = view.shares(row.kind, row.table, row.columns)
@@ -174,7 +174,7 @@ def _named(kind: str, names: Names) -> tuple[str, str]:
     return names[0], f"{WHOSE.get(kind, '')}{names[1]}"
 
 
-def _map(view: LinkedView, table: str, frame: pd.DataFrame) -> Picture:
+def _map(view: LinkedPageView, table: str, frame: pd.DataFrame) -> Picture:
     """The errors of all pairs of one table and one kind, columns in their order."""
     kind = frame["kind"].iloc[0]
     ordered = [names for each, names in view.marginals[table][0].names() if each == kind]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.report.pages.view import View, spanned, worst_first
+from synthdp.report.pages.view import PageView, spanned, worst_first
 from synthdp.report.rendering.charts import key_of
 from synthdp.report.rendering.section import Picture, Section
 from synthdp.report.rendering.shares import Shares
@@ -27,7 +27,7 @@ NAMES = {
 }
 
 
-def column_section(view: View) -> Section:
+def column_section(view: PageView) -> Section:
     """The distributions of all columns."""
     words = [
         "TVD is the share of rows that would have to change for the column to be right; KS and Wasserstein compare "
@@ -47,14 +47,14 @@ def column_section(view: View) -> Section:
     )
 
 
-def pictures(view: View) -> list[Picture]:
+def pictures(view: PageView) -> list[Picture]:
     """The distribution of each column in all tables, the worst column first."""
     order = worst_first(view.sections["columns"], ["column"], "tvd")["column"]
     by_column = dict(iter(view.sections["distributions"].groupby("column", sort=False)))
     return [_picture(view, name, by_column[name]) for name in order if name in by_column]
 
 
-def _picture(view: View, name: str, shares: pd.DataFrame) -> Picture:
+def _picture(view: PageView, name: str, shares: pd.DataFrame) -> Picture:
     first = shares[shares["table"] == view.names[0]]
     tables = {"real": first["real"].to_numpy()}
     by_table = {

@@ -13,7 +13,7 @@ from synthdp.report.pages.learning import prediction_section, regression_section
 from synthdp.report.pages.marginals import curve_section, marginal_section, pair_section
 from synthdp.report.pages.relations import association_section, propensity_section
 from synthdp.report.pages.rows import group_section, match_section, query_section, rule_section
-from synthdp.report.pages.view import View
+from synthdp.report.pages.view import PageView
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.page import rendered
 from synthdp.report.rendering.section import Section
@@ -44,7 +44,7 @@ def evaluation_page(
     MissingExtraError
         If Jinja or matplotlib is not installed.
     """
-    view = View(sections, facts, tables)
+    view = PageView(sections, facts, tables)
     built = [
         _summary(view),
         curve_section(view),
@@ -72,7 +72,7 @@ def evaluation_page(
     return rendered("evaluation.html", content, folder=Path(__file__).parent)
 
 
-def _summary(view: View) -> Section:
+def _summary(view: PageView) -> Section:
     words = (
         "Each error stands between two references: sampling is the error of as many rows drawn at random from the "
         "real table, noise what the noise of the release alone would cause. An error near sampling cannot be told "
@@ -82,7 +82,7 @@ def _summary(view: View) -> Section:
     return Section(name="summary", title="Summary", words=words, listings=[_side_by_side(view)])
 
 
-def _side_by_side(view: View) -> Listing:
+def _side_by_side(view: PageView) -> Listing:
     """The summary; of several tables each in a column of its own."""
     if len(view.names) == 1:
         return view.listing("summary", SUMMARY, "One row a metric; press a heading to sort by it.")
@@ -99,7 +99,7 @@ def _side_by_side(view: View) -> Listing:
     return Listing.of(shown, names, caption)
 
 
-def _notes(view: View) -> Section:
+def _notes(view: PageView) -> Section:
     names = {"section": "section", "note": "note"}
     return Section(
         name="notes",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from synthdp.report.pages.view import View, spanned
+from synthdp.report.pages.view import PageView, spanned
 from synthdp.report.rendering.charts import Curve, Words, curves, key_of
 from synthdp.report.rendering.section import Picture, Section
 
@@ -28,7 +28,7 @@ REGRESSION = {
 }
 
 
-def prediction_section(view: View) -> Section:
+def prediction_section(view: PageView) -> Section:
     """Scores of models in held-out real rows, and ROC curves."""
     words = [
         "Models are trained on real or on synthetic rows and tested on real rows that were held out. AUC is for two "
@@ -48,7 +48,7 @@ def prediction_section(view: View) -> Section:
     )
 
 
-def _roc_pictures(view: View) -> Iterator[Picture]:
+def _roc_pictures(view: PageView) -> Iterator[Picture]:
     scores = view.sections["prediction"]
     for (target, model), points in view.sections["roc"].groupby(["target", "model"], sort=False):
         own = scores[(scores["target"] == target) & (scores["model"] == model)].set_index("table")
@@ -68,7 +68,7 @@ def _roc_pictures(view: View) -> Iterator[Picture]:
         yield Picture(svg=svg, title=f"{target}, {model}", note=said)
 
 
-def regression_section(view: View) -> Section:
+def regression_section(view: PageView) -> Section:
     """Coefficients of regressions, and how much their intervals overlap."""
     words = [
         "Coefficients of main-effects models with 95 % intervals. Overlap 1 is the same interval, 0 is apart. "

@@ -8,7 +8,7 @@ import pandas as pd
 from synthdp.core.cliques import Clique
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.pages.cells import pair_pictures
-from synthdp.report.pages.view import View, worst_first
+from synthdp.report.pages.view import PageView, worst_first
 from synthdp.report.rendering.charts import Curve, Words, curves, histograms, key_of
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.section import Picture, Section
@@ -36,7 +36,7 @@ _OF_NOISE = (
 WAYS = [key_of(k - 1, f"{k}-way marginals", "both") for k in (1, 2, 3)]
 
 
-def curve_section(view: View) -> Section | None:
+def curve_section(view: PageView) -> Section | None:
     """Errors against epsilon, where the certificates of several tables say it."""
     epsilons = view.facts.get("epsilon", {})
     names = sorted(
@@ -82,7 +82,7 @@ def curve_section(view: View) -> Section | None:
     )
 
 
-def marginal_section(view: View) -> Section:
+def marginal_section(view: PageView) -> Section:
     """Errors of all marginals: how they are spread, and their references."""
     words = [
         "How often the values of one, two or three columns occur together. In the second picture a point is a "
@@ -110,7 +110,7 @@ def marginal_section(view: View) -> Section:
     )
 
 
-def _error_pictures(view: View, name: str) -> Iterator[Picture]:
+def _error_pictures(view: PageView, name: str) -> Iterator[Picture]:
     frame = view.of("marginals", name)
     by_size = [frame[frame["k"] == k] for k in (1, 2, 3)]
     about = f" of {name}" if len(view.names) > 1 else ""
@@ -160,7 +160,7 @@ def _points(part: pd.DataFrame) -> pd.DataFrame:
     return part.iloc[np.r_[np.arange(n_worst), np.unique(others)]]
 
 
-def pair_section(view: View) -> Section | None:
+def pair_section(view: PageView) -> Section | None:
     """The worst pairs of columns, cell by cell."""
     pairs = view.sections["marginals"][view.sections["marginals"]["k"] == 2]
     if pairs.empty:
@@ -180,7 +180,7 @@ def pair_section(view: View) -> Section | None:
     return Section(name="pairs", title="Worst pairs", words=words, pictures=pictures)
 
 
-def _pair_pictures(view: View, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
+def _pair_pictures(view: PageView, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
     schema = view.tables[""].schema
     shares = [table.counts(clique) / table.n_rows for table in (view.tables[""], view.tables[name])]
     return pair_pictures(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from synthdp.report.pages.view import View
+from synthdp.report.pages.view import PageView
 from synthdp.report.rendering.charts import Words
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Picture, Section
@@ -29,7 +29,7 @@ PROPENSITY = {
 }
 
 
-def association_section(view: View) -> Section:
+def association_section(view: PageView) -> Section:
     """Association matrices of all tables, and their differences."""
     frame = view.sections["associations"]
     words = [
@@ -72,7 +72,7 @@ def association_section(view: View) -> Section:
     )
 
 
-def _in_new_row(gaps: Sequence[Picture], view: View) -> list[Picture]:
+def _in_new_row(gaps: Sequence[Picture], view: PageView) -> list[Picture]:
     """Differences of several tables stand below the maps, that of one table beside them."""
     return [
         replace(gap, begins_row=place == 0 and len(view.names) > 1)
@@ -80,7 +80,7 @@ def _in_new_row(gaps: Sequence[Picture], view: View) -> list[Picture]:
     ]
 
 
-def _strengths(view: View, name: str, columns: Sequence[str]) -> Picture:
+def _strengths(view: PageView, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
     words = Words(
         f"Associations: {name}", "How strongly each two columns depend on each other, from 0 to 1."
@@ -88,7 +88,7 @@ def _strengths(view: View, name: str, columns: Sequence[str]) -> Picture:
     return _map(words, own, columns, own["synthetic"].abs(), (0.0, 1.0))
 
 
-def _differences(view: View, name: str, columns: Sequence[str]) -> Picture:
+def _differences(view: PageView, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
     worst = own.iloc[0]  # what is NaN comes last
     said = f"The largest is {worst['one']} and {worst['other']}: {worst['real']:.3g} became {worst['synthetic']:.3g}."
@@ -114,7 +114,7 @@ def _map(
     return Picture(svg=svg, title=words.title, note=words.description if limits[0] < 0 else "")
 
 
-def propensity_section(view: View) -> Section:
+def propensity_section(view: PageView) -> Section:
     """How well models tell synthetic rows from real ones."""
     words = [
         "S_pMSE is how well a model tells synthetic rows from real ones, divided by what is expected of a correct "

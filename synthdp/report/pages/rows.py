@@ -4,7 +4,7 @@ equal real ones.
 
 from collections.abc import Iterator
 
-from synthdp.report.pages.view import View
+from synthdp.report.pages.view import PageView
 from synthdp.report.rendering.charts import Words, paired_marks
 from synthdp.report.rendering.figures import shortened
 from synthdp.report.rendering.section import Key, Picture, Section
@@ -48,7 +48,7 @@ MATCHES = {
 }
 
 
-def group_section(view: View) -> Section:
+def group_section(view: PageView) -> Section:
     """Who is hurt: errors within groups."""
     words = [
         "Errors within each level of a chosen column, the worst first. Small groups have large errors by chance "
@@ -68,7 +68,7 @@ def group_section(view: View) -> Section:
     )
 
 
-def _group_pictures(view: View) -> Iterator[Picture]:
+def _group_pictures(view: PageView) -> Iterator[Picture]:
     for by, groups in view.sections["groups"].groupby("by", sort=False):
         tables = {
             name: part.set_index("level") for name, part in groups.groupby("table", sort=False)
@@ -89,7 +89,7 @@ def _group_pictures(view: View) -> Iterator[Picture]:
         yield Picture(svg=svg, title=words.title, note="real rows in brackets")
 
 
-def query_section(view: View) -> Section:
+def query_section(view: PageView) -> Section:
     """The user's own questions."""
     return Section(
         name="queries",
@@ -101,7 +101,7 @@ def query_section(view: View) -> Section:
     )
 
 
-def rule_section(view: View) -> Section:
+def rule_section(view: PageView) -> Section:
     """Rows that break rules of the schema."""
     return Section(
         name="rules",
@@ -113,7 +113,7 @@ def rule_section(view: View) -> Section:
     )
 
 
-def match_section(view: View) -> Section:
+def match_section(view: PageView) -> Section:
     """Synthetic rows that equal real ones."""
     words = [
         "Synthetic rows whose levels and bins are all those of a real row, or of a real row like no other, and how "

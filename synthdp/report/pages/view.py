@@ -23,7 +23,7 @@ MIN_LISTED = 20
 
 @final
 @dataclass(frozen=True)
-class View:
+class PageView:
     """The sections, facts and tables of an evaluation.
 
     Parameters

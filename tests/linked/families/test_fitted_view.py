@@ -6,7 +6,7 @@ import pytest
 
 import synthdp
 from synthdp.inference import RecordMoves
-from synthdp.linked import FittedView, Package, View, views_of
+from synthdp.linked import FittedView, LinkedView, Package, views_of
 
 N = 2000
 
@@ -106,11 +106,11 @@ def test_single_rows_are_not_always_the_likeliest(released):
 def test_a_release_whose_views_had_other_columns_is_drawn_from(monkeypatch, tmp_path):
     """Earlier versions told no places, and what is beside could be missing."""
     with monkeypatch.context() as patch:
-        patch.setattr(View, "place", None)
-        beside = View._beside
+        patch.setattr(LinkedView, "position", None)
+        beside = LinkedView._sibling_field
         patch.setattr(
-            View,
-            "_beside",
+            LinkedView,
+            "_sibling_field",
             lambda *args: {
                 **(f := beside(*args)),
                 "constraints": {**f["constraints"], "required": False},
@@ -127,8 +127,8 @@ def test_a_release_whose_views_had_other_columns_is_drawn_from(monkeypatch, tmp_
 
 def test_places_of_ordered_rows_are_told_apart_and_of_others_are_not():
     later = views_of(Package.from_dict(package()))["later people"]
-    assert later.place == "place among people"
-    assert later.place_of(np.array([1, 2, 3])).tolist() == [0, 1, 2]
-    assert later.place in later.schema.names
-    assert later.place not in later.own
-    assert views_of(Package.from_dict(package(order=None)))["later people"].place is None
+    assert later.position == "place among people"
+    assert later.position_codes(np.array([1, 2, 3])).tolist() == [0, 1, 2]
+    assert later.position in later.schema.names
+    assert later.position not in later.own
+    assert views_of(Package.from_dict(package(order=None)))["later people"].position is None

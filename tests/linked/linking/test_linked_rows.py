@@ -23,7 +23,7 @@ from helpers.families import (
 )
 
 from synthdp.core import ParameterError, PrivacyError
-from synthdp.linked import LinkedTableReader, Package, View, linked_sources, views_of
+from synthdp.linked import LinkedTableReader, LinkedView, Package, linked_sources, views_of
 
 PETS = ("pets", "later pets")
 """The views of a table that nothing hangs on."""
@@ -75,9 +75,9 @@ WHOLE = property(lambda self: (self.grid,) * len(self.sizes))
 
 @pytest.mark.parametrize("is_later", [False, True])
 def test_rows_that_count_as_if_they_were_the_only_ones_are_caught(is_later):
-    right = View.weights.func
+    right = LinkedView.weights.func
     wrong = property(lambda view: WHOLE.fget(view) if view.is_later is is_later else right(view))
-    with patch.object(View, "weights", wrong):
+    with patch.object(LinkedView, "weights", wrong):
         found = excess(package(), [family(1, [("M", "no", [])])], LARGE)
     assert found
     assert {label.startswith("later") for label in found} == {is_later}
@@ -85,8 +85,8 @@ def test_rows_that_count_as_if_they_were_the_only_ones_are_caught(is_later):
 
 def test_children_that_are_charged_as_their_parent_is_are_caught():
     with (
-        patch.object(View, "grid", 1),
-        patch.object(View, "weights", property(lambda view: (1,) * len(view.sizes))),
+        patch.object(LinkedView, "grid", 1),
+        patch.object(LinkedView, "weights", property(lambda view: (1,) * len(view.sizes))),
     ):
         found = excess(package(), [family(1, [("M", "no", [])])], LARGE)
     assert {"visits", "later people", "later visits"} <= found.keys()
@@ -111,7 +111,7 @@ def rows_by_home(tables, names=("people", "visits", "pets")):
     for table in found.tables:
         readers[table.name] = LinkedTableReader(table, hash_key=KEY)
         readers[table.name].add(tables[table.name])
-        families[table.name] = readers[table.name].above(families.get(table.parent))
+        families[table.name] = readers[table.name].family_rows(families.get(table.parent))
     homes = [str(name) for name in families["homes"]._names]
     kept = {home: [] for home in homes}
     for name in names:
@@ -269,7 +269,7 @@ def test_products_beyond_all_integers_weigh_nothing_and_never_wrap_around():
 
 
 def test_rows_of_equal_weight_are_one_class_and_others_keep_theirs():
-    found = View(chain(3, 200)[0], chain(3, 200)[0]["t2"])
+    found = LinkedView(chain(3, 200)[0], chain(3, 200)[0]["t2"])
     every = np.arange(1, 201)
     assert [found.weights[place] for place in found.class_of(every)] == (
         found.grid // every

@@ -129,9 +129,9 @@ def within_bounds(found, tables):
     kept = dict(tables)
     for table in found.tables[1:]:
         if table.order is None:
-            turns = Counter()
+            positions = Counter()
             rows = [
-                turns.update([key]) or turns[key]
+                positions.update([key]) or positions[key]
                 for key in key_texts(tables[table.name], table.parent_key)
             ]
             kept[table.name] = tables[table.name][
@@ -171,7 +171,7 @@ def test_any_table_may_keep_no_row(shape):
             for changed in changes:
                 sources = sources_of(found, views, {**tables, table.name: changed})
                 for label, source in sources.items():
-                    above = [each.name for each in found.above(views[label].name)]
+                    above = [each.name for each in found.ancestors(views[label].name)]
                     is_root_lost = table.parent is None and changed[table.key[0]].isna().all()
                     if table.name in above or (is_root_lost and label == table.name):
                         assert not whole_counts(source).any(), label

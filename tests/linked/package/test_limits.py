@@ -76,14 +76,14 @@ def test_whatever_is_chosen_of_what_is_allowed_all_limits_hold_at_the_end_and_no
     sizes = [n for n in range(1, 6) if n not in found.impossible(5)]
     counts = np.repeat(sizes, 400)
     meets, rows = np.zeros((len(limits), len(counts)), int), np.full((len(counts), 5), -1)
-    for turn in range(5):
-        which = np.flatnonzero(counts > turn)
-        allowed = found.allowed(meets[:, which], counts[which], turn)
-        if order and turn:
-            allowed &= np.arange(4) >= rows[which, turn - 1][:, None]
+    for position in range(5):
+        which = np.flatnonzero(counts > position)
+        allowed = found.allowed(meets[:, which], counts[which], position)
+        if order and position:
+            allowed &= np.arange(4) >= rows[which, position - 1][:, None]
         assert allowed.any(axis=1).all()
-        rows[which, turn] = np.argmax(rng.random(allowed.shape) * allowed, axis=1)
-        meets[:, which] += found.met[:, rows[which, turn]]
+        rows[which, position] = np.argmax(rng.random(allowed.shape) * allowed, axis=1)
+        meets[:, which] += found.met[:, rows[which, position]]
     for row, n in zip(rows, counts, strict=True):
         reached.add(tuple(ROLES[code] for code in sorted(row[:n])))
         assert holds(limits, [ROLES[code] for code in row[:n]])

@@ -9,7 +9,7 @@ import pytest
 from helpers.families import description, field, link
 
 from synthdp.core import DataFileError, SchemaError
-from synthdp.linked import Package, View, views_of
+from synthdp.linked import LinkedView, Package, views_of
 from synthdp.schema import is_package
 
 
@@ -24,7 +24,7 @@ def test_tables_come_parents_first_with_their_keys():
     assert [table.name for table in package.tables] == ["homes", "people", "pets", "visits"]
     assert [table.parent for table in package.tables] == [None, "homes", "homes", "people"]
     assert package["visits"].parent_key == ("home", "number")
-    assert [table.name for table in package.above("visits")] == ["homes", "people"]
+    assert [table.name for table in package.ancestors("visits")] == ["homes", "people"]
     assert Package.from_dict(package.content).tables == package.tables
 
 
@@ -40,10 +40,10 @@ def test_views_have_what_is_above_beside_and_own():
         "later visits",
     ]
     later = views["later people"]
-    assert later.above == ("homes.place", "number of people", "number of pets")
-    assert list(later.beside) == ["other people.sex", "other people.job"]
+    assert later.ancestors == ("homes.place", "number of people", "number of pets")
+    assert list(later.siblings) == ["other people.sex", "other people.job"]
     assert later.own == ("people.sex", "people.job", "number of visits")
-    assert later.schema.names == (*later.above, *later.beside, *later.own)
+    assert later.schema.names == (*later.ancestors, *later.siblings, *later.own)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_views_have_what_is_above_beside_and_own():
 )
 def test_weights_of_a_family_sum_to_the_grid_at_most(bounds, is_later, grid):
     package = Package.from_dict(description(people=bounds[0], visits=bounds[1]))
-    view = View(package, package["visits"], is_later=is_later)
+    view = LinkedView(package, package["visits"], is_later=is_later)
     assert view.grid == grid
     ways = np.arange(1, bounds[0] * bounds[1] + 1)
     units = dict(

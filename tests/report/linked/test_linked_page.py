@@ -8,9 +8,9 @@ from helpers.homes import home
 from helpers.html_pages import Page
 
 import synthdp
-from synthdp.report import NOT_PRIVATE, LinkedView
+from synthdp.report import NOT_PRIVATE, LinkedPageView
 
-linked_sections = home(LinkedView)
+linked_sections = home(LinkedPageView)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

@@ -11,10 +11,10 @@ from helpers.homes import home
 from helpers.html_pages import Page
 
 from synthdp import evaluate
-from synthdp.report import View, association_section, curve_section, marginal_section
+from synthdp.report import PageView, association_section, curve_section, marginal_section
 
 marginals = home(curve_section)
-views = home(View)
+views = home(PageView)
 
 pytest.importorskip("matplotlib")
 
@@ -42,7 +42,7 @@ def view():
     sections = {
         name: value for name, value in vars(found).items() if isinstance(value, pd.DataFrame)
     }
-    return View(sections, found.facts, found.tables)
+    return PageView(sections, found.facts, found.tables)
 
 
 def scale(picture):

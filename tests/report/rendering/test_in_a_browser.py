@@ -13,10 +13,10 @@ from helpers.seldom import often
 from helpers.stated import release_of
 
 from synthdp import evaluate
-from synthdp.report import View, curve_section, release_page
+from synthdp.report import PageView, curve_section, release_page
 
 marginals = home(curve_section)
-view = home(View)
+view = home(PageView)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
