@@ -11,6 +11,8 @@ from synthdp.mechanisms.auto.findings import considered as considered
 from synthdp.mechanisms.auto.findings import hidden as hidden
 from synthdp.mechanisms.auto.findings import too_large as too_large
 from synthdp.mechanisms.auto.findings import visible_distance as visible_distance
+from synthdp.mechanisms.auto.named_marginals import NamedMarginals as NamedMarginals
+from synthdp.mechanisms.auto.named_marginals import epsilon_for as epsilon_for
 from synthdp.mechanisms.auto.residual_errors import expected_parts as expected_parts
 from synthdp.mechanisms.auto.residual_errors import first_errors as first_errors
 from synthdp.mechanisms.auto.residual_errors import later_errors as later_errors
@@ -39,6 +41,7 @@ from synthdp.mechanisms.shared.attribute_graph import grown_attribute_graph as g
 from synthdp.mechanisms.shared.attribute_graph import noisy_dependences as noisy_dependences
 from synthdp.mechanisms.shared.inner_networks import first_marginals as first_marginals
 from synthdp.mechanisms.shared.inner_networks import network_families as network_families
+from synthdp.mechanisms.shared.level_groups import equal_groups as equal_groups
 from synthdp.mechanisms.shared.measurement_plan import ExpectedError as ExpectedError
 from synthdp.mechanisms.shared.measurement_plan import planned_shares as planned_shares
 from synthdp.mechanisms.shared.measurement_plan import wider_cliques as wider_cliques

@@ -16,6 +16,7 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
+from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
@@ -30,6 +31,8 @@ class Auto(Mechanism):
     """The default mechanism: what depends on what, and what is it worth to measure it how well?
 
     1. MEASURE all columns.
+       Marginals that a person named in the workload are measured next, as finely as their share
+       of the budget allows (`NamedMarginals`).
     2. SELECT: score how far all pairs are from independence, with Gaussian noise; plan a batch of
        cliques of any width, and how precisely to measure each, so that the expected error of the
        workload is least. MEASURE it with a part of the budget, and GENERATE.
@@ -52,6 +55,9 @@ class Auto(Mechanism):
         cost more.
     first_share
         Share of what is left after columns and scores for the measurements of step 2.
+    named_share
+        Share of what columns and first scores leave that may go to the marginals that a workload
+        names, whatever scores show; see `NamedMarginals`.
     max_noise_share
         Scores are released if the standard deviation of their noise is at most this share of the
         records.
@@ -78,13 +84,14 @@ class Auto(Mechanism):
     one_way_share: float = 0.08
     score_share: float = 0.03
     first_share: float = 0.4
+    named_share: float = 0.5
     max_noise_share: float = 0.25
     relative_model_error: float = 0.5
     max_candidates: int = 600
     max_cells: int = 1 << 19
 
     def __post_init__(self) -> None:
-        check_shares(self, "one_way_share", "score_share", "first_share")
+        check_shares(self, "one_way_share", "score_share", "first_share", "named_share")
         check_counts(self, "max_candidates", "max_cells")
         if not self.one_way_share + 2 * self.score_share < 1:
             raise ParameterError(
@@ -114,12 +121,7 @@ class Auto(Mechanism):
         columns = measurement_shares(table.domain, candidates.column_weights)
         _measure_columns(table, columns, budget * Fraction(self.one_way_share))
         first_rho = first_score_rho(table, candidates, score_rho, budget=budget)
-        if not self._is_informative(table, candidates.pairs, first_rho):
-            findings.measured_only_columns()
-            _measure_columns(table, columns, table.ledger.remaining)
-            return findings.attached_to(fit(table.released))
-
-        # SELECT by the distance of pairs from independence.
+        after_scores = table.ledger.remaining - first_rho - score_rho
         survey = Survey(
             table,
             candidates,
@@ -128,16 +130,33 @@ class Auto(Mechanism):
             max_cells=self.max_cells,
             findings=findings,
         )
+        named = NamedMarginals(
+            table,
+            workload,
+            rho=after_scores * Fraction(self.named_share),
+            can_merge=engine.takes_merged,
+            is_allowed=survey.is_allowed,
+        )
+        if not self._is_informative(table, candidates.pairs, first_rho):
+            findings.measured_only_columns(n_named=len(named.floors))
+            named.measure()
+            _measure_columns(table, columns, table.ledger.remaining)
+            return findings.attached_to(fit(table.released), named.cautions())
+
+        # SELECT by the distance of pairs from independence.
         errors, strengths = survey.score_independence(first_rho)
         weights = candidates.weights_by(strengths)
         strongest = candidates.strongest(strengths, self.max_candidates)
         guesses = survey.guess_wider(strongest, strengths)
 
-        # MEASURE all there is to measure, or the first of two batches, and GENERATE.
+        # MEASURE what the workload names, and all there is to measure or the first of two batches,
+        # and GENERATE.
+        named.measure()
+        errors = survey.after_floors(named.floors, errors, weights)
         has_second_round = self._is_informative(table, strongest, score_rho)
         if not has_second_round:
             survey.measure_batch(errors, weights, table.ledger.remaining)
-            return findings.attached_to(fit(table.released))
+            return findings.attached_to(fit(table.released), named.cautions())
         first_batch = (table.ledger.remaining - score_rho) * Fraction(self.first_share)
         expected = survey.measure_batch(errors, weights, first_batch)
         model = fit(table.released)
@@ -151,7 +170,7 @@ class Auto(Mechanism):
             relative_model_error=self.relative_model_error,
         )
         survey.measure_batch(errors, weights, table.ledger.remaining)
-        return findings.attached_to(fit(table.released, warm_start=model))
+        return findings.attached_to(fit(table.released, warm_start=model), named.cautions())
 
     def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:
         return is_informative(table, scored, rho, max_noise_share=self.max_noise_share)

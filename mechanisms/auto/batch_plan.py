@@ -45,6 +45,8 @@ _MAX_COLUMNS = 6
 """Columns of a clique; wider ones are mostly noise, and have 2^columns residuals each."""
 _MAX_CELLS = 100_000
 """Cells of a clique, for the same reason."""
+_MAX_GROWN = 3
+"""Columns up to which residuals lead from a pair to a clique; each wider one is tried by itself."""
 _FIRST_UPDATES, _UPDATES, _LAST_UPDATES = 50, 15, 100
 """Updates of the split at the start, after a round, and at the end."""
 _EVEN = 1.02
@@ -87,6 +89,15 @@ class BatchPlan:
         self._n_added = max(_N_ADDED, len(domain) // _COLUMNS_PER_ADDED)
         self._precision = self._gains = np.zeros(len(loss.parts))
         self._average = 0.0
+        wide = dict.fromkeys(part.clique for part in loss.parts if len(part.clique) > _MAX_GROWN)
+        self._wide = [
+            ResolvedClique(clique, number)
+            for clique in wide
+            if domain.size(clique) <= _MAX_CELLS
+            for number in loss.resolutions.of(clique)
+        ]
+        sizes = np.array([loss.resolutions.cells(*each) for each in self._wide])
+        self._wide_parts = (*loss.parts_measured_by(self._wide), sizes)
 
     def split(self, budget: Fraction) -> dict[ResolvedClique, Fraction]:
         """What to measure, and each with how much, which sums to the budget exactly."""
@@ -113,7 +124,7 @@ class BatchPlan:
 
     def left(self) -> dict[ResolvedClique, float]:
         """The squared error that each part of a residual is left with after the split."""
-        return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
+        return self._loss.left_by_part(self._precision)
 
     def _better(
         self, shares: Container[ResolvedClique], dropped: Container[ResolvedClique]
@@ -126,18 +137,28 @@ class BatchPlan:
         """
         min_return = _MIN_RETURN_RATIO * self._average
         by_clique: dict[Clique, list[tuple[float, ResolvedClique]]] = {}
+        returns = dict(self._returns_of_wide())
         for growth in self._growths:
-            for resolved, value in growth.best(self._gains, min_return).items():
+            returns |= growth.best(self._gains, min_return)
+        for resolved, value in returns.items():
+            if value > min_return:
                 by_clique.setdefault(resolved.clique, []).append((value, resolved))
         additions: list[tuple[float, list[ResolvedClique]]] = []
-        for returns in by_clique.values():
-            value, best = max(returns)
+        for choices in by_clique.values():
+            value, best = max(choices)
             if best in shares:
                 continue
-            others = [each for _, each in returns if each not in shares and each not in dropped]
+            others = [each for _, each in choices if each not in shares and each not in dropped]
             additions.append((value, others if best in dropped and others else [best]))
         additions.sort(key=lambda addition: (-addition[0], addition[1]))
         return [each for _, resolved in additions[: self._n_added] for each in resolved]
+
+    def _returns_of_wide(self) -> Iterator[tuple[ResolvedClique, float]]:
+        """What each wide clique that errs by itself returns: no pair or triple leads to it."""
+        owners, members, sizes = self._wide_parts
+        amounts = self._gains[members] * self._loss.n_cells[members]
+        returns = np.bincount(owners, amounts, len(self._wide)) / sizes
+        yield from zip(self._wide, returns.tolist(), strict=True)
 
     def _allowed(
         self, shares: Iterable[ResolvedClique], added: Iterable[ResolvedClique]
@@ -181,8 +202,7 @@ class BatchPlan:
         a residual.
         """
         _, members = self._loss.parts_measured_by([clique])
-        alone = np.zeros_like(self._precision)
-        alone[members] = share * self._loss.n_cells[members] / self._loss.resolutions.cells(*clique)
+        alone = self._loss.precision_of([clique], [share])
         before, after = (
             self._loss.left(np.zeros_like(alone))[members],
             self._loss.left(alone)[members],
@@ -205,7 +225,7 @@ class _Growth:
         finest = np.array(
             [loss.resolutions.finest((name,), resolution) for name in domain.attributes]
         )
-        for length in (1, 2, 3):
+        for length in range(1, _MAX_GROWN + 1):
             parts = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
             positions = np.array([i for i, _ in parts], dtype=np.int64)
             numbers = np.array([part.resolution for _, part in parts], dtype=np.int64)

@@ -105,6 +105,17 @@ class ExpectedLoss:
         """
         return self._errors / (1.0 + self._errors * precision / self._noise)
 
+    def precision_of(self, measured: Sequence[ResolvedClique], rhos: Sequence[float]) -> FloatArray:
+        """For each part the precision that some measurements together give it."""
+        owners, members = self.parts_measured_by(measured)
+        sizes = np.array([self.resolutions.cells(*resolved) for resolved in measured])
+        amounts = np.asarray(rhos, dtype=np.float64)[owners] * self.n_cells[members] / sizes[owners]
+        return np.bincount(members, amounts, len(self.parts)).astype(np.float64)
+
+    def left_by_part(self, precision: FloatArray) -> dict[ResolvedClique, float]:
+        """`left`, by part."""
+        return dict(zip(self.parts, self.left(precision).tolist(), strict=True))
+
     def after(self, precision: FloatArray) -> tuple[float, FloatArray]:
         """The error of the workload, and by how much more precision of each part lowers it."""
         left = self.left(precision)

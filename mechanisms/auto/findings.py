@@ -21,8 +21,8 @@ _HIDDEN = (
     "records, or fewer columns, would show more"
 )
 _ONLY_COLUMNS = (
-    "only single columns were measured: noise would hide how columns depend on each other, so that in the synthetic "
-    "table they are independent; more epsilon or records, or fewer columns, would show more"
+    "only single columns{named} were measured: noise would hide how {columns} depend on each other, so that in the "
+    "synthetic table they are independent; more epsilon or records, or fewer columns, would show more"
 )
 _NARROWED = (
     f"workload: marginals of more than {MAX_COLUMNS} columns were planned for as all pairs of their columns; "
@@ -69,15 +69,21 @@ class Findings:
         """Note how many marginals the round measured, and how many of them over merged levels."""
         self._rounds[-1] |= {"measured": n_measured, "over_merged_levels": n_merged}
 
-    def measured_only_columns(self) -> None:
-        """Note that nothing was scored, for the noise would have hidden everything."""
-        if self._candidates.pairs:
-            self._cautions.append(_ONLY_COLUMNS)
+    def measured_only_columns(self, *, n_named: int = 0) -> None:
+        """Note that nothing was scored, for the noise would have hidden everything, and how many
+        marginals were measured all the same, because the workload names them.
+        """
+        if not self._candidates.pairs:
+            return
+        words = {"named": "", "columns": "columns"}
+        if n_named > 0:
+            words = {"named": " and named marginals", "columns": "other columns"}
+        self._cautions.append(_ONLY_COLUMNS.format(**words))
 
-    def attached_to(self, model: Model) -> Model:
-        """The model, with the rounds among its findings, and with the cautions."""
+    def attached_to(self, model: Model, cautions: Sequence[str] = ()) -> Model:
+        """The model, with the rounds among its findings, and with the cautions and some more."""
         model.findings["rounds"] = self._rounds
-        model.cautions += self._cautions
+        model.cautions += [*self._cautions, *cautions]
         return model
 
 

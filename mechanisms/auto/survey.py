@@ -11,7 +11,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import Clique
+from synthdp.core.cliques import Clique, subsets
 from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import estimate_total
 from synthdp.inference.engine import Engine
@@ -21,6 +21,7 @@ from synthdp.mechanisms.auto.batch_plan import BatchPlan
 from synthdp.mechanisms.auto.candidates import Candidates, weakest_pair
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.findings import Findings
+from synthdp.mechanisms.auto.named_marginals import Floor
 from synthdp.mechanisms.auto.residual_errors import expected_parts, first_errors, later_errors
 from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
@@ -146,6 +147,37 @@ class Survey:
             scores, stddev, expected, self._resolutions, relative_model_error=relative_model_error
         )
 
+    def is_allowed(self, cliques: Sequence[Clique]) -> bool:
+        """Whether the engine can hold a model of some cliques beside what is measured."""
+        measured = [measurement.clique for measurement in self._table.released]
+        return self._engine.can_hold(
+            self._table.domain, [*self._constrained, *measured, *cliques], max_cells=self._max_cells
+        )
+
+    def after_floors(
+        self, floors: Sequence[Floor], errors: SquaredErrors, weights: Mapping[Clique, float]
+    ) -> SquaredErrors:
+        """The squared errors that are left once floors are measured.
+
+        Of wider named marginals nothing is known beforehand: they may err by all records. Those
+        that were measured over merged levels are left out: a plan over finer ones would believe
+        that the rest is noise.
+        """
+        finest = len(self._resolutions) - 1
+        whole = [floor for floor in floors if floor.coarsening is None]
+        if not whole:
+            return errors
+        unknown: dict[ResolvedClique, float] = {}
+        for floor in whole:
+            for part in subsets(floor.clique):
+                if len(part) > 2:
+                    square = self._total**2
+                    unknown |= expected_parts(part, square, self._resolutions, total=self._total)
+        loss = self._loss({**errors, **unknown}, weights)
+        measured = [ResolvedClique(floor.clique, finest) for floor in whole]
+        precision = loss.precision_of(measured, [float(floor.rho) for floor in whole])
+        return loss.left_by_part(precision)
+
     def measure_batch(
         self, errors: SquaredErrors, weights: Mapping[Clique, float], rho: Fraction
     ) -> SquaredErrors:
@@ -154,13 +186,7 @@ class Survey:
         Returns the squared errors that the plan expects of a model fitted to the batch.
         """
         table = self._table
-        loss = ExpectedLoss(
-            self._resolutions,
-            weights,
-            errors,
-            l2_squared=table.ledger.unit.marginal_l2_squared,
-        )
-        plan = BatchPlan(table.domain, loss, self._is_allowed)
+        plan = BatchPlan(table.domain, self._loss(errors, weights), self.is_allowed)
         batch = plan.split(rho)
         for (clique, resolution), share in batch.items():
             table.measure(clique, rho=share, coarsening=self._resolutions.coarsenings[resolution])
@@ -168,6 +194,10 @@ class Survey:
         n_merged = sum(resolution < finest for _, resolution in batch)
         self._findings.measured(len(batch), n_merged)
         return plan.left()
+
+    def _loss(self, errors: SquaredErrors, weights: Mapping[Clique, float]) -> ExpectedLoss:
+        l2_squared = self._table.ledger.unit.marginal_l2_squared
+        return ExpectedLoss(self._resolutions, weights, errors, l2_squared=l2_squared)
 
     def _score(
         self,
@@ -225,12 +255,6 @@ class Survey:
             )
             errors |= resolutions.split(clique, by_resolution)
         return errors
-
-    def _is_allowed(self, cliques: Sequence[Clique]) -> bool:
-        measured = [measurement.clique for measurement in self._table.released]
-        return self._engine.can_hold(
-            self._table.domain, [*self._constrained, *measured, *cliques], max_cells=self._max_cells
-        )
 
 
 def first_score_rho(

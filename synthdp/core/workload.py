@@ -54,6 +54,9 @@ class Workload:
     ----------
     weights
         For each clique (attributes in the order of the domain) a weight above 0 and at most 1e9.
+    are_named
+        Whether a person named the marginals one by one: mechanism `auto` then measures each of
+        them, or says which it could not.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class Workload:
     """
 
     weights: Mapping[Clique, float]
+    are_named: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -145,6 +149,8 @@ class Workload:
         domain: Domain,
         cliques: Iterable[Sequence[str]],
         weights: Iterable[float] | None = None,
+        *,
+        are_named: bool = False,
     ) -> Self:
         """The marginals of some sets of columns; a set that comes twice counts twice."""
         sets = [tuple(clique) for clique in cliques]
@@ -156,7 +162,7 @@ class Workload:
                 raise ParameterError(f"workload: a column repeats in {names}; name each once")
             clique = domain.canonical(names)
             total[clique] = total.get(clique, 0.0) + weight
-        return cls(total)
+        return cls(total, are_named)
 
     @classmethod
     def parse(
@@ -198,7 +204,8 @@ class Workload:
         """The same with cliques in the order of a domain; raises `ParameterError` if an attribute
         is unknown to it.
         """
-        return Workload.of(domain, self.weights, self.weights.values())
+        weights = self.weights.values()
+        return Workload.of(domain, self.weights, weights, are_named=self.are_named)
 
     def check_cells(self, domain: Domain, most: int) -> None:
         """Raise `ParameterError` if a marginal has more cells than a mechanism that measures all of
@@ -238,7 +245,7 @@ class Workload:
             return cls.all_k_way(
                 domain, _integer(content["k"], "k"), target=target, max_cells=limit
             )
-        return cls.of(domain, *_listed(content))
+        return cls.of(domain, *_listed(content), are_named=True)
 
     @cached_property
     def cliques(self) -> tuple[Clique, ...]:
