@@ -171,10 +171,10 @@ class NamedMarginals:
 def epsilon_for(ledger: PrivacyLedger, *, times: float) -> float:
     """About the least epsilon that gives so many times the ledger's budget, at the same delta.
 
-    >>> from synthdp.privacy import Adjacency
+    >>> from synthdp.privacy.unit import Adjacency
     >>> ledger = PrivacyLedger(epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE)
     >>> round(epsilon_for(ledger, times=4), 1)
-    2.0
+    2.1
     """
     delta = ledger.delta
     wanted = float(ledger.accounting.rho(epsilon=ledger.epsilon, delta=delta)) * times
