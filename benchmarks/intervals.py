@@ -42,7 +42,7 @@ from scipy.special import expit, ndtr, ndtri, stdtr
 
 from synthdp.core import CautionWarning, load_json
 from synthdp.data import CodedSource, encode
-from synthdp.inference import Engine, GraphicalModelEngine, Model
+from synthdp.inference import Engine, FitProblem, GraphicalModelEngine, Model
 from synthdp.release import (
     Release,
     RunSettings,
@@ -68,11 +68,11 @@ class ColumnsOnly(Engine):
 
     name = "columns-only"
 
-    def estimate(self, domain: Any, measurements: Any, **others: Any) -> Model:
-        columns = {name: m for m in measurements for name in m.clique}
+    def fit(self, problem: FitProblem) -> Model:
+        columns = {name: m for m in problem.measurements for name in m.clique}
         seen = [summed_to(measurement, (name,)) for name, measurement in columns.items()]
         return GraphicalModelEngine().estimate(
-            domain, seen, constraints=others.get("constraints", ())
+            problem.domain, seen, constraints=problem.constraints
         )
 
 

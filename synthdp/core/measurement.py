@@ -205,8 +205,8 @@ class LinearMeasurement:
             )
 
     def squeezed(self) -> "LinearMeasurement":
-        """The same information without attributes of one level; those whose levels are merged into
-        one stay.
+        """The same information without attributes of one level, and without a coarsening of others
+        than its own; those whose levels are merged into one stay.
         """
         merged = self.groups
         axes = [
@@ -214,12 +214,12 @@ class LinearMeasurement:
             for axis, name in enumerate(self.clique)
             if self.values.shape[axis] > 1 or name in merged
         ]
-        if len(axes) == len(self.clique):
+        if len(axes) == len(self.clique) and (merged or self.coarsening is None):
             return self
         kept = tuple(self.clique[axis] for axis in axes)
         shape = [self.values.shape[axis] for axis in axes]
         stddev = np.reshape(self.stddev, shape) if np.ndim(self.stddev) else self.stddev
-        coarsening = self.coarsening.restricted(kept) if self.coarsening else None
+        coarsening = self.coarsening.restricted(kept) if self.coarsening and merged else None
         return LinearMeasurement(kept, self.values.reshape(shape), stddev, coarsening)
 
     def coarsened(self, coarsening: Coarsening) -> "LinearMeasurement":

@@ -12,6 +12,7 @@ from synthdp.inference.drawing import draw_values as draw_values
 from synthdp.inference.drawing import round_counts as round_counts
 from synthdp.inference.engine import MAX_RATIO as MAX_RATIO
 from synthdp.inference.engine import Engine as Engine
+from synthdp.inference.engine import FitProblem as FitProblem
 from synthdp.inference.engine import checked_problem as checked_problem
 from synthdp.inference.engines.auto import AutoEngine as AutoEngine
 from synthdp.inference.engines.direct import DirectEngine as DirectEngine

@@ -3,8 +3,8 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self, TypeVar, final
 
 import numpy as np
 
@@ -21,6 +21,22 @@ be lost in rounding.
 
 A count that is known exactly has to be told with noise, but a billionth of the others' is enough.
 """
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FitProblem:
+    """What an engine is to fit; see `Engine.estimate`.
+
+    Engines get it as `checked_problem` leaves it: all fits the domain, and no attribute of it has
+    one level only.
+    """
+
+    domain: Domain
+    measurements: Sequence[LinearMeasurement]
+    constraints: Sequence[Constraint] = ()
+    warm_start: Model | None = None
+    progress: Progress | None = None
 
 
 class Engine(ABC):
@@ -56,6 +72,13 @@ class Engine(ABC):
         return self
 
     @abstractmethod
+    def fit(self, problem: FitProblem) -> Model:
+        """Fit a model to a problem that was checked: what `estimate` returns."""
+
+    def checked(self, problem: FitProblem) -> FitProblem:
+        """The problem as `fit` takes it; raises `ParameterError`, see `checked_problem`."""
+        return checked_problem(problem, takes_merged=self.takes_merged)
+
     def estimate(
         self,
         domain: Domain,
@@ -91,6 +114,14 @@ class Engine(ABC):
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
+        problem = FitProblem(
+            domain=domain,
+            measurements=measurements,
+            constraints=constraints,
+            warm_start=warm_start,
+            progress=progress,
+        )
+        return self.fit(self.checked(problem))
 
 
 def concluded(engine: str, status: FitStatus, *, wanted: Ending = "optimal") -> FitStatus:
@@ -137,15 +168,9 @@ def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain
     return warm_start
 
 
-def checked_problem(
-    domain: Domain,
-    measurements: Sequence[LinearMeasurement],
-    constraints: Sequence[Constraint] = (),
-    *,
-    takes_merged: bool = False,
-) -> tuple[list[LinearMeasurement], list[Constraint]]:
-    """Measurements and constraints as engines fit them: checked, and without attributes of one
-    level.
+def checked_problem(problem: FitProblem, *, takes_merged: bool = False) -> FitProblem:
+    """A problem as engines fit it: checked, and without attributes of one level in its measurements
+    and constraints.
 
     Such an attribute tells nothing, but takes an axis of every array, of which numpy has 64, and
     ties cliques into circles.
@@ -156,6 +181,7 @@ def checked_problem(
         Unless there are measurements, all fit, and no levels are merged if the engine minds. Scales
         of noise may be up to `MAX_RATIO` apart, those of totals further.
     """
+    domain, measurements = problem.domain, problem.measurements
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
     if not measurements:
@@ -166,7 +192,7 @@ def checked_problem(
                 f"measurement of {measurement.clique}: levels are merged; use estimate_refined"
             )
         measurement.check_fits(domain)
-    for constraint in constraints:
+    for constraint in problem.constraints:
         constraint.check_fits(domain)
     # A table of one cell tells the total, which is settled before the fit.
     scales = [
@@ -181,7 +207,9 @@ def checked_problem(
             f"measurements: scales of noise from {least:.3g} to {largest:.3g} records are more than "
             f"{MAX_RATIO:g}-fold apart; give the most exact ones a larger stddev, or leave out the noisiest"
         )
-    problem = [measurement.squeezed() for measurement in measurements]
-    return problem, [
-        squeezed for constraint in constraints if (squeezed := constraint.squeezed()) is not None
-    ]
+    squeezed = [constraint.squeezed() for constraint in problem.constraints]
+    return replace(
+        problem,
+        measurements=[measurement.squeezed() for measurement in measurements],
+        constraints=[constraint for constraint in squeezed if constraint is not None],
+    )

@@ -1,14 +1,14 @@
 """An engine that is told more than what was measured: marginals that are known from elsewhere."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self, final
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening, LinearMeasurement
-from synthdp.inference.engine import Engine
-from synthdp.inference.model import Model, Progress
+from synthdp.inference.engine import Engine, FitProblem
+from synthdp.inference.model import Model
 
 
 @final
@@ -49,20 +49,11 @@ class Informed(Engine):
         """The same with a looser stopping rule."""
         return type(self)(self._engine.rough(), self._measured)
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> Model:
-        """Fit a model to all of them; see `Engine.estimate`."""
-        return self._engine.estimate(
-            domain,
-            [*measurements, *self._measured],
-            constraints=constraints,
-            warm_start=warm_start,
-            progress=progress,
-        )
+    def checked(self, problem: FitProblem) -> FitProblem:
+        """The problem with what is known beside what was measured."""
+        measurements = [*problem.measurements, *self._measured]
+        return self._engine.checked(replace(problem, measurements=measurements))
+
+    def fit(self, problem: FitProblem) -> Model:
+        """Fit a model to all of them."""
+        return self._engine.fit(problem)

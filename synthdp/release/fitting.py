@@ -9,7 +9,6 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
-from synthdp.inference.plain_fit import estimate_plain
 from synthdp.release.on_demand import MERGED_FIT, POSSIBILITY
 from synthdp.schema.schema import Schema
 
@@ -35,10 +34,10 @@ def fitted_model(
     """
     engine.check_domain(schema.domain)
     is_merged = any(measurement.groups for measurement in measurements)
-    estimate = MERGED_FIT.load() if is_merged else estimate_plain
+    estimate = partial(MERGED_FIT.load(), engine) if is_merged else engine.estimate
     with finishing(report) as reporting:
         progress = partial(reporting, FITTING)
         progress(0, 1)  # a fit that is right from its start takes no step that tells
         return estimate(
-            engine, schema.domain, measurements, constraints=schema.constraints, progress=progress
+            schema.domain, measurements, constraints=schema.constraints, progress=progress
         )

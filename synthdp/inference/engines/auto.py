@@ -8,10 +8,10 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.inference.engine import Engine, checked_problem
+from synthdp.inference.engine import Engine, FitProblem
 from synthdp.inference.engines.graphical_model import GraphicalModelEngine
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEngine
-from synthdp.inference.model import Model, Progress
+from synthdp.inference.model import Model
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 
@@ -66,23 +66,10 @@ class AutoEngine(Engine):
         """The same choice between engines with looser stopping rules."""
         return replace(self, is_rough=True)
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> Model:
-        """Fit with the engine of choice; see `Engine.estimate`."""
-        measurements, constraints = checked_problem(
-            domain, measurements, constraints, takes_merged=True
-        )
-        engine, reason = self.choose(domain, measurements, constraints)
+    def fit(self, problem: FitProblem) -> Model:
+        """Fit with the engine of choice."""
+        engine, reason = self.choose(problem.domain, problem.measurements, problem.constraints)
         engine = engine.rough() if self.is_rough else engine
-        model = engine.estimate(
-            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
-        )
+        model = engine.fit(problem)
         model.choice = reason
         return model

@@ -13,12 +13,11 @@ from typing import ClassVar, final
 import numpy as np
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
-from synthdp.core.measurement import LinearMeasurement, estimate_total
+from synthdp.core.measurement import estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, check_warm_start, concluded
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
@@ -30,7 +29,7 @@ from synthdp.inference.graphical.tree_fit import (
     relaxed,
 )
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.model import FitStatus, Progress
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.optimisers.multipliers import is_uneven, minimise
@@ -57,58 +56,7 @@ before.
 """
 
 
-def fit_potentials(
-    tree: JunctionTree,
-    measurements: Sequence[LinearMeasurement],
-    *,
-    constraints: Sequence[Constraint],
-    newton: DualNewton,
-    driver: MirrorDescent,
-    engine: str,
-    warm_start: Model | None,
-    progress: Progress | None,
-) -> MarkovRandomField:
-    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability
-    0.
-
-    Where the measured cliques are those of a junction tree themselves, they are solved for
-    directly; if that does not come off, and for all others, by mirror descent.
-    """
-    loss = MarginalLoss(tree.domain, measurements)
-    total = estimate_total(measurements)
-    possible = possible_cells(tree.domain, constraints)
-    earlier = check_warm_start(warm_start, MarkovRandomField, tree.domain)
-    own = JunctionTree.covering(tree.domain, [*loss.cliques, *possible])
-    is_tree = is_decomposable(own, loss.cliques)
-    # The relaxation is solved where it is needed, and once; for a tree it is the fit.
-    report = progress if is_tree else None
-    bound = cache(
-        partial(relaxed, tree.domain, loss, possible, total=total, newton=newton, progress=report)
-    )
-    exact = fit_tree(own, loss, bound(), total=total) if is_tree else None
-    if exact is not None:
-        tables, status = exact
-        potentials = potentials_of(own, tables, possible)
-        return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
-    problem = _Problem(tree, loss, possible, total)
-    theta, done = problem.start(earlier, bound), 0
-    goal = bound() if is_uneven(loss) and driver.tolerance <= _MAX_FOLLOWING else None
-    if goal is not None:
-        theta, status = problem.followed(goal, driver, theta, progress)
-        done = status.n_iterations
-    if goal is None or not problem.is_proven(status, goal):
-        theta, status = problem.descended(driver, theta, done, progress)
-    if status.ended != "optimal" and problem.is_proven(status, bound()):
-        status = replace(status, ended="optimal")
-    return MarkovRandomField(
-        tree=tree,
-        log_potentials=problem.potentials(theta),
-        total=total,
-        status=concluded(engine, status),
-    )
-
-
-class _Problem:
+class _PotentialFit:
     """Potentials of the measured cliques, and what they make of the loss."""
 
     def __init__(
@@ -254,28 +202,51 @@ class MaximumLikelihoodEngine(Engine):
     def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:
         """The tree of the model, which covers these cliques; `ModelTooLargeError` if it is too large."""
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MarkovRandomField:
-        """Fit the model; see `Engine.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
-        cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
-        tree = self._tree(domain, cliques)
-        return fit_potentials(
-            tree,
-            measurements,
-            constraints=constraints,
-            newton=self.newton,
-            driver=self.driver,
-            engine=self.name,
-            warm_start=warm_start,
-            progress=progress,
+    def fit(self, problem: FitProblem) -> MarkovRandomField:
+        """Potentials over the tree, with forbidden combinations at probability 0.
+
+        Where the measured cliques are those of a junction tree themselves, they are solved for
+        directly; if that does not come off, and for all others, by mirror descent.
+        """
+        cliques = [m.clique for m in problem.measurements]
+        cliques += [c.clique for c in problem.constraints]
+        tree = self._tree(problem.domain, cliques)
+        domain, progress = problem.domain, problem.progress
+        loss = MarginalLoss(domain, problem.measurements)
+        total = estimate_total(problem.measurements)
+        possible = possible_cells(domain, problem.constraints)
+        earlier = check_warm_start(problem.warm_start, MarkovRandomField, domain)
+        own = JunctionTree.covering(domain, [*loss.cliques, *possible])
+        is_tree = is_decomposable(own, loss.cliques)
+        # The relaxation is solved where it is needed, and once; for a tree it is the fit.
+        report = progress if is_tree else None
+        bound = cache(
+            partial(
+                relaxed, domain, loss, possible, total=total, newton=self.newton, progress=report
+            )
+        )
+        exact = fit_tree(own, loss, bound(), total=total) if is_tree else None
+        if exact is not None:
+            tables, status = exact
+            potentials = potentials_of(own, tables, possible)
+            return MarkovRandomField(
+                tree=tree, log_potentials=potentials, total=total, status=status
+            )
+        fit = _PotentialFit(tree, loss, possible, total)
+        theta, done = fit.start(earlier, bound), 0
+        goal = bound() if is_uneven(loss) and self.driver.tolerance <= _MAX_FOLLOWING else None
+        if goal is not None:
+            theta, status = fit.followed(goal, self.driver, theta, progress)
+            done = status.n_iterations
+        if goal is None or not fit.is_proven(status, goal):
+            theta, status = fit.descended(self.driver, theta, done, progress)
+        if status.ended != "optimal" and fit.is_proven(status, bound()):
+            status = replace(status, ended="optimal")
+        return MarkovRandomField(
+            tree=tree,
+            log_potentials=fit.potentials(theta),
+            total=total,
+            status=concluded(self.name, status),
         )
 
 

@@ -6,21 +6,17 @@ them attribute by attribute instead). A table drawn from a tree of them is then 
 of them (`RecordMoves`). Unlike pseudo-marginals, the result is a distribution: the table's own.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import cell_counts
-from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, check_warm_start, concluded
 from synthdp.inference.engines.local_consistency import LocalConsistencyEngine
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import Ending, FitStatus, Model, Progress
+from synthdp.inference.model import Ending, FitStatus, Model
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
@@ -63,27 +59,21 @@ class RecordUpdateEngine(Engine):
     n_records: int | None = None
     max_cells: int = 50_000_000
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> WeightedRowsModel:
-        """Fit the model; see `Engine.estimate`. A warm start's records are moved on."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
+    def fit(self, problem: FitProblem) -> WeightedRowsModel:
+        """Fit the model; a warm start's records are moved on."""
+        domain = problem.domain
         consistency = LocalConsistencyEngine(
             newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells
         )
-        wanted = consistency.estimate(domain, measurements, constraints=constraints)
+        wanted = consistency.fit(replace(problem, warm_start=None, progress=None))
         generator = np.random.default_rng(self.seed)
-        records = self._start(wanted, warm_start, generator)
-        n_iterations, has_settled = self.moves.move(records, wanted.wanted, progress=progress)
+        records = self._start(wanted, problem.warm_start, generator)
+        n_iterations, has_settled = self.moves.move(
+            records, wanted.wanted, progress=problem.progress
+        )
         ended: Ending = "stalled" if has_settled else "stopped"
         columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
-        loss = MarginalLoss(domain, measurements)
+        loss = MarginalLoss(domain, problem.measurements)
         fitted = [
             wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques
         ]
@@ -98,7 +88,7 @@ class RecordUpdateEngine(Engine):
             weights=weights,
             total=wanted.total,
             status=status,
-            constraints=constraints,
+            constraints=problem.constraints,
         )
 
     def _start(

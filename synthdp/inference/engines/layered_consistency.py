@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, maximal_cliques
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.engine import Engine, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, concluded
 from synthdp.inference.engines.local_consistency import known_messages
-from synthdp.inference.model import Ending, FitStatus, Model, Progress
+from synthdp.inference.model import Ending, FitStatus
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
@@ -96,20 +95,10 @@ class LayeredConsistencyEngine(Engine):
     newton: DualNewton = field(default_factory=DualNewton)
     max_cells: int = 50_000_000
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> PseudoMarginalModel:
-        """Fit the model; see `Engine.estimate`."""
-        measurements, constraints = checked_problem(
-            domain, measurements, constraints, takes_merged=True
-        )
-        possible = possible_cells(domain, constraints)
+    def fit(self, problem: FitProblem) -> PseudoMarginalModel:
+        """Fit the model."""
+        domain, measurements = problem.domain, problem.measurements
+        possible = possible_cells(domain, problem.constraints)
         cliques = parts_of(
             domain,
             [*(domain.canonical(measurement.clique) for measurement in measurements), *possible],
@@ -124,10 +113,10 @@ class LayeredConsistencyEngine(Engine):
         layers = _Layers(domain, measurements, cliques, _masks(domain, cliques, possible), total)
         graph = RegionGraph.covering(domain, [clique for clique in cliques if len(clique) <= 2])
         polytope = LocalPolytope(graph)
-        start = polytope.join(known_messages(domain, warm_start))
+        start = polytope.join(known_messages(domain, problem.warm_start))
         target, variance = layers.small_targets(graph)
         solve = partial(
-            self.newton.project, polytope, target, variance, total=total, progress=progress
+            self.newton.project, polytope, target, variance, total=total, progress=problem.progress
         )
         solution = solve(start=start)
         if (
@@ -147,7 +136,7 @@ class LayeredConsistencyEngine(Engine):
             domain=domain,
             tables=shares,
             messages=polytope.split(solution.messages),
-            constraints=constraints,
+            constraints=problem.constraints,
             total=total,
             status=concluded(self.name, status),
         )

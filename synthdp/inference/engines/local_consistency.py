@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, check_warm_start, concluded
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.model import FitStatus, Model
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
 from synthdp.inference.possible_cells import possible_cells
@@ -70,18 +69,10 @@ class LocalConsistencyEngine(Engine):
     shrinkage: bool = True
     max_cells: int = 50_000_000
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> PseudoMarginalModel:
-        """Fit the model; see `Engine.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
-        possible = possible_cells(domain, constraints)
+    def fit(self, problem: FitProblem) -> PseudoMarginalModel:
+        """Fit the model."""
+        domain, measurements = problem.domain, problem.measurements
+        possible = possible_cells(domain, problem.constraints)
         cliques = [measurement.clique for measurement in measurements]
         # Within a measured clique a region of its own would only draw that one to a prior.
         cliques += [
@@ -100,11 +91,13 @@ class LocalConsistencyEngine(Engine):
         target, variance = _targets(
             graph, measurements, masks, total=total, shrinkage=self.shrinkage
         )
-        start = polytope.join(known_messages(domain, warm_start))
+        start = polytope.join(known_messages(domain, problem.warm_start))
         measured = np.concatenate(
             [np.full(domain.size(region), region in loss.cliques) for region in graph.regions]
         )
-        solve = partial(self.newton.project, polytope, target, total=total, progress=progress)
+        solve = partial(
+            self.newton.project, polytope, target, total=total, progress=problem.progress
+        )
         solution = solve(variance, start=start)
         if not self.shrinkage and measured.any() and not measured.all():
             solution = _of_least_loss(solve, solution, polytope, target, variance, measured)
@@ -120,7 +113,7 @@ class LocalConsistencyEngine(Engine):
             domain=domain,
             tables=shares,
             messages=polytope.split(solution.messages),
-            constraints=constraints,
+            constraints=problem.constraints,
             total=total,
             status=concluded(
                 self.name,

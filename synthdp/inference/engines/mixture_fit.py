@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
-from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, check_warm_start, concluded
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -101,17 +100,13 @@ class ComponentEngine(Engine):
                 f"at most {self.max_cells} are allowed; use fewer n_components or smaller cliques, or raise max_cells"
             )
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MixtureModel:
-        """Fit the model; see `Engine.estimate`."""
-        measurements, constraints = checked_problem(domain, measurements, constraints)
+    def fit(self, problem: FitProblem) -> MixtureModel:
+        """Fit the model."""
+        domain, measurements, constraints = (
+            problem.domain,
+            problem.measurements,
+            problem.constraints,
+        )
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(
@@ -119,15 +114,15 @@ class ComponentEngine(Engine):
         )
         self._check_size(domain, sum(map(domain.size, cliques)))
         backend = ArrayBackend(self.device)
-        form = self._form(domain, backend, warm_start)
+        form = self._form(domain, backend, problem.warm_start)
         loss, total = MarginalLoss(domain, measurements), estimate_total(measurements)
         target = _target(loss, domain, allowed)
         objective = _Objective(
             target, ProductComponents(domain, target.cliques, backend), form, backend, total
         )
-        levels, weights, driver = self._start(domain, target, measurements, warm_start)
+        levels, weights, driver = self._start(domain, target, measurements, problem.warm_start)
         start = form.parameters((backend.array(levels), backend.array(weights)))
-        best, status = _descend(objective, start, driver, loss.n_cells, backend, progress)
+        best, status = _descend(objective, start, driver, loss.n_cells, backend, problem.progress)
         proper = form.proper(form.components(best))
         levels, weights = (backend.to_numpy(part) for part in proper)
         flat = backend.to_numpy(objective.products.marginals(*proper))

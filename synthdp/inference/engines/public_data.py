@@ -22,11 +22,11 @@ from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
+from synthdp.core.measurement import Coarsening, estimate_total
 from synthdp.inference.arrays import Array, Codes, distinct_rows
-from synthdp.inference.engine import Engine, check_warm_start, checked_problem, concluded
+from synthdp.inference.engine import Engine, FitProblem, check_warm_start, concluded
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import Model, Progress, check_columns
+from synthdp.inference.model import Model, check_columns
 from synthdp.inference.models.public_support import SupportReport, judge_support
 from synthdp.inference.models.row_marginals import RowMarginals
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
@@ -99,17 +99,8 @@ class PublicDataEngine(Engine):
         ]
         return replace(self, columns=tuple(merged))
 
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> WeightedRowsModel:
-        """Fit the weights; see `Engine.estimate`. Public rows that break a constraint are left
-        out.
+    def fit(self, problem: FitProblem) -> WeightedRowsModel:
+        """Fit the weights. Public rows that break a constraint are left out.
 
         Raises
         ------
@@ -117,7 +108,11 @@ class PublicDataEngine(Engine):
             Also if the public table does not fit the domain, no row of it obeys the constraints,
             or it cannot express the measurements.
         """
-        measurements, constraints = checked_problem(domain, measurements, constraints)
+        domain, measurements, constraints = (
+            problem.domain,
+            problem.measurements,
+            problem.constraints,
+        )
         columns, counts = self._support(domain, constraints)
         loss = MarginalLoss(domain, measurements)
         total = estimate_total(measurements)
@@ -126,13 +121,19 @@ class PublicDataEngine(Engine):
         def marginals(theta: Array) -> Array:
             return total * loss.flatten(rows.marginals(rows.weights(loss.split(theta))))
 
-        start = loss.flatten(_known_potentials(domain, warm_start, loss))
+        start = loss.flatten(_known_potentials(domain, problem.warm_start, loss))
 
         def least_slope(by_cell: Array) -> float:
             return float(rows.by_row(loss.split(by_cell)).min())
 
         theta, status = minimise(
-            self.driver, marginals, loss, start, total=total, least=least_slope, progress=progress
+            self.driver,
+            marginals,
+            loss,
+            start,
+            total=total,
+            least=least_slope,
+            progress=problem.progress,
         )
         covered = loss.flatten(rows.marginals(np.ones(len(counts)))) > 0
         # Cells without rows pull their potentials without end and without effect.

@@ -12,7 +12,6 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.inference.plain_fit import estimate_plain
 
 _MIN_SHARE = 1e-3
 """Added to the share that a level has of its group: where noise hides it, its count is uncertain
@@ -41,13 +40,8 @@ def estimate_refined(
     measurements that are merged alike, to start from.
     """
     if not any(measurement.groups for measurement in measurements):
-        return estimate_plain(
-            engine,
-            domain,
-            measurements,
-            constraints=constraints,
-            warm_start=warm_start,
-            progress=progress,
+        return engine.estimate(
+            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
         )
     for measurement in measurements:
         measurement.check_fits(domain)

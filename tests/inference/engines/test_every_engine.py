@@ -19,6 +19,7 @@ from synthdp.core import (
 )
 from synthdp.inference import (
     AutoEngine,
+    FitProblem,
     PublicDataEngine,
     RefinedModel,
     checked_problem,
@@ -361,15 +362,15 @@ def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint
 
 def test_problems_with_merged_levels_are_checked_at_their_own_size():
     fits = LinearMeasurement(("a", "b"), np.ones((2, 2)), 1.0, ONE_WAY)
-    checked_problem(DOMAIN, [fits], takes_merged=True)
+    checked_problem(FitProblem(domain=DOMAIN, measurements=[fits]), takes_merged=True)
     for takes_merged in ({}, {"takes_merged": False}):
         with pytest.raises(
             ParameterError,
             match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined",
         ):
-            checked_problem(DOMAIN, [fits], **takes_merged)
+            checked_problem(FitProblem(domain=DOMAIN, measurements=[fits]), **takes_merged)
     too_large = LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
     with pytest.raises(
         ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"
     ):
-        checked_problem(DOMAIN, [too_large], takes_merged=True)
+        checked_problem(FitProblem(domain=DOMAIN, measurements=[too_large]), takes_merged=True)

@@ -183,12 +183,10 @@ class Listener(Engine):
     heard: list[LinearMeasurement] = field(default_factory=list)
     starts: list[Model | None] = field(default_factory=list)
 
-    def estimate(self, domain, measurements, *, constraints=(), warm_start=None, progress=None):
-        self.heard.extend(measurements)
-        self.starts.append(warm_start)
-        return GraphicalModelEngine().estimate(
-            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
-        )
+    def fit(self, problem):
+        self.heard.extend(problem.measurements)
+        self.starts.append(problem.warm_start)
+        return GraphicalModelEngine().fit(problem)
 
 
 def conflicting():
