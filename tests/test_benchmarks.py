@@ -189,6 +189,28 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
     assert split.figures(constant) == {"Spearman": pytest.approx(expected), "AUC": 0.5}
 
 
+@pytest.mark.parametrize("name", ["characters", "loans"])
+def test_own_units_are_those_of_the_records(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from common.own_units import OWN_UNITS_TABLES, OwnUnitsJudge
+
+    table = OWN_UNITS_TABLES[name](None)
+    judge = OwnUnitsJudge(table)
+    same = judge.figures(table.frame)
+    nothing = {"Spearman": 0.0, "KS": 0.0, "Wasserstein": 0.0, "heavy": 0.0}
+    assert same | nothing == same
+    for column, value in table.named:  # values that weigh for themselves
+        assert same[f"{column}={value:g}"] == (table.frame[column] == value).mean() > 0.05
+    held_out = judge.figures(table.held_out)
+    assert held_out["AUC of real and drawn"] == pytest.approx(0.5, abs=0.03)
+    assert held_out["KS"] < 0.03
+    shuffled = table.frame.apply(lambda column: column.sample(frac=1.0).to_numpy())
+    assert judge.told_apart(shuffled) > 0.6
+    assert judge.prediction(shuffled) < judge.prediction(table.frame) - 0.1
+    nearly = table.frame.assign(**{table.numbers[0]: table.frame[table.numbers[0]] + 1})
+    assert judge.of_columns(nearly)["Wasserstein"].iloc[0] == pytest.approx(1.0)
+
+
 @pytest.mark.slow
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     options = [

@@ -12,6 +12,7 @@ from synthdp.report.metrics.associations import rank_correlations as rank_correl
 from synthdp.report.metrics.columns import compared_columns as compared_columns
 from synthdp.report.metrics.columns import distributions as distributions
 from synthdp.report.metrics.distribution import kolmogorov_smirnov as kolmogorov_smirnov
+from synthdp.report.metrics.distribution import wasserstein as wasserstein
 from synthdp.report.metrics.groups import group_errors as group_errors
 from synthdp.report.metrics.marginal_error import total_variation as total_variation
 from synthdp.report.metrics.marginal_error import workload_error as workload_error
