@@ -55,7 +55,7 @@ def main() -> None:
 def _print_costs(name: str, frame: EngineFrame, server: Callable[[], float]) -> None:
     start, here, there = time.perf_counter(), time.process_time(), server()
     closed = SCHEMA.resolved({})
-    source = EngineTable.of(frame, SCHEMA).counted(closed)
+    source = EngineTable.from_frame(frame, SCHEMA).counted(closed)
     coded = time.perf_counter()
     cliques = [clique for k in (1, 2) for clique in combinations(closed.names, k)]
     assert all(counts.sum() > 0 for counts in source.counts_of(cliques))
@@ -66,7 +66,7 @@ def _print_costs(name: str, frame: EngineFrame, server: Callable[[], float]) -> 
 
 @contextmanager
 def in_polars(rows: pl.DataFrame) -> Iterator[tuple[EngineFrame, Callable[[], float]]]:
-    yield EngineFrame.of(rows.lazy()), float
+    yield EngineFrame.from_native(rows.lazy()), float
 
 
 @contextmanager
@@ -78,7 +78,10 @@ def in_duckdb(
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.register("given", rows.to_arrow())
         connection.execute(f"CREATE TABLE {NAME} AS SELECT * FROM given")
-        yield EngineFrame.of(connection.table(NAME) if table is None else table(connection)), float
+        yield (
+            EngineFrame.from_native(connection.table(NAME) if table is None else table(connection)),
+            float,
+        )
 
 
 def in_ibis(rows: pl.DataFrame) -> Any:

@@ -70,7 +70,7 @@ def one_column(frame, name, source, folder):
 def counts_in(data, schema):
     closed = schema.with_unread_places()
     with GivenTable(data).opened(schema.dialect) as table:
-        rows = rows_of(table, OpenSchema.of(schema))()
+        rows = rows_of(table, OpenSchema.from_schema(schema))()
         (counts,) = rows.counted(closed).counts_of([(closed.columns[0].name,)])
         return counts.tolist()
 

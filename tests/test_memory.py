@@ -229,7 +229,7 @@ connection.execute("SET enable_progress_bar = false; SET threads = 1; SET memory
 connection.execute(f"SET temp_directory = '{sys.argv[1]}.tmp'")
 
 def counts(rows):
-    source = EngineTable.of(EngineFrame.of(connection.sql(rows)), schema).counted(schema.resolved({}))
+    source = EngineTable.from_frame(EngineFrame.from_native(connection.sql(rows)), schema).counted(schema.resolved({}))
     return [int(counts.sum()) for counts in source.counts_of([("x", "y"), ()])]
 
 counts("FROM people LIMIT 1000")

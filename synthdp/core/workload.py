@@ -67,7 +67,7 @@ class Workload:
     >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
     >>> Workload.all_k_way(domain, 2, max_cells=8).weights
     {('a', 'b'): 1.0, ('a', 'c'): 1.0}
-    >>> Workload.of(domain, [("c", "a"), ("b",)]).importance
+    >>> Workload.from_cliques(domain, [("c", "a"), ("b",)]).importance
     {'a': 1.0, 'b': 1.0, 'c': 1.0}
     """
 
@@ -144,7 +144,7 @@ class Workload:
         return cls.all_k_way(domain, 1, target=target)
 
     @classmethod
-    def of(
+    def from_cliques(
         cls,
         domain: Domain,
         cliques: Iterable[Sequence[str]],
@@ -205,7 +205,7 @@ class Workload:
         is unknown to it.
         """
         weights = self.weights.values()
-        return Workload.of(domain, self.weights, weights, are_named=self.are_named)
+        return Workload.from_cliques(domain, self.weights, weights, are_named=self.are_named)
 
     def check_cells(self, domain: Domain, most: int) -> None:
         """Raise `ParameterError` if a marginal has more cells than a mechanism that measures all of
@@ -245,7 +245,7 @@ class Workload:
             return cls.all_k_way(
                 domain, _integer(content["k"], "k"), target=target, max_cells=limit
             )
-        return cls.of(domain, *_listed(content), are_named=True)
+        return cls.from_cliques(domain, *_listed(content), are_named=True)
 
     @cached_property
     def cliques(self) -> tuple[Clique, ...]:

@@ -76,14 +76,16 @@ def partitioned(data: Any) -> Any:
 
 
 def engine_frame(data: Any) -> "EngineFrame | None":
-    """What was given as a table in an engine; None if it is none. Raises as `EngineFrame.of`."""
+    """What was given as a table in an engine; None if it is none. Raises as
+    `EngineFrame.from_native`.
+    """
     import narwhals as nw
 
     if isinstance(data, str | PathLike | pd.DataFrame) or partitioned(data) is not None:
         return None
     if not nw.dependencies.is_into_lazyframe(data):
         return None
-    frame: EngineFrame = opener("engine").of(data)
+    frame: EngineFrame = opener("engine").from_native(data)
     return frame
 
 
@@ -136,9 +138,12 @@ def rows_of(
     """What gives the rows when it is called; before that nothing is read, and all is checked that
     needs no row.
 
-    Parameters are those of `held_rows`; raises as `EngineTable.of`, and when called as `held_rows`.
+    Parameters are those of `held_rows`; raises as `EngineTable.from_frame`, and when called as
+    `held_rows`.
     """
     if isinstance(given, ChunkedTable | pd.DataFrame):
         return lambda: held_rows(given, schema, unit=unit, max_rows=max_rows, progress=progress)
-    table: EngineTable = opener("rows in an engine").of(given, schema, unit=unit, max_rows=max_rows)
+    table: EngineTable = opener("rows in an engine").from_frame(
+        given, schema, unit=unit, max_rows=max_rows
+    )
     return table.prepared

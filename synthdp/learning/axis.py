@@ -46,7 +46,9 @@ class Axis:
     largest: int | None = None
 
     @classmethod
-    def of(cls, column: OpenColumn, *, decimals: int = 0, exponent: int | None = None) -> "Axis":
+    def from_column(
+        cls, column: OpenColumn, *, decimals: int = 0, exponent: int | None = None
+    ) -> "Axis":
         """The axis of a column.
 
         Parameters

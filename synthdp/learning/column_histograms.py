@@ -64,7 +64,7 @@ class ColumnHistogram:
     above: float = 0.0
 
     @classmethod
-    def of(
+    def measured(
         cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction
     ) -> "ColumnHistogram":
         """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""

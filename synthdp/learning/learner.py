@@ -102,7 +102,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         findings["decimals"] = decimals.decimals
         caution = "" if decimals.is_known else _doubts(column, None, decimals)
     if has_density(column):
-        axis = Axis.of(column, decimals=decimals.decimals, exponent=decimals.largest)
+        axis = Axis.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
         learnt = _learnt(values, axis, budget)
         if not decimals.is_known and not axis.has_bounds:
             axis, learnt = _with_few_decimals(axis, learnt)
@@ -193,7 +193,7 @@ def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
     fewer = axis.grid.decimals - decimals_for(float(learnt.density.widths.sum()) * unit)
     if fewer <= 0:
         return axis, learnt
-    coarser = Axis.of(axis.column, decimals=axis.grid.decimals - fewer)
+    coarser = Axis.from_column(axis.column, decimals=axis.grid.decimals - fewer)
     return coarser, learnt.on_coarser_grid(fewer)
 
 

@@ -178,7 +178,7 @@ class _Asking:
 
     def _look(self, starts: Ints, share: Fraction) -> ColumnHistogram:
         self.left -= share
-        return ColumnHistogram.of(self._values, self._axis, starts, rho=self._rho * share)
+        return ColumnHistogram.measured(self._values, self._axis, starts, rho=self._rho * share)
 
     def first_look(self) -> ColumnHistogram:
         """A look at public cells, again if it shows nothing."""

@@ -100,7 +100,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
             if "missing" in column.open_parts
             else tuple(asked)
         )
-    n_roots = len(Axis.of(column, decimals=column.decimals or 0).coarse_edges) - 1
+    n_roots = len(Axis.from_column(column, decimals=column.decimals or 0).coarse_edges) - 1
     bounds = "bounds" in column.open_parts
     asked += [
         ask.cells(

@@ -68,7 +68,9 @@ def support_of(
     over_zero
         Whether records lie on both sides of 0 as soon as on one.
     """
-    support = _Upwards.of(looks[0], looks[1], spikes, first, over_zero=over_zero).support()
+    support = _Upwards.without_points(
+        looks[0], looks[1], spikes, first, over_zero=over_zero
+    ).support()
     for outer, inner in pairwise(looks[1:]):
         support = _looked_closer(support, outer, inner, spikes)
     return support
@@ -86,7 +88,7 @@ def _looked_closer(
         low, high = max(low, begin), min(high, stop)
         finer = inner.cut(low, high)
         if len(finer.counts) > 1 and standing_out(finer.counts, finer.stddev).any():
-            closer = _Upwards.of(outer.cut(low, high), finer, spikes, None).support()
+            closer = _Upwards.without_points(outer.cut(low, high), finer, spikes, None).support()
             begin, stop = (
                 closer.begin if low == begin else begin,
                 closer.stop if high == stop else stop,
@@ -119,7 +121,7 @@ class _Upwards:
     over_zero: bool
 
     @classmethod
-    def of(
+    def without_points(
         cls,
         outer: ColumnHistogram,
         inner: ColumnHistogram,

@@ -75,7 +75,7 @@ def _part(
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None
     schema, own = (
-        OpenSchema.of(view.schema),
+        OpenSchema.from_schema(view.schema),
         ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"]),
     )
     for event, _, _ in kept.answers:

@@ -26,7 +26,7 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)
     weights = [1.0 if len(clique) == 2 else n_pairs / n_triples for clique in fitting]
     return (
-        Workload.of(domain, fitting, weights)
+        Workload.from_cliques(domain, fitting, weights)
         if fitting
-        else Workload.of(domain, [(name,) for name in view.own])
+        else Workload.from_cliques(domain, [(name,) for name in view.own])
     )

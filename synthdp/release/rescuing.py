@@ -113,7 +113,7 @@ def private_answers(path: str | PathLike[str]) -> KeptAnswers:
     """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be
     predicted.
     """
-    kept = KeptAnswers.of(path)
+    kept = KeptAnswers.from_file(path)
     if kept.header["settings"].get("randomness") != SystemRandomness().description:
         raise PrivacyError(
             f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it"

@@ -66,11 +66,11 @@ from synthdp.schema.types import type_named as type_named
 from synthdp.schema.words.dtypes import dtypes_in as dtypes_in
 from synthdp.schema.words.dtypes import kinds_of as kinds_of
 from synthdp.schema.words.dtypes import plain_kinds as plain_kinds
-from synthdp.schema.words.heaps import HeapedRuns as HeapedRuns
+from synthdp.schema.words.grid_intervals import MAX_SCALED as MAX_SCALED
+from synthdp.schema.words.grid_intervals import GridIntervals as GridIntervals
+from synthdp.schema.words.grid_intervals import below as below
+from synthdp.schema.words.grid_intervals import cut_at as cut_at
+from synthdp.schema.words.grid_intervals import masses as masses
+from synthdp.schema.words.heaps import HeapedIntervals as HeapedIntervals
 from synthdp.schema.words.heaps import Heaps as Heaps
 from synthdp.schema.words.heaps import counts_of_classes as counts_of_classes
-from synthdp.schema.words.runs import MAX_SCALED as MAX_SCALED
-from synthdp.schema.words.runs import Runs as Runs
-from synthdp.schema.words.runs import below as below
-from synthdp.schema.words.runs import cut_at as cut_at
-from synthdp.schema.words.runs import masses as masses

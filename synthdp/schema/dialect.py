@@ -19,7 +19,8 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "delimiter": ";", "quoteChar": '"', "encoding": "utf-8-sig", "decimalChar": ",", "groupChar": "."
     },
 }  # fmt: skip
-"""Dialects by name, every property written out, so that a name replaces whatever else was declared."""
+"""Dialects by name, every property written out, so that a name replaces whatever else was declared.
+"""
 
 _MEANT_FOR = {
     "delimiter": "--delimiter",
@@ -130,7 +131,7 @@ class Dialect:
         _check_encoding(self.encoding)
 
     @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> Self:
+    def from_properties(cls, properties: Mapping[str, Any]) -> Self:
         """The dialect that properties of Frictionless say; see `properties_of`."""
         given = {key: properties[key] for key in _MEANT_FOR if key in properties}
         for key, value in given.items():
@@ -211,7 +212,7 @@ def properties_of(dialect: object) -> dict[str, Any]:
 
 def dialect_of(schema: Mapping[str, Any]) -> Dialect:
     """The dialect that a schema says; raises `SchemaError` if it is none."""
-    return Dialect.of(properties_of(schema.get("dialect")))
+    return Dialect.from_properties(properties_of(schema.get("dialect")))
 
 
 def with_dialect(schema: Mapping[str, Any], dialect: str | Mapping[str, Any]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class OpenSchema:
                 raise SchemaError(
                     f"schema: it has no list 'fields', but kinds of columns; {way_out}"
                 )
-            return cls.of(Schema.from_dict(mapping))
+            return cls.from_schema(Schema.from_dict(mapping))
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
@@ -103,7 +103,7 @@ class OpenSchema:
             read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"])
         )
         if columns and not ignored and not open_ones(columns):
-            return cls.of(Schema.from_dict(whole))
+            return cls.from_schema(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
@@ -113,7 +113,7 @@ class OpenSchema:
         return cls(columns, missing_values, tuple(rules), ignored, of_files, generated)
 
     @classmethod
-    def of(cls, schema: Schema) -> Self:
+    def from_schema(cls, schema: Schema) -> Self:
         """A schema of which nothing is open."""
         rules = tuple(rule.text for rule in schema.rules)
         return cls(

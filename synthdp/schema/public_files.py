@@ -1,5 +1,5 @@
-"""What people declare of a table, as files or as JSON values: a schema, which may leave things open,
-or only the kinds of its columns.
+"""What people declare of a table, as files or as JSON values: a schema, which may leave things
+open, or only the kinds of its columns.
 """
 
 from collections.abc import Mapping
@@ -64,10 +64,10 @@ def as_schema(
     is none.
     """
     try:
-        Dialect.of(properties_of(dialect))
+        Dialect.from_properties(properties_of(dialect))
     except SchemaError as error:
         raise ParameterError(str(error)) from None
-    declared = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
+    declared = OpenSchema.from_schema(schema) if isinstance(schema, Schema) else schema
     if isinstance(declared, OpenSchema):
         return declared if dialect is None else schema_in(declared.to_dict(), dialect)
     return schema_in(

@@ -1,5 +1,5 @@
-"""Rules that speak of values, ``{"check": "start <= end"}``: whoever has none loads nothing that they
-need, which is an exact search for rows.
+"""Rules that speak of values, ``{"check": "start <= end"}``: whoever has none loads nothing that
+they need, which is an exact search for rows.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from synthdp.schema.rules.drawing import Codes, Draw
     from synthdp.schema.rules.learnt_bounds import Limits
     from synthdp.schema.rules.system import Numbers, System
-    from synthdp.schema.words.runs import Ints
+    from synthdp.schema.words.grid_intervals import Ints
 
 
 def have_checks(rules: object) -> bool:

@@ -66,14 +66,14 @@ def test_all_k_way_holds_every_set_of_columns_that_is_wanted(k, target, max_cell
 
 @given(ENTRIES)
 def test_sets_of_columns_come_in_any_order_and_add_up(entries):
-    workload = Workload.of(
+    workload = Workload.from_cliques(
         DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
     )
     expected = {}
     for names, weight in entries:
         expected[in_order(names)] = expected.get(in_order(names), 0.0) + weight
     assert workload.weights == expected
-    assert Workload.of(DOMAIN, [names for names, _ in entries]).weights == {
+    assert Workload.from_cliques(DOMAIN, [names for names, _ in entries]).weights == {
         clique: sum(in_order(names) == clique for names, _ in entries) for clique in expected
     }
     assert workload.checked(DOMAIN).weights == workload.weights
@@ -83,7 +83,7 @@ def test_sets_of_columns_come_in_any_order_and_add_up(entries):
 
 @given(ENTRIES, SETS)
 def test_the_use_of_a_clique_is_what_it_has_in_common_with_each_marginal(entries, clique):
-    workload = Workload.of(
+    workload = Workload.from_cliques(
         DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
     )
     expected = sum(weight * len(set(clique) & set(names)) for names, weight in entries)
@@ -92,7 +92,7 @@ def test_the_use_of_a_clique_is_what_it_has_in_common_with_each_marginal(entries
 
 @given(ENTRIES, st.lists(SETS.map(in_order), min_size=1, unique=True))
 def test_relative_weights_follow_use_down_to_a_little(entries, cliques):
-    workload = Workload.of(
+    workload = Workload.from_cliques(
         DOMAIN, [names for names, _ in entries], [weight for _, weight in entries]
     )
     weights = workload.relative_weights(cliques)
@@ -107,12 +107,12 @@ def test_relative_weights_follow_use_down_to_a_little(entries, cliques):
 
 
 def test_relative_weights_of_nothing():
-    assert Workload.of(DOMAIN, ["a"]).relative_weights([]) == {}
+    assert Workload.from_cliques(DOMAIN, ["a"]).relative_weights([]) == {}
 
 
 @given(ENTRIES)
 def test_downward_closure_is_every_subset_once_small_ones_first(entries):
-    closure = Workload.of(DOMAIN, [names for names, _ in entries]).downward_closure()
+    closure = Workload.from_cliques(DOMAIN, [names for names, _ in entries]).downward_closure()
     expected = {part for names, _ in entries for part in subsets(in_order(names))}
     assert set(closure) == expected
     assert len(closure) == len(expected)
@@ -205,7 +205,7 @@ def test_json_with_a_target_takes_no_other(own):
 def test_lists_of_marginals_take_no_target(tmp_path):
     path = tmp_path / "workload.json"
     path.write_text(json.dumps(FORMS["listed"]), encoding="utf-8")
-    for given_ in (FORMS["listed"], path, Workload.of(DOMAIN, ["a"])):
+    for given_ in (FORMS["listed"], path, Workload.from_cliques(DOMAIN, ["a"])):
         with pytest.raises(
             ParameterError, match="it lists its marginals, so it takes no target 'b'; leave one of"
         ):

@@ -347,7 +347,7 @@ def readers(folder):
             journal.get(("another question",), None)
 
     def told(path):
-        KeptAnswers.of(path).described()
+        KeptAnswers.from_file(path).described()
         synthdp.from_journal(path)
 
     def shown(path):

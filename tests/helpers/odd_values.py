@@ -196,7 +196,7 @@ COLUMNS = [
     GeopointColumn(name="x", bbox=(-1, -1, 2, 2)),
     GeopointColumn(name="x", bbox=(0.5, 0, 2, 2), format="array", missing_values=("", "[0, 0]")),
     GeopointColumn(name="x", bbox=(-1, -1, 2, 2), format="object", required=True),
-    PartColumn.of(DATED, "weekday"),
-    PartColumn.of(DATED, "hour"),
+    PartColumn.from_date(DATED, "weekday"),
+    PartColumn.from_date(DATED, "hour"),
 ]
 """Columns of every kind."""

@@ -192,7 +192,7 @@ def read_the_levels(monkeypatch):
 
 def read_the_bounds(monkeypatch):
     def learn(values, budget, **_):
-        axis = Axis.of(budget.column)
+        axis = Axis.from_column(budget.column)
         points, _ = listed(values._source.frequencies(axis.grid))
         first, last = axis.values([int(min(points)), int(max(points))])
         return learner.LearntColumn(

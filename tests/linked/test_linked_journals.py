@@ -291,7 +291,7 @@ def test_a_release_is_made_of_what_was_measured_of_all_views(path):
         "homes": ["home", "place"],
         "pets": ["owner", "kind"],
     }
-    shown = KeptAnswers.of(path).described()
+    shown = KeptAnswers.from_file(path).described()
     assert (shown["complete"], shown["events"]) == (True, whole.certificate["events"])
 
 
@@ -337,4 +337,4 @@ def test_a_journal_that_is_no_runs_is_refused(path, change):
     with pytest.raises(DataFileError, match="no run's; give a file that synthdp wrote"):
         synthdp.from_journal(path)
     with pytest.raises(DataFileError, match="no run's"):  # nor one of a single table
-        release_of(KeptAnswers.of(path), RunIdentity(run="", when=None))
+        release_of(KeptAnswers.from_file(path), RunIdentity(run="", when=None))

@@ -158,8 +158,8 @@ WORKLOADS = {
     "columns": lambda domain: Workload.all_k_way(domain, 1),
     "pairs": lambda domain: Workload.all_k_way(domain, 2),
     "a target": lambda domain: Workload.default(domain, target="x4"),
-    "four columns": lambda domain: Workload.of(domain, [("x0", "x1", "x2", "x3")]),
-    "one pair": lambda domain: Workload.of(domain, [("x3", "x4")]),
+    "four columns": lambda domain: Workload.from_cliques(domain, [("x0", "x1", "x2", "x3")]),
+    "one pair": lambda domain: Workload.from_cliques(domain, [("x3", "x4")]),
 }
 
 

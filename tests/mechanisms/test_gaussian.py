@@ -17,7 +17,7 @@ def released(shape, *, workload, epsilon=1.0, engine=None, n_rows=2000):
     ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     source = CodedSource(CodedTable(domain, columns))
     table = PrivateTable(source, ledger)
-    wanted = Workload.of(domain, workload)
+    wanted = Workload.from_cliques(domain, workload)
     model = Gaussian().release(
         table, workload=wanted, engine=engine or GraphicalModelEngine(), report=silent
     )

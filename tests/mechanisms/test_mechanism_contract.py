@@ -144,7 +144,7 @@ def test_progress_does_not_depend_on_records(mechanism):
 @pytest.mark.parametrize("cliques", [[("x1",)], [("x2", "x0")], [("x0", "x1", "x2")]])
 def test_works_for_a_workload_of_one_clique(mechanism, cliques):
     table = private_table((3, 4, 2), 500)
-    workload = Workload.of(table.domain, cliques)
+    workload = Workload.from_cliques(table.domain, cliques)
     model = mechanism.release(
         table, workload=workload, engine=GraphicalModelEngine(), report=silent
     )
@@ -257,7 +257,7 @@ def test_mst_refuses_parameters_out_of_range(arguments):
 @pytest.mark.parametrize("name", ["gaussian", "mwem"])
 def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(name):
     table = private_table((200, 200, 200, 200), 10)
-    workload = Workload.of(table.domain, [table.domain.attributes])
+    workload = Workload.from_cliques(table.domain, [table.domain.attributes])
     with pytest.raises(ParameterError, match="1600000000 cells"):
         mechanism_named(name).release(
             table, workload=workload, engine=GraphicalModelEngine(), report=silent

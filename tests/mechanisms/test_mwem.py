@@ -89,7 +89,7 @@ def test_a_large_marginal_waits_until_it_is_worth_its_noise(mechanism):
     a, c = generator.integers(0, 2, 2000), generator.integers(0, 60, 2000)
     columns = (a, a.copy(), c, (c + 30 * generator.integers(0, 2, 2000)) % 60)
     table = private_table(columns, (2, 2, 60, 60), epsilon=0.5)
-    workload = Workload.of(table.domain, [("x0", "x1"), ("x2", "x3")])
+    workload = Workload.from_cliques(table.domain, [("x0", "x1"), ("x2", "x3")])
     mechanism(rounds=1).release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
     assert table.released[-1].clique == ("x0", "x1")
 

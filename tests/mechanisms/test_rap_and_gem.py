@@ -123,7 +123,7 @@ def test_leaves_out_marginals_of_too_many_cells(mechanism):
 @pytest.mark.parametrize("mechanism", [RAP(), GEM()], ids=lambda mechanism: mechanism.name)
 def test_measures_subsets_of_the_workload_only(mechanism):
     table = private_table((3, 2, 3, 4), 5000)
-    workload = Workload.of(table.domain, [("x0", "x2"), ("x3",)])
+    workload = Workload.from_cliques(table.domain, [("x0", "x2"), ("x3",)])
     released(mechanism, table, workload=workload)
     assert set(in_rounds(table)) <= {("x0",), ("x2",), ("x3",), ("x0", "x2")}
 

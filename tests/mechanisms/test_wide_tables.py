@@ -37,7 +37,7 @@ def wide_workload(domain):
     marginals.
     """
     names = domain.attributes
-    return Workload.of(domain, pairwise(names) if len(names) > 1 else [names])
+    return Workload.from_cliques(domain, pairwise(names) if len(names) > 1 else [names])
 
 
 def of_few_rounds(name):
@@ -149,7 +149,7 @@ def test_counts_of_columns_of_one_level_are_those_of_rows():
 def test_a_marginal_of_more_columns_than_arrays_have_axes_is_refused_before_anything_is_paid():
     domain = Domain(tuple(f"x{i}" for i in range(40)), (1,) * 40)
     with pytest.raises(ParameterError, match="a marginal has 40 columns; name at most 31"):
-        Workload.of(domain, [domain.attributes])
+        Workload.from_cliques(domain, [domain.attributes])
 
 
 def test_columns_that_are_learnt_to_have_one_level_are_released():

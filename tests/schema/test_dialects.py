@@ -24,7 +24,7 @@ SECRET = "SeCrEt"
 
 
 def dialect(**properties):
-    return Dialect.of(properties)
+    return Dialect.from_properties(properties)
 
 
 def rows_of(path, dialect):
@@ -263,9 +263,9 @@ def test_what_cannot_be_followed_is_refused_with_a_way_out(case):
 def test_names_stand_for_all_properties():
     semicolon = dialect_of({"dialect": "excel-semicolon"})
     assert (semicolon.delimiter, semicolon.decimal_char, semicolon.group_char) == (";", ",", ".")
-    assert Dialect.of(properties_of("excel-semicolon") | properties_of("csv")) == dialect_of(
-        {"dialect": "csv"}
-    )
+    assert Dialect.from_properties(
+        properties_of("excel-semicolon") | properties_of("csv")
+    ) == dialect_of({"dialect": "csv"})
     assert (
         dialect_of({})
         == dialect_of({"dialect": None})

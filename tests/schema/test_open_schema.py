@@ -295,7 +295,7 @@ def test_a_closed_schema_is_the_very_same():
     for source in (mapping, {"a": 3, "b": 4}):
         opened, schema = OpenSchema.from_dict(source), Schema.from_dict(source)
         assert not opened.is_open
-        assert opened.resolved({}) == OpenSchema.of(schema).resolved({}) == schema
+        assert opened.resolved({}) == OpenSchema.from_schema(schema).resolved({}) == schema
         assert opened.resolved({}).fingerprint == schema.fingerprint
         assert opened.largest_domain == schema.domain
         assert opened.to_dict() == schema.to_dict()

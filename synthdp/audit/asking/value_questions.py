@@ -64,7 +64,7 @@ class Values(NamedTuple):
     missing: int
 
     @classmethod
-    def of(cls, source: ValueSource, grid: Grid) -> "Values":
+    def from_source(cls, source: ValueSource, grid: Grid) -> "Values":
         """The values of one column."""
         frequencies = source.frequencies(grid)
         counts = [count for block in frequencies.counts() for count in block.tolist()]
@@ -101,7 +101,7 @@ class Frequent(Question[ValueSource]):
 
     def exact(self, source: ValueSource) -> Values:
         """All values and their counts."""
-        return Values.of(source, self.grid)
+        return Values.from_source(source, self.grid)
 
     def plain(self, answer: FrequentValues[str | int]) -> object:
         """Released values with their noisy counts."""
@@ -175,7 +175,7 @@ class SplitTree(Question[ValueSource]):
 
     def exact(self, source: ValueSource) -> Values:
         """All grid points that occur, and their counts."""
-        return Values.of(source, self.grid)
+        return Values.from_source(source, self.grid)
 
     def plain(self, answer: IntArray) -> object:
         """Where the cells begin and end."""

@@ -51,7 +51,7 @@ def draft_command(options: DraftOptions) -> None:
 
 
 def _draft(options: DraftOptions, files: tuple[str, ...]) -> dict[str, Any]:
-    dialect = Dialect.of(given_dialect(options, *files) or {})
+    dialect = Dialect.from_properties(given_dialect(options, *files) or {})
     if options.source is not None and options.table is not None:
         with opened_source(options.source, options.table) as held:
             return draft_from_frame(opened(held.empty).frame) | dialect.as_property()

@@ -40,7 +40,7 @@ class RescueOptions:
 
 def show_command(options: ShowJournalOptions) -> None:
     """``synthdp journal show``: for people or as JSON."""
-    content = KeptAnswers.of(options.file).described()
+    content = KeptAnswers.from_file(options.file).described()
     print_text(
         json_text(content) if options.json else describe_journal(content, options.file) + "\n"
     )

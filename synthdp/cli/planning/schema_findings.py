@@ -67,7 +67,7 @@ def schema_findings(
     """What is to be said about a schema, warnings first; ``domain_share`` of delta is for what it
     leaves open.
     """
-    public = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
+    public = OpenSchema.from_schema(schema) if isinstance(schema, Schema) else schema
     domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
     findings = [finding for column in public.columns for finding in _of_column(column)]
     findings += [

@@ -50,7 +50,7 @@ def given_dialect(options: DialectOptions, *tables: str) -> dict[str, Any] | Non
         raise ParameterError(f"--dialect is {options.dialect!r}; give one of {', '.join(PRESETS)}")
     given = properties_of(options.dialect) | given
     try:
-        Dialect.of(given)
+        Dialect.from_properties(given)
     except SchemaError as error:
         raise ParameterError(str(error)) from None
     return given or None

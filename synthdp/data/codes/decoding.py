@@ -14,7 +14,7 @@ from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 from synthdp.schema.value_rules import drawn_values
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 
 
 def decode(

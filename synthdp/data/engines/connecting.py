@@ -86,7 +86,7 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
             "SET enable_progress_bar = false"
         )  # it would be drawn among the rows on standard output
         relation = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
-        yield replace(EngineFrame.of(relation), stop=connection.interrupt)
+        yield replace(EngineFrame.from_native(relation), stop=connection.interrupt)
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
             f"finding the table {table!r}",
             lambda: backend.table(name, database=schema or None),
         )
-        yield replace(EngineFrame.of(rows), writing=writing)
+        yield replace(EngineFrame.from_native(rows), writing=writing)
 
 
 def _missing(extra: str) -> MissingExtraError:

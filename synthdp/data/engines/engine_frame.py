@@ -186,7 +186,7 @@ class EngineFrame(Sensitive):
     stop: Stop | None = None
 
     @classmethod
-    def of(cls, native: Any) -> Self:
+    def from_native(cls, native: Any) -> Self:
         """A query or table of DuckDB, Ibis, PySpark, or a lazy one of polars.
 
         Raises

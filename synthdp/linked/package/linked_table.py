@@ -48,7 +48,7 @@ class Limit:
     at_most: int | None = None
 
     @classmethod
-    def of(cls, content: Any, table: str) -> Self:
+    def from_dict(cls, content: Any, table: str) -> Self:
         """The limit that a JSON object says; raises `SchemaError` if it is none."""
         way_out = 'write {"where": {"role": ["head"]}, "at_most": 1}'
         if not isinstance(content, Mapping) or not set(content) <= {

@@ -49,7 +49,7 @@ class Links:
             self._refuse_far(far)
 
     @classmethod
-    def of(cls, content: Any, folder: Path | None = None) -> Self:
+    def from_dict(cls, content: Any, folder: Path | None = None) -> Self:
         """The links of a description; schemas that are files are read if its folder is known."""
         listed_ = content.get("resources") if isinstance(content, Mapping) else None
         if not isinstance(listed_, Sequence) or isinstance(listed_, str) or not listed_:

@@ -82,7 +82,7 @@ class Package:
         >>> package.root.name, package.root.key, package.root.attributes
         ('people', ('id',), ('people.sex',))
         """
-        links = Links.of(content)
+        links = Links.from_dict(content)
         rows = looked_up(links, lookup)
         settled = with_levels_of(links, rows)
         settled = {
@@ -120,7 +120,7 @@ class Package:
         `DataFileError`.
         """
         content, folder = load_json(path, "package"), Path(path).parent
-        links = Links.of(content, folder)
+        links = Links.from_dict(content, folder)
 
         def lookup(name: str) -> pd.DataFrame:
             with open_table(folder / _path(links[name], name)) as table:

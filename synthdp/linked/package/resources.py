@@ -233,7 +233,7 @@ def _limits(own: Mapping[str, Any], schema: Schema | None, name: str) -> tuple[L
     given = own.get("limits", [])
     if not isinstance(given, Sequence) or isinstance(given, str):
         refuse_package("synthdp.limits is not a list; list the limits there", name)
-    limits = tuple(Limit.of(each, name) for each in given)
+    limits = tuple(Limit.from_dict(each, name) for each in given)
     for limit in limits:
         if schema is None or limit.column not in schema.names:
             refuse_package(f"a limit names {limit.column!r}, which is no column besides keys", name)

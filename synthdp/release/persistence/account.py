@@ -79,7 +79,9 @@ class Terms:
     order: Fraction
 
     @classmethod
-    def of(cls, accounting: Accounting, *, epsilon: float, delta: float, reserve: float) -> Self:
+    def for_budget(
+        cls, accounting: Accounting, *, epsilon: float, delta: float, reserve: float
+    ) -> Self:
         """The terms of a budget, worked out exactly as a run works out its own."""
         rest = nextafter(delta - reserve, 0.0) if reserve else delta
         order = 1 + Fraction(best_order(epsilon, log(rest)) if accounting is Accounting.ZCDP else 0)
@@ -150,9 +152,11 @@ class Account:
             raise BudgetExceededError(
                 "all of it is spent; nothing more may be released about this population"
             )
-        terms = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
+        terms = Terms.for_budget(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
         if (cost.rho > terms.capacity or cost.delta > terms.reserve) and cost.delta < self.delta:
-            terms = Terms.of(accounting, epsilon=epsilon, delta=delta, reserve=_above(cost.delta))
+            terms = Terms.for_budget(
+                accounting, epsilon=epsilon, delta=delta, reserve=_above(cost.delta)
+            )
         return terms
 
     def charged(self, cost: Cost, terms: Terms | None) -> "Account":

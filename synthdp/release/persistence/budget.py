@@ -318,7 +318,7 @@ class Budget:
             return self._entries(file)
 
     def _entries(self, file: ChainedFile) -> Entries:
-        return Entries.of(file)
+        return Entries.from_file(file)
 
     def _append(
         self, file: ChainedFile, entries: Entries, cost: Cost, entry: Mapping[str, Any]

@@ -17,7 +17,8 @@ from synthdp.release.persistence.kept_events import fraction_in
 
 FORMAT = "synthdp budget 1"
 MAX_BYTES = 1 << 23
-"""Some 10,000 releases: more than any population should bear, and little enough to be read at once."""
+"""Some 10,000 releases: more than any population should bear, and little enough to be read at once.
+"""
 
 
 @final
@@ -56,7 +57,7 @@ class Entries:
     rescued: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, file: ChainedFile) -> Self:
+    def from_file(cls, file: ChainedFile) -> Self:
         """Read an open file; raises `DataFileError` if a line is not one that synthdp wrote."""
         if file.n_bytes > MAX_BYTES:
             file.refuse(f"it has {file.n_bytes} bytes; a budget has at most {MAX_BYTES}")

@@ -88,7 +88,7 @@ class KeptAnswers:
     views: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, path: str | PathLike[str]) -> Self:
+    def from_file(cls, path: str | PathLike[str]) -> Self:
         """Read a journal.
 
         Raises

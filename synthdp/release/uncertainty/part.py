@@ -42,7 +42,7 @@ class Part:
     constraints: tuple[Constraint, ...]
 
     @classmethod
-    def of(
+    def for_columns(
         cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
     ) -> "Part":
         """What a release says of some columns."""

@@ -95,7 +95,7 @@ class ReplicateTables:
     def of(self, columns: Sequence[str]) -> Tables:
         """Tables of some columns, by what was measured of them."""
         if (key := frozenset(columns)) not in self._parts:
-            part = Part.of(self._schema, self._measurements, columns)
+            part = Part.for_columns(self._schema, self._measurements, columns)
             fits = refits(
                 part.schema.domain,
                 part.measurements,

@@ -99,7 +99,9 @@ def _summary(summary: pd.DataFrame) -> Section:
         "would have to change for a marginal to be right: 0 is the same, 1 has nothing in common. Sampling is the TVD "
         "of as many families drawn at random from the real tables: an error near it cannot be told from chance.",
     )
-    listing = Listing.of(frame, names, "One row a kind of marginal; press a heading to sort by it.")
+    listing = Listing.from_frame(
+        frame, names, "One row a kind of marginal; press a heading to sort by it."
+    )
     return Section(name="summary", title="Summary", words=words, listings=[listing])
 
 
@@ -129,5 +131,5 @@ def _links(broken_links: Mapping[str, int], rows: list[dict[str, Any]]) -> Secti
         "Left out of all comparisons are rows without a parent, rows beyond the most of a parent that the package "
         "declares, and all rows below these.",
     )
-    listing = Listing.of(frame, names, "Table by table.")
+    listing = Listing.from_frame(frame, names, "Table by table.")
     return Section(name="links", title="Broken links", words=words, listings=[listing])

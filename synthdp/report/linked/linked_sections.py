@@ -85,7 +85,7 @@ def column_section(view: LinkedPageView) -> Section:
         words=words,
         keys=_keys(),
         pictures=drawn[:N_OPEN],
-        listings=[Listing.of(frame, NAMES, "All columns, the worst first.", most=N_LISTED)]
+        listings=[Listing.from_frame(frame, NAMES, "All columns, the worst first.", most=N_LISTED)]
         if len(frame)
         else [],
         more=drawn[N_OPEN:],
@@ -113,7 +113,9 @@ def number_section(view: LinkedPageView) -> Section | None:
         keys=_keys(),
         pictures=[*_distributions(view, alone), *_worst(view, pairs)],
         listings=[
-            Listing.of(both, NAMES, "All numbers of children, the worst first.", most=N_LISTED)
+            Listing.from_frame(
+                both, NAMES, "All numbers of children, the worst first.", most=N_LISTED
+            )
         ],
     )
 
@@ -129,7 +131,7 @@ def pair_section(view: LinkedPageView, kind: str, title: str, words: str) -> Sec
         _map(view, table, own) for table, own in frame.groupby("table", sort=False) if len(own) > 1
     ]
     listed = frame.assign(columns=[_named(kind, names) for names in frame["columns"]])
-    listing = Listing.of(listed, NAMES, "All pairs, the worst first.", most=N_LISTED)
+    listing = Listing.from_frame(listed, NAMES, "All pairs, the worst first.", most=N_LISTED)
     return Section(
         name=kind.replace(" ", "-"),
         title=title,

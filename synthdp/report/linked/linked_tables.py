@@ -91,7 +91,7 @@ def evaluate_linked(
             for tables, what in ((truth, "true"), (synthetic, "synthetic"))
         ]
         with finishing(report) as progress:
-            true, made = (_Read.of(described, tables, progress) for tables in opened)
+            true, made = (_Read.from_tables(described, tables, progress) for tables in opened)
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
     unread = [_unread(described, each) for each in (true, made)]
@@ -187,7 +187,7 @@ class _Read:
     keys: Mapping[str, pd.DataFrame]
 
     @classmethod
-    def of(cls, package: Package, tables: Opened, report: Report) -> "_Read":
+    def from_tables(cls, package: Package, tables: Opened, report: Report) -> "_Read":
         readers: dict[str, LinkedTableReader] = {}
         keys: dict[str, pd.DataFrame] = {}
         for table in package.tables:

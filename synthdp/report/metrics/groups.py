@@ -41,7 +41,7 @@ def group_errors(
     codes = codes[np.argsort(-real_rows[codes], kind="stable")][:MAX_GROUPS]
     drawn = np.maximum(np.rint(real_rows / real.n_rows * synthetic.n_rows).astype(np.int64), 1)
     sampling = {
-        int(code): SamplingError.of(int(real_rows[code]), int(drawn[code])) for code in codes
+        int(code): SamplingError.for_sizes(int(real_rows[code]), int(drawn[code])) for code in codes
     }
     one_way = dict(_within(real, synthetic, by, _others(real, by, 1, rng), sampling))
     two_way = dict(_within(real, synthetic, by, _others(real, by, 2, rng), sampling))

@@ -66,7 +66,7 @@ class MarginalErrors:
     """
 
     def __post_init__(self) -> None:
-        self._sampling = SamplingError.of(self.real.n_rows, self.synthetic.n_rows)
+        self._sampling = SamplingError.for_sizes(self.real.n_rows, self.synthetic.n_rows)
         self._multiplicity = np.zeros(self.real.n_rows + 1, dtype=np.int64)
 
     def add(self, k: int, cliques: Sequence[Clique], report: Report) -> None:

@@ -149,7 +149,7 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
     answer: dict[str, object] = {"query": query.text, "real": shares[0], "synthetic": shares[1]}
     if not query.columns:
         counts = np.array([len(here), real.n_rows - len(here)])
-        sampling = SamplingError.of(real.n_rows, synthetic.n_rows).of_marginal(counts)
+        sampling = SamplingError.for_sizes(real.n_rows, synthetic.n_rows).of_marginal(counts)
         return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
     answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
     if len(here):
@@ -159,7 +159,7 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
         )
         n_drawn = max(round(shares[0] * synthetic.n_rows), 1)
         answer["error"] = total_variation(counts, others)
-        answer["sampling"] = SamplingError.of(len(here), n_drawn).of_marginal(counts)
+        answer["sampling"] = SamplingError.for_sizes(len(here), n_drawn).of_marginal(counts)
     return answer
 
 

@@ -84,7 +84,7 @@ class SamplingError:
     deviations: FloatArray
 
     @classmethod
-    def of(cls, n_rows: int, n_drawn: int) -> Self:
+    def for_sizes(cls, n_rows: int, n_drawn: int) -> Self:
         """Of ``n_drawn`` rows out of ``n_rows``, with replacement: another sample of the same
         people.
         """

@@ -101,4 +101,4 @@ def _cells(
         "synthetic": "synthetic",
         "difference": "difference",
     }
-    return Listing.of(frame, names, "The 20 cells that differ most.")
+    return Listing.from_frame(frame, names, "The 20 cells that differ most.")

@@ -96,7 +96,7 @@ def _side_by_side(view: PageView) -> Listing:
     caption = (
         f"One row a metric; press a heading to sort by it. Sampling is that of {view.names[0]}."
     )
-    return Listing.of(shown, names, caption)
+    return Listing.from_frame(shown, names, caption)
 
 
 def _notes(view: PageView) -> Section:
@@ -105,7 +105,7 @@ def _notes(view: PageView) -> Section:
         name="notes",
         title="Notes",
         listings=[
-            Listing.of(
+            Listing.from_frame(
                 view.sections["notes"], names, "What was sampled, and why sections are empty."
             )
         ],

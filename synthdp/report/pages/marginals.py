@@ -68,7 +68,9 @@ def curve_section(view: PageView) -> Section | None:
     )
     svg = curves(words, lines, labels=("epsilon", "mean TVD"), logarithmic="x")
     picture = Picture(
-        svg=svg, title=words.title, numbers=Listing.of(frame, shown, "Mean errors by epsilon.")
+        svg=svg,
+        title=words.title,
+        numbers=Listing.from_frame(frame, shown, "Mean errors by epsilon."),
     )
     return Section(
         name="epsilon",
@@ -98,7 +100,7 @@ def marginal_section(view: PageView) -> Section:
     caption = (
         f"The worst {N_LISTED} marginals of each size; Evaluation.marginals has all {len(frame):,}."
     )
-    listing = Listing.of(worst, whose | NAMES, caption, most=1000)
+    listing = Listing.from_frame(worst, whose | NAMES, caption, most=1000)
     return Section(
         name="marginals",
         title="Marginals",

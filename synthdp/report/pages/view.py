@@ -62,9 +62,9 @@ class PageView:
         """The first rows of a section; of several tables the first ones of each, with its name."""
         frame = self.sections[section]
         if len(self.names) == 1:
-            return Listing.of(frame, names, caption, most=most)
+            return Listing.from_frame(frame, names, caption, most=most)
         shown = frame.groupby("table", sort=False).head(max(most // len(self.names), MIN_LISTED))
-        listing = Listing.of(
+        listing = Listing.from_frame(
             shown, {"table": "table", **names}, f"Table by table: {caption}", most=len(shown)
         )
         return replace(listing, n_more=len(frame) - len(shown))

@@ -19,7 +19,8 @@ MIN_LEVEL_ROWS = 20
 """Levels that fewer rows have share one indicator: coefficients of fewer are noise."""
 
 MAX_LEVELS = 200
-"""Only the most frequent levels of a column have an indicator of their own; trees take at most 255."""
+"""Only the most frequent levels of a column have an indicator of their own; trees take at most 255.
+"""
 
 MAX_ROWS, MAX_VALUES = 30_000, 1_000_000
 """Models are fitted to at most so many rows, and to fewer of wide tables: fits grow with the square
@@ -52,7 +53,7 @@ class Indicators:
     places: NDArray[np.intp]
 
     @classmethod
-    def of(cls, table: ReadTable, name: str) -> Self:
+    def from_table(cls, table: ReadTable, name: str) -> Self:
         """The indicators of one column, by how often a table has its levels."""
         counts = table.counts((name,))
         order = np.argsort(-counts, kind="stable")
@@ -89,7 +90,7 @@ class Scaled:
     may_be_missing: bool
 
     @classmethod
-    def of(cls, table: ReadTable, name: str) -> Self:
+    def from_table(cls, table: ReadTable, name: str) -> Self:
         """The scale of one column."""
         numbers = table.numbers[name]
         present = numbers[~np.isnan(numbers)]
@@ -122,15 +123,15 @@ class Design:
     parts: tuple[Indicators | Scaled, ...]
 
     @classmethod
-    def of(cls, table: ReadTable, names: Sequence[str], *, numbers: bool = True) -> Self:
+    def from_table(cls, table: ReadTable, names: Sequence[str], *, numbers: bool = True) -> Self:
         """By the levels and the scale of one table; with ``numbers`` off, numbers are indicators of
         their bins.
         """
         return cls(
             tuple(
-                Scaled.of(table, name)
+                Scaled.from_table(table, name)
                 if numbers and name in table.numbers
-                else Indicators.of(table, name)
+                else Indicators.from_table(table, name)
                 for name in names
             )
         )

@@ -70,7 +70,7 @@ class Split:
     synthetic: ReadTable
 
     @classmethod
-    def of(
+    def from_tables(
         cls, real: ReadTable, synthetic: ReadTable, target: Target, rng: np.random.Generator
     ) -> "Split":
         """The rows with a value of the target, drawn at random."""
@@ -97,7 +97,7 @@ def compared_predictions(
         predictors scores. And for two classes points of the ROC curves.
     """
     sklearn = import_sklearn()
-    split = Split.of(real, synthetic, target, rng)
+    split = Split.from_tables(real, synthetic, target, rng)
     truth = target.values(split.test)
     score = "R2" if not target.is_classes else "AUC" if len(target.classes) == 2 else "macro F1"
     rows, curves = [], []
@@ -136,9 +136,11 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
     names = predictors(real, target.name)
     tables = {"real": split.real, "test": split.test, "synthetic": split.synthetic}
     if model == LINEAR:
-        design = Design.of(split.real, names)
+        design = Design.from_table(split.real, names)
         return {key: design.matrix(table)[:, 1:] for key, table in tables.items()}
-    levels = {name: Indicators.of(split.real, name) for name in names if name not in real.numbers}
+    levels = {
+        name: Indicators.from_table(split.real, name) for name in names if name not in real.numbers
+    }
     features: dict[str, Any] = {
         key: np.column_stack(
             [

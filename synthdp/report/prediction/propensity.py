@@ -57,7 +57,7 @@ def main_effects(
     real, synthetic = (
         fewer_rows(table, affordable_rows(table), rng) for table in (real, synthetic)
     )
-    design = Design.of(real, real.domain.attributes, numbers=False)
+    design = Design.from_table(real, real.domain.attributes, numbers=False)
     matrix = csr_array(vstack([design.matrix(real), design.matrix(synthetic)], format="csr"))
     kept = independent_terms(matrix)
     matrix = matrix[:, kept]

@@ -41,7 +41,7 @@ def compared_coefficients(
         here.n_rows, there.n_rows, affordable_rows(real)
     )  # the same, for intervals get shorter with rows
     here, there = fewer_rows(here, n_rows, rng), fewer_rows(there, n_rows, rng)
-    design = Design.of(here, predictors(real, target.name))
+    design = Design.from_table(here, predictors(real, target.name))
     matrix = design.matrix(here)
     kept = independent_terms(matrix)
     outcomes = [target.values(table) for table in (here, there)]

@@ -34,7 +34,7 @@ def measured_section(view: NoisyRelease) -> Section:
         "sigma": "sigma",
         "noise": "error by the noise",
     }
-    listing = Listing.of(view.measured, names, "All measurements, the most precise first.")
+    listing = Listing.from_frame(view.measured, names, "All measurements, the most precise first.")
     return Section(
         name="measured",
         title="What was measured",
@@ -54,7 +54,7 @@ def error_section(view: NoisyRelease) -> Section:
     if view.n_rows is None:
         return Section(name="errors", title="Expected errors", words=[UNKNOWN])
     names = {"k": "columns", "columns": "marginal", "cells": "cells", "noise": "expected error"}
-    listing = Listing.of(
+    listing = Listing.from_frame(
         view.errors, names, "All columns and pairs, the largest error first; empty if unknown."
     )
     return Section(
@@ -117,6 +117,8 @@ def fit_section(view: NoisyRelease) -> Section:
         keys=[Key("noise as large as expected", "#777777", "tick"), key_of(0, "model", "mark")],
         pictures=[Picture(svg=svg, title=drawing.title, note=said)],
         listings=[
-            Listing.of(frame, names, "All measurements, those farthest from the model first.")
+            Listing.from_frame(
+                frame, names, "All measurements, those farthest from the model first."
+            )
         ],
     )

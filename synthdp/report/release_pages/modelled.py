@@ -102,7 +102,9 @@ def graph_section(view: NoisyRelease) -> Section:
     frame = pd.DataFrame(rows, columns=list(names)).sort_values(
         "cramers_v", ascending=False, kind="stable"
     )
-    listing = Listing.of(frame, names, "Dependences in the model; no sigma: not measured together.")
+    listing = Listing.from_frame(
+        frame, names, "Dependences in the model; no sigma: not measured together."
+    )
     return Section(
         name="graph",
         title="Dependences",

@@ -52,7 +52,7 @@ class NoisyRelease:
     weight: int = 1
 
     @classmethod
-    def of(cls, part: FittedPart) -> Self:
+    def from_part(cls, part: FittedPart) -> Self:
         """Of the model of one table, whose number of records is estimated."""
         n_rows = _total(part.answers)
         return cls(

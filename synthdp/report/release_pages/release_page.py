@@ -63,7 +63,7 @@ def _page(result: Result) -> str:
 def _sections(result: Result) -> Iterator[Section]:
     """The sections of each model that a release is made of, with what is drawn from it."""
     for place, part in enumerate(result.fitted_parts):
-        view = NoisyRelease.of(part)
+        view = NoisyRelease.from_part(part)
         for number, each in enumerate(_SECTIONS):
             section = each(view)
             if not part.label:

@@ -34,7 +34,7 @@ class Listing:
     n_more: int = 0
 
     @classmethod
-    def of(
+    def from_frame(
         cls, frame: pd.DataFrame, names: Mapping[str, str], caption: str, *, most: int = 1000
     ) -> Self:
         """Some columns of a data frame, at most so many rows.
@@ -51,7 +51,7 @@ class Listing:
             Only so many rows are shown, from the first on.
 
         >>> frame = pd.DataFrame({"columns": [("age", "sex")], "tvd": [0.01234], "rows": [12000]})
-        >>> Listing.of(
+        >>> Listing.from_frame(
         ...     frame, {"columns": "marginal", "tvd": "error", "rows": "rows"}, "Errors."
         ... ).rows
         (('age x sex', '0.0123', '12,000'),)

@@ -111,4 +111,6 @@ class Shares:
         if self.limits is not None:
             frame["low"], frame["high"] = self.limits
             names |= {"low": "low", "high": "high"}
-        return Listing.of(frame, names, f"Shares of the levels of {self.column}.", most=MAX_LISTED)
+        return Listing.from_frame(
+            frame, names, f"Shares of the levels of {self.column}.", most=MAX_LISTED
+        )

@@ -1,4 +1,5 @@
-"""Axes: what a column offers whose values have an order, so that they can be binned, compared and added.
+"""Axes: what a column offers whose values have an order, so that they can be binned, compared and
+added.
 
 Its values are read on a scale of floats: numbers, or seconds. They are written from a grid of
 integers, of which each bin holds a run. For comparing and adding exactly there is a line of whole
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]

@@ -103,7 +103,7 @@ class Heaping:
     shares: tuple[float, ...]
 
     @classmethod
-    def of(cls, column: str, mapping: object) -> Self:
+    def from_dict(cls, column: str, mapping: object) -> Self:
         """The heaping in a schema file, such as ``{"100": 0.5, "1000": 0.2}``; raises `SchemaError`
         if it is none.
         """

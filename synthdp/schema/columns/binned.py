@@ -2,8 +2,8 @@
 
 Every such column is read on a scale of floats on which its bins are half-open intervals,
 and written from a grid of integers (the integers themselves, multiples of ``10**-decimals``,
-days, months, ...), of which each bin holds a run. A value is drawn from the run of its bin,
-uniformly or by a `Shape`, so what is written always reads back as the bin that it came from.
+days, months, ...), of which each bin holds an interval. A value is drawn from the interval of its
+bin, uniformly or by a `Shape`, so what is written always reads back as the bin that it came from.
 """
 
 from abc import abstractmethod
@@ -26,10 +26,9 @@ from synthdp.schema.axes.points import LARGEST, are_unread
 from synthdp.schema.axes.rule import Edges
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
-from synthdp.schema.words.heaps import HeapedRuns, Heaps
-from synthdp.schema.words.runs import (
+from synthdp.schema.words.grid_intervals import (
+    GridIntervals,
     Ints,
-    Runs,
     cut_at,
     joined_spans,
     lengths_of,
@@ -37,6 +36,7 @@ from synthdp.schema.words.runs import (
     masses,
     shares_of_groups,
 )
+from synthdp.schema.words.heaps import HeapedIntervals, Heaps
 from synthdp.schema.words.texts import refuse
 
 
@@ -419,7 +419,7 @@ class BinnedColumn(Column):
         )
 
     def _mass(self, cuts: Ints) -> NDArray[np.float64]:
-        """What each run of grid points between two cuts weighs; each lies in one piece of the
+        """What each interval of grid points between two cuts weighs; each lies in one piece of the
         shape.
         """
         sizes = lengths_of if self._heaps is None else self._heaps.sizes
@@ -433,8 +433,8 @@ class BinnedColumn(Column):
         return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
 
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
-        """Where bins, pieces of the shape and kept spans begin and end, and for each run between
-        the bin it lies in.
+        """Where bins, pieces of the shape and kept spans begin and end, and for each interval
+        between the bin it lies in.
         """
         starts = self.drawn_starts
         zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
@@ -447,8 +447,8 @@ class BinnedColumn(Column):
 
     @property
     def _parted(self) -> tuple[Ints, Ints, Ints, NDArray[np.float64]]:
-        """The grid in runs that lie in one bin and one piece of the shape each: bin, first point,
-        length and mass.
+        """The grid in intervals that lie in one bin and one piece of the shape each: bin, first
+        point, length and mass.
         """
         cuts, bins = self._cuts()
         kept = self._is_kept(cuts[:-1])
@@ -458,12 +458,14 @@ class BinnedColumn(Column):
         return bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
 
     @cached_property
-    def _runs(self) -> Runs:
-        return Runs.of(*self._parted)
+    def _intervals(self) -> GridIntervals:
+        return GridIntervals.from_groups(*self._parted)
 
     @cached_property
-    def _heaped_runs(self) -> HeapedRuns | None:
-        return None if self._heaps is None else HeapedRuns.of(self._heaps, *self._parted)
+    def _heaped_intervals(self) -> HeapedIntervals | None:
+        return (
+            None if self._heaps is None else HeapedIntervals.from_groups(self._heaps, *self._parted)
+        )
 
     @property
     def _heaps(self) -> Heaps | None:
@@ -486,9 +488,9 @@ class BinnedColumn(Column):
     ) -> Ints:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
-        if self._is_even:  # each bin is one run
-            return self._runs.points_in(bins, rng)
-        return (self._heaped_runs or self._runs).draw(bins, rng)
+        if self._is_even:  # each bin is one interval
+            return self._intervals.points_in(bins, rng)
+        return (self._heaped_intervals or self._intervals).draw(bins, rng)
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
         """A grid point between each two of one bin, both included and kept, by the shape; round
@@ -497,7 +499,7 @@ class BinnedColumn(Column):
         return (
             rng.integers(lows, highs + 1)
             if self._is_even
-            else self._runs.draw_between(lows, highs, rng)
+            else self._intervals.draw_between(lows, highs, rng)
         )
 
     def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.notation import NUMBER_MARKS, PLAIN, Notation
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
-from synthdp.schema.words.runs import Ints, Runs
+from synthdp.schema.words.grid_intervals import GridIntervals, Ints
 from synthdp.schema.words.texts import check_text, refuse
 
 KEYS = ("other", "merged")
@@ -56,15 +56,15 @@ class Merged:
         return label
 
     @cached_property
-    def _runs(self) -> Runs:
+    def _intervals(self) -> GridIntervals:
         n = len(self.levels)
-        return Runs.of(
+        return GridIntervals.from_groups(
             np.zeros(n, np.int64), np.arange(n), np.ones(n, np.int64), np.array(self.weights)
         )
 
     def draw(self, n: int, rng: np.random.Generator) -> Ints:
         """Positions of ``n`` levels, in proportion to their weights."""
-        return self._runs.draw(np.zeros(n, np.int64), rng)
+        return self._intervals.draw(np.zeros(n, np.int64), rng)
 
 
 @final

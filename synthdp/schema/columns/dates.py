@@ -46,7 +46,7 @@ from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, is_missing, seconds_of
 from synthdp.schema.columns.temporal import KEYS, TemporalColumn
-from synthdp.schema.words.runs import Ints, Runs
+from synthdp.schema.words.grid_intervals import GridIntervals, Ints
 from synthdp.schema.words.texts import refuse
 
 USUAL_MOMENT = datetime(2019, 12, 31, 23, 59, 58)  # noqa: DTZ001 (no time zone is meant)
@@ -229,17 +229,17 @@ class DateColumn(TemporalColumn[date]):
         return part_of(np.floor(clipped).astype(np.int64), part)
 
     @cached_property
-    def _known_runs(self) -> dict[int, Runs]:
-        """What `_runs_by_parts` gave: drawing in rounds asks for the same again and again."""
+    def _known_intervals(self) -> dict[int, GridIntervals]:
+        """What `_intervals_by_parts` gave: drawing in rounds asks for the same again and again."""
         return {}
 
-    def _runs_by_parts(self, n_parts: int) -> Runs:
-        """The grid in runs, grouped by bin and the first parts."""
-        if n_parts not in self._known_runs:
-            self._known_runs[n_parts] = self._grouped_by(self.parts[:n_parts])
-        return self._known_runs[n_parts]
+    def _intervals_by_parts(self, n_parts: int) -> GridIntervals:
+        """The grid in intervals, grouped by bin and the first parts."""
+        if n_parts not in self._known_intervals:
+            self._known_intervals[n_parts] = self._grouped_by(self.parts[:n_parts])
+        return self._known_intervals[n_parts]
 
-    def _grouped_by(self, parts: Sequence[str]) -> Runs:
+    def _grouped_by(self, parts: Sequence[str]) -> GridIntervals:
         unit = part_unit(parts)
         first, last = unit_of(np.array(self._bounds), unit).tolist()
         cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
@@ -247,7 +247,9 @@ class DateColumn(TemporalColumn[date]):
         kept = self._is_kept(cuts[:-1])
         seconds = self.at(cuts[:-1])
         keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
-        return Runs.of(keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
+        return GridIntervals.from_groups(
+            keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
+        )
 
     def draw(
         self,
@@ -267,11 +269,11 @@ class DateColumn(TemporalColumn[date]):
         for n in range(len(parts), 0, -1):
             if not left.size:
                 break
-            runs = self._runs_by_parts(n)
+            intervals = self._intervals_by_parts(n)
             wanted = keys_of_parts(codes[left], [part[left] for part in parts[:n]], self.parts[:n])
-            groups = np.minimum(np.searchsorted(runs.keys, wanted), len(runs.keys) - 1)
-            agrees = runs.keys[groups] == wanted
-            points[left[agrees]] = runs.draw(groups[agrees], rng)
+            groups = np.minimum(np.searchsorted(intervals.keys, wanted), len(intervals.keys) - 1)
+            agrees = intervals.keys[groups] == wanted
+            points[left[agrees]] = intervals.draw(groups[agrees], rng)
             left = left[~agrees]
         points[left] = super().draw(codes[left], rng)
         return points
@@ -326,7 +328,7 @@ class DateColumn(TemporalColumn[date]):
     @property
     def part_columns(self) -> Sequence["PartColumn"]:
         """The parts as columns of their own."""
-        return [PartColumn.of(self, part) for part in self.parts]
+        return [PartColumn.from_date(self, part) for part in self.parts]
 
     def codes_with_parts(self, values: pd.Series) -> Iterator[NDArray[Any]]:
         """Level codes of values and of their parts; values are read once for all of them."""
@@ -419,7 +421,7 @@ class PartColumn(Column):
     >>> born = DateColumn(
     ...     name="born", minimum=date(2000, 1, 1), maximum=date(2000, 12, 31), parts=("weekday",)
     ... )
-    >>> column = PartColumn.of(born, "weekday")
+    >>> column = PartColumn.from_date(born, "weekday")
     >>> (
     ...     column.name,
     ...     column.source,
@@ -432,7 +434,7 @@ class PartColumn(Column):
     part: str
 
     @classmethod
-    def of(cls, date: DateColumn, part: str) -> Self:
+    def from_date(cls, date: DateColumn, part: str) -> Self:
         """A part of a date column, named after both; it may be missing if the date may."""
         name = part_name(date, part)
         return cls(
@@ -446,11 +448,11 @@ class PartColumn(Column):
 
     def with_unread_place(self) -> Self:
         """The part of the date with a place for unread values."""
-        return type(self).of(self.date.with_unread_place(), self.part)
+        return type(self).from_date(self.date.with_unread_place(), self.part)
 
     def without_unread_place(self) -> Self:
         """The part of the date as it was declared."""
-        return type(self).of(self.date.without_unread_place(), self.part)
+        return type(self).from_date(self.date.without_unread_place(), self.part)
 
     @property
     def source(self) -> str:

@@ -162,7 +162,7 @@ class NumericColumn(BinnedColumn):
         if (shape := field.parts_of(own, "shape", ("starts", "weights"))) is not None:
             binning["shape"] = Shape(**shape)
         if own.get("heaping") is not None:
-            binning["heaping"] = Heaping.of(field.name, own["heaping"])
+            binning["heaping"] = Heaping.from_dict(field.name, own["heaping"])
         binning |= {key: field.constraints.get(key) for key in ("minimum", "maximum")}
         return cls(**cls._typed_as(field.type), **binning, **field.shared)
 

@@ -27,7 +27,7 @@ from synthdp.schema.columns.edges import (
     even_starts,
 )
 from synthdp.schema.columns.field import Field
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 from synthdp.schema.words.texts import check_text, refuse
 
 Moment = TypeVar("Moment")

@@ -22,7 +22,7 @@ from synthdp.schema.columns.date_formats import as_strftime
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values, integers_of, is_missing
 from synthdp.schema.columns.temporal import TemporalColumn
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 from synthdp.schema.words.texts import refuse
 
 TimeResolution: TypeAlias = Literal["hour", "minute", "second"]

@@ -96,9 +96,11 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     factors = [int(value * common) for value in scaled.values()]
     constant = int(relation.constant * common) + (relation.sign == "<")
     names = tuple(scaled)
-    inequalities = [Inequality.of(names, factors, constant, lines)]
+    inequalities = [Inequality.from_factors(names, factors, constant, lines)]
     if relation.sign == "=":
-        inequalities.append(Inequality.of(names, [-factor for factor in factors], -constant, lines))
+        inequalities.append(
+            Inequality.from_factors(names, [-factor for factor in factors], -constant, lines)
+        )
     return tuple(inequalities)
 
 

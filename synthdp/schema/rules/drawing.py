@@ -21,7 +21,7 @@ from synthdp.schema.rules.combinations import allowed_beside
 from synthdp.schema.rules.inequalities import Intervals, Mask
 from synthdp.schema.rules.search import Places
 from synthdp.schema.rules.system import Numbers, System, refuse_given
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 
 Codes = NDArray[np.integer[Any]]
 Rows = NDArray[np.intp]
@@ -39,7 +39,8 @@ enough.
 """
 
 MAX_ANSWERS = 64
-"""Rows of which the same is asked are searched for so often, then some of these answers are taken."""
+"""Rows of which the same is asked are searched for so often, then some of these answers are taken.
+"""
 
 CHUNK = 2**16
 """Rows that are worked on at a time: few enough for the processor's cache."""

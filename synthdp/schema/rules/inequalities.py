@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.schema.rules.lines import Line
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 
 Mask = NDArray[np.bool_]
 
@@ -82,7 +82,7 @@ class Inequality:
     is_wide: bool = False
 
     @classmethod
-    def of(
+    def from_factors(
         cls, names: Sequence[str], factors: Sequence[int], constant: int, lines: Mapping[str, Line]
     ) -> Self:
         """The inequality between columns on their lines."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import NEAR
-from synthdp.schema.words.runs import Ints
+from synthdp.schema.words.grid_intervals import Ints
 
 
 @final

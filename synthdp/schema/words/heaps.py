@@ -9,10 +9,10 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.schema.words.runs import Floats, Ints, Runs
+from synthdp.schema.words.grid_intervals import Floats, GridIntervals, Ints
 
 LEAST_SHARE = 1e-12
-"""Points of no step have at least this share, for runs that hold no others."""
+"""Points of no step have at least this share, for intervals that hold no others."""
 
 
 @final
@@ -51,7 +51,7 @@ class Heaps:
 
 
 def counts_of_classes(steps: Ints, firsts: Ints, stops: Ints) -> Ints:
-    """How many points of each class, that of no step first, lie in runs; shape ``(n_steps + 1,
+    """How many points of each class, that of no step first, lie in intervals; shape ``(n_steps + 1,
     n_runs)``.
 
     >>> counts_of_classes(np.array([5, 10]), np.array([-5, 0, 1]), np.array([0, 1, 21])).tolist()
@@ -77,12 +77,13 @@ def densities(steps: Sequence[int]) -> Floats:
 
 @final
 @dataclass(frozen=True, eq=False)
-class HeapedRuns:
-    """Runs of grid points in groups, each in parts of points of one class that are equally likely.
+class HeapedIntervals:
+    """Intervals of grid points in groups, each in parts of points of one class that are equally
+    likely.
 
     Parameters
     ----------
-    runs
+    intervals
         The parts; their points count, from anywhere, those of their class.
     steps
         The step of each part.
@@ -90,34 +91,42 @@ class HeapedRuns:
         How many times that the next step is; 0 where each multiple counts.
     """
 
-    runs: Runs
+    intervals: GridIntervals
     steps: Ints
     ratios: Ints
 
     @classmethod
-    def of(cls, heaps: Heaps, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
-        """Runs by group, in the order of the groups; 0 lies in no run, but for one of its own."""
+    def from_groups(
+        cls, heaps: Heaps, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats
+    ) -> Self:
+        """Intervals by group, in the order of the groups; 0 lies in no interval, but for one of its
+        own.
+        """
         counts = counts_of_classes(heaps.steps, firsts, firsts + lengths).T
-        run, kind = np.nonzero(counts)
+        interval, kind = np.nonzero(counts)
         steps = np.append(np.int64(1), heaps.steps)
         ratios = np.append(steps[1:] // steps[:-1], np.int64(0))
         step, ratio = steps[kind], ratios[kind]
-        multiples_below = (firsts[run] - 1) // step
+        multiples_below = (firsts[interval] - 1) // step
         first = np.where(
             ratio > 0,
             multiples_below - multiples_below // np.maximum(ratio, 1),
             multiples_below + 1,
         )
-        is_single = lengths[run] == 1
-        step[is_single], ratio[is_single], first[is_single] = 1, 0, firsts[run][is_single]
-        number = counts[run, kind]
+        is_single = lengths[interval] == 1
+        step[is_single], ratio[is_single], first[is_single] = 1, 0, firsts[interval][is_single]
+        number = counts[interval, kind]
         weighs = heaps.weights[kind] * number
-        shares = weighs / np.bincount(run, weighs)[run]
-        return cls(Runs.of(groups[run], first, number, mass[run] * shares), step, ratio)
+        shares = weighs / np.bincount(interval, weighs)[interval]
+        return cls(
+            GridIntervals.from_groups(groups[interval], first, number, mass[interval] * shares),
+            step,
+            ratio,
+        )
 
     def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
         """A grid point from each group; ``groups`` are positions in the groups' order."""
-        parts = self.runs.picked(groups, rng)
-        numbers, ratios = self.runs.points_in(parts, rng), self.ratios[parts]
+        parts = self.intervals.picked(groups, rng)
+        numbers, ratios = self.intervals.points_in(parts, rng), self.ratios[parts]
         skipped = np.where(ratios > 0, numbers // np.maximum(ratios - 1, 1) + 1, 0)
         return self.steps[parts] * (numbers + skipped)

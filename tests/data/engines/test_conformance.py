@@ -29,7 +29,7 @@ SCHEMA_OF_ALL = OpenSchema.from_dict(SCHEMA)
 
 
 def engine_table(engine, frame, schema=SCHEMA_OF_ALL, **bounds):
-    return EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema, **bounds)
+    return EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema, **bounds)
 
 
 def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
@@ -267,12 +267,12 @@ def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     people = connection.table("people")
     if by == "ibis":
         people = pytest.importorskip("ibis").duckdb.from_connection(connection).table("people")
-    rows = EngineTable.of(EngineFrame.of(people), schema)
+    rows = EngineTable.from_frame(EngineFrame.from_native(people), schema)
     assert counts_by_clique(rows, schema) == counts_by_clique(in_memory, schema)
-    persons = bounded(EngineFrame.of(people), "word", [], max_rows=1, missing_values=[])
+    persons = bounded(EngineFrame.from_native(people), "word", [], max_rows=1, missing_values=[])
     assert grouped(persons)["n_rows"].to_list() == [6]  # "a" and "a " are one, nobody has no id
     grid, kinds = Grid(column="word"), OpenSchema.from_kinds({"word": "categorical"})
-    learnt = EngineTable.of(EngineFrame.of(people), kinds).source.frequencies(grid)
+    learnt = EngineTable.from_frame(EngineFrame.from_native(people), kinds).source.frequencies(grid)
     expected = held_rows(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(
         grid
     )
@@ -375,20 +375,22 @@ def test_missing_values_are_known_in_any_spelling(engine):
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_levels_of_texts_are_not_learnt_where_a_collation_may_take_two_for_one():
-    people = EngineFrame.of(in_other(ODD[["word", "flag"]]))
+    people = EngineFrame.from_native(in_other(ODD[["word", "flag"]]))
     with pytest.raises(
         SchemaError, match="'word': an engine that may compare texts by a collation"
     ):
-        EngineTable.of(people, OpenSchema.from_kinds({"word": "categorical", "flag": "boolean"}))
+        EngineTable.from_frame(
+            people, OpenSchema.from_kinds({"word": "categorical", "flag": "boolean"})
+        )
 
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_moments_of_a_time_zone_are_not_learnt_where_a_session_may_take_them_for_other_days():
-    people = EngineFrame.of(in_other(ODD[["zoned", "day"]]))
+    people = EngineFrame.from_native(in_other(ODD[["zoned", "day"]]))
     with pytest.raises(
         SchemaError, match="'zoned': an engine whose sessions have a time zone may take"
     ):
-        EngineTable.of(people, OpenSchema.from_kinds({"zoned": "datetime", "day": "date"}))
+        EngineTable.from_frame(people, OpenSchema.from_kinds({"zoned": "datetime", "day": "date"}))
 
 
 def test_no_value_of_duckdb_is_an_error():
@@ -410,7 +412,9 @@ def test_no_value_of_duckdb_is_an_error():
     table = connection.sql(
         f"SELECT day::DATE AS day, word::UHUGEINT AS word FROM (VALUES {rows}) AS t(day, word)"
     )
-    source = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
+    source = EngineTable.from_frame(EngineFrame.from_native(table), schema).counted(
+        schema.resolved({})
+    )
     weekdays, words = source.counts_of([("day:weekday",), ("word",)])
     assert weekdays.tolist() == [1, 0, 0, 0, 1, 0, 1, 1]  # 9999-12-31 is a Friday
     assert words.tolist() == [1, 1, 2]
@@ -429,7 +433,7 @@ def test_tables_in_memory_that_ibis_joins_with_others_in_duckdb():
         (people.join(names, "key").select("who"), [1, 2, 0, 0]),
         (names.select("who"), [1, 1, 0, 0]),
     ):
-        rows = EngineTable.of(EngineFrame.of(table), schema)
+        rows = EngineTable.from_frame(EngineFrame.from_native(table), schema)
         assert rows._frame.engine == "duckdb"
         assert counts_by_clique(rows, schema)["who",] == expected
 
@@ -443,7 +447,7 @@ def test_texts_of_categories_are_read_as_texts():
     schema = OpenSchema.from_dict(
         {"fields": [{"name": "word", "type": "string", "constraints": {"enum": ["a", "b"]}}]}
     )
-    table = EngineTable.of(EngineFrame.of(frame.lazy()), schema)
+    table = EngineTable.from_frame(EngineFrame.from_native(frame.lazy()), schema)
     assert next(iter(table.counted(schema.resolved({})).counts_of([("word",)]))).tolist() == [
         1,
         2,

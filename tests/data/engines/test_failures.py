@@ -34,7 +34,9 @@ DAY = {
 
 def table_of(values, field, **types):
     schema = OpenSchema.from_dict({"fields": [field]})
-    return EngineTable.of(EngineFrame.of(pl.DataFrame({"x": values}, **types).lazy()), schema)
+    return EngineTable.from_frame(
+        EngineFrame.from_native(pl.DataFrame({"x": values}, **types).lazy()), schema
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_a_part_of_a_date_is_refused_as_what_the_schema_says_of_the_date():
     connection.execute("CREATE TABLE people AS SELECT TIMESTAMPTZ '2020-01-01 00:00:00+00' AS x")
     schema = OpenSchema.from_dict({"fields": [DAY | {"synthdp": {"parts": ["weekday"]}}]})
     with pytest.raises(SchemaError, match="column 'x': the schema says 'date'"):
-        EngineTable.of(EngineFrame.of(connection.table("people")), schema)
+        EngineTable.from_frame(EngineFrame.from_native(connection.table("people")), schema)
 
 
 def failing(connection):
@@ -82,7 +84,7 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
         failing(duckdb.connect()).fetchall()
     schema = OpenSchema.from_dict({"fields": [AGE]})
     one, other = duckdb.connect(), duckdb.connect()
-    table = EngineTable.of(EngineFrame.of(failing(one)), schema)
+    table = EngineTable.from_frame(EngineFrame.from_native(failing(one)), schema)
     with pytest.raises(
         SourceError, match=r"duckdb: counting rows failed \(ConversionException\)"
     ) as caught:
@@ -109,7 +111,7 @@ def test_what_libraries_log_of_answers_and_errors_is_not_kept(name, caplog):
 def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
     monkeypatch.setattr(engine_frame, "_ENGINES", ())
     with pytest.raises(ParameterError, match="lazy table of polars; give one of polars, DuckDB"):
-        EngineFrame.of(pl.LazyFrame({"x": [1]}))
+        EngineFrame.from_native(pl.LazyFrame({"x": [1]}))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -123,7 +125,9 @@ def test_what_was_learnt_and_is_more_than_an_engine_compares_with_is_told_as_tha
             ({"minimum": 0, "maximum": 1}, {"bins": 5000}),
         )
     )
-    table = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one)
+    table = EngineTable.from_frame(
+        EngineFrame.from_native(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one
+    )
     with pytest.raises(SchemaError, match="levels or edges are more than the 4096"):
         table.counted(closed.resolved({}))
 
@@ -167,7 +171,7 @@ def test_an_interrupt_stays_one_whatever_an_engine_makes_of_it():
 @pytest.mark.parametrize("engine", [name for name in ("duckdb", "ibis") if name in ENGINES])
 def test_a_relation_that_is_given_can_be_stopped(engine):
     table = ENGINES[engine](pl.DataFrame({"x": [1]}))
-    frame = EngineFrame.of(table)
+    frame = EngineFrame.from_native(table)
     heard_itself = int(duckdb.__version__.split(".")[0]) < 2
     assert (frame.stop is None) == heard_itself
     assert frame.with_rows(frame.rows).stop is frame.stop
@@ -186,7 +190,9 @@ def counting(frame, engine="other"):
     else:
         table = ENGINES[engine](frame)
         connection = table.get_backend().con
-    return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.resolved({})), connection
+    return EngineTable.from_frame(EngineFrame.from_native(table), TWO).counted(
+        TWO.resolved({})
+    ), connection
 
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
@@ -225,8 +231,8 @@ def test_nothing_of_a_table_is_shown_or_copied(engine):
     schema = OpenSchema.from_kinds(
         {"x": {key: AGE[key] for key in ("type", "constraints")}, "z": "integer"}
     )
-    frame = EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [4711], "z": [4711]})))
-    table = EngineTable.of(frame, schema)
+    frame = EngineFrame.from_native(ENGINES[engine](pl.DataFrame({"x": [4711], "z": [4711]})))
+    table = EngineTable.from_frame(frame, schema)
     for each in (frame, table, table.source):
         assert "4711" not in repr(each)
         with pytest.raises(PrivacyError):

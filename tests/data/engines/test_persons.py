@@ -31,7 +31,7 @@ PEOPLE = pl.DataFrame(
 
 
 def kept(engine, frame, key, max_rows=2):
-    table = EngineFrame.of(ENGINES[engine](frame))
+    table = EngineFrame.from_native(ENGINES[engine](frame))
     some = bounded(
         table, "who", ["age", "word"], max_rows=max_rows, missing_values=["n/a"], key=key
     )
@@ -60,7 +60,9 @@ def test_which_rows_of_others_are_kept_does_not_depend_on_a_person(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_counts_of_all_cliques_are_of_the_same_rows(engine):
-    table = EngineTable.of(EngineFrame.of(ENGINES[engine](PEOPLE)), SCHEMA, unit="who", max_rows=2)
+    table = EngineTable.from_frame(
+        EngineFrame.from_native(ENGINES[engine](PEOPLE)), SCHEMA, unit="who", max_rows=2
+    )
     source = table.counted(SCHEMA.resolved({}))
     total, ages, both = source.counts_of([(), ("age",), ("age", "word")])
     assert int(total) == ages.sum() == both.sum() == 6
@@ -72,7 +74,7 @@ def test_ids_of_whole_numbers_and_missing_ones():
     frame = PEOPLE.with_columns(
         who=pl.Series([1, 1, 1, 2, 3, *[4] * 40, -1, None, -1], dtype=pl.Int64)
     )
-    table = EngineFrame.of(frame.lazy())
+    table = EngineFrame.from_native(frame.lazy())
     some = bounded(table, "who", ["age"], max_rows=1, missing_values=["-1"])
     assert grouped(some)["n_rows"].to_list() == [4]
 
@@ -81,7 +83,7 @@ def test_ids_of_whole_numbers_and_missing_ones():
 def test_a_number_that_means_no_id_is_no_other_number(engine):
     nobody = 9_999_999_999_999_999  # the next float is 10**16
     frame = pl.DataFrame({"who": [nobody, nobody, nobody + 1, 1, 1, 0], "age": [1, 2, 3, 4, 5, 6]})
-    table = EngineFrame.of(ENGINES[engine](frame))
+    table = EngineFrame.from_native(ENGINES[engine](frame))
     some = bounded(table, "who", ["age"], max_rows=2, missing_values=[str(nobody), "1.0", "00"])
     found = grouped(some, "age")
     assert set(found[some.columns["age"].alias].to_list()) == {3, 4, 5, 6}
@@ -91,7 +93,7 @@ def test_a_number_that_means_no_id_is_no_other_number(engine):
     ("change", "problem"), [({"max_rows": 0}, ParameterError), ({"unit": "weight"}, SchemaError)]
 )
 def test_what_is_no_bound_or_no_id_is_refused(change, problem):
-    table = EngineFrame.of(PEOPLE.with_columns(weight=pl.lit(0.5)).lazy())
+    table = EngineFrame.from_native(PEOPLE.with_columns(weight=pl.lit(0.5)).lazy())
     with pytest.raises(problem):
         bounded(
             table,
@@ -105,6 +107,10 @@ def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
     frame = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]}, schema_overrides={"who": dtype})
     words = ["-300", str(2**70), str(10**50), "2"]
     some = bounded(
-        EngineFrame.of(ENGINES[engine](frame)), "who", ["age"], max_rows=2, missing_values=words
+        EngineFrame.from_native(ENGINES[engine](frame)),
+        "who",
+        ["age"],
+        max_rows=2,
+        missing_values=words,
     )
     assert grouped(some)["n_rows"].to_list() == [2]

@@ -27,9 +27,9 @@ def check(engine, seed, n_columns):
     content, frame = random_table(random.Random(seed), n_columns)
     taken = []
     for field in content["fields"]:
-        table = EngineFrame.of(ENGINES[engine](frame.select(field["name"])))
+        table = EngineFrame.from_native(ENGINES[engine](frame.select(field["name"])))
         try:
-            EngineTable.of(table, OpenSchema.from_dict({"fields": [field]}))
+            EngineTable.from_frame(table, OpenSchema.from_dict({"fields": [field]}))
         except SchemaError:
             continue
         taken.append(field)
@@ -38,7 +38,9 @@ def check(engine, seed, n_columns):
         OpenSchema.from_dict({"fields": taken}),
         frame.select([field["name"] for field in taken]),
     )
-    remote = counted(EngineTable.of(EngineFrame.of(ENGINES[engine](kept)), schema), schema)
+    remote = counted(
+        EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](kept)), schema), schema
+    )
     assert remote == counted(held_rows(opened(kept).frame, schema), schema)
 
 

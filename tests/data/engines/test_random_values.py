@@ -24,7 +24,9 @@ def check(engine, seed, dtypes=DTYPES, n_grids=None):
     """Whether the engine takes the column."""
     column = asked(random.Random(seed), dtypes, n_grids)
     try:
-        remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
+        remote = EngineTable.from_frame(
+            EngineFrame.from_native(ENGINES[engine](column.frame)), column.schema
+        ).source
     except SchemaError:
         return False
     held = held_rows(opened(column.frame).frame, column.schema).source
@@ -68,8 +70,8 @@ def test_nan_of_any_bits_is_missing_and_never_unread(kind, engine):
     bits = [0x7FF8 << 48, 0xFFF8 << 48, 0xFFF8_0000_DEAD_BEEF, 0x7FF4_0000_0000_0001, 2**64 - 1]
     numbers = np.concatenate([np.array(bits, np.uint64).view(np.float64), [1.0, 2.0]])
     schema = OpenSchema.from_kinds({"x": kind})
-    remote = EngineTable.of(
-        EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": numbers}))), schema
+    remote = EngineTable.from_frame(
+        EngineFrame.from_native(ENGINES[engine](pl.DataFrame({"x": numbers}))), schema
     ).source
     assert remote.histogram(Grid(column="x", of="reading"), np.array([READ])).tolist() == [5, 0, 2]
 
@@ -78,7 +80,9 @@ def test_nan_of_any_bits_is_missing_and_never_unread(kind, engine):
 def test_exponents_of_random_numbers_are_those_of_memory(engine):
     column, grid = asked(random.Random(4), ["Float64"]), Grid(column="x", of="exponents")
     assert column.schema.open_columns[0].type == "number"
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
+    remote = EngineTable.from_frame(
+        EngineFrame.from_native(ENGINES[engine](column.frame)), column.schema
+    ).source
     held = held_rows(opened(column.frame).frame, column.schema).source
     exponents = np.arange(-1024, 1024)
     assert remote.histogram(grid, exponents).tolist() == held.histogram(grid, exponents).tolist()
@@ -100,7 +104,7 @@ def test_floats_of_32_bits_are_the_numbers_that_their_texts_say(engine):
     ]
     frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float32)})
     schema, grid = OpenSchema.from_kinds({"x": "number"}), Grid(column="x", decimals=9)
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    remote = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
 
@@ -125,7 +129,7 @@ def test_floats_of_any_size_are_whole_numbers_where_these_are_learnt(engine):
     ]
     frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float64)})
     schema, grid = OpenSchema.from_kinds({"x": "integer"}), Grid(column="x")
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    remote = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
 
@@ -139,7 +143,9 @@ def test_infinite_days_of_duckdb_are_the_first_and_the_last(dtype, kind):
     rows = ", ".join(f"('{day}'::TIMESTAMP::{dtype})" for day in days)
     people = ENGINES["duckdb"](pl.DataFrame({"y": [1]})).query("y", f"FROM (VALUES {rows}) AS t(x)")
     field = {"name": "x", "type": kind, "synthdp": {"derive": True, "resolution": "day"}}
-    table = EngineTable.of(EngineFrame.of(people), OpenSchema.from_dict({"fields": [field]}))
+    table = EngineTable.from_frame(
+        EngineFrame.from_native(people), OpenSchema.from_dict({"fields": [field]})
+    )
     assert counted(table.source.frequencies(Grid(column="x"))) == {-719_162: 2, 2_932_896: 2, 0: 1}
 
 
@@ -163,7 +169,7 @@ def test_moments_are_in_the_units_of_memory(engine, resolution):
     )
     field = {"name": "x", "type": "datetime", "synthdp": {"derive": True, "resolution": resolution}}
     schema, grid = OpenSchema.from_dict({"fields": [field]}), Grid(column="x")
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    remote = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
 
@@ -231,15 +237,15 @@ def test_what_a_column_does_not_say_is_unread_in_engines_as_in_memory(engine, ca
         }
     )
     frame, grid = series.to_frame(), Grid(column="x", of="reading")
-    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    remote = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     for asked_grid, starts in ((grid, range(1, 15)), (Grid(column="x"), [])):
         found = remote.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
         assert found == held.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
     assert held.histogram(grid, np.arange(1, 15))[1] > 0
-    coded = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), OpenSchema.of(declared)).counted(
-        declared
-    )
+    coded = EngineTable.from_frame(
+        EngineFrame.from_native(ENGINES[engine](frame)), OpenSchema.from_schema(declared)
+    ).counted(declared)
     assert next(iter(coded.counts_of([("x",)]))).tolist() == counts_in_memory(frame, declared)
 
 

@@ -125,7 +125,7 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
 
     expected = counts(held_rows(opened(ODD).frame, PUBLIC))
     with open_source(postgres.address, "people") as frame:
-        table = EngineTable.of(frame, PUBLIC)
+        table = EngineTable.from_frame(frame, PUBLIC)
         assert counts(table) == expected
         with psycopg.connect(postgres.address, autocommit=True) as connection:
             connection.execute("INSERT INTO people SELECT * FROM people")
@@ -133,7 +133,9 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
             held_rows(opened(ODD).frame, PUBLIC), most=1
         )  # a snapshot
     with open_source(postgres.address, "public.people") as frame:
-        persons = EngineTable.of(frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1)
+        persons = EngineTable.from_frame(
+            frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1
+        )
         assert persons.max_rows == 1
         (total,) = persons.counted(
             OpenSchema.from_dict(SCHEMA).without("word").resolved({})
@@ -165,10 +167,10 @@ def test_postgres_counts_and_learns_times_of_day(postgres):
     learnt = OpenSchema.from_dict({"fields": [field | opening]})
     closed, grid = known.resolved({}).with_unread_places(), Grid(column="t")
     with open_source(postgres.address, "shifts") as frame:
-        (found,) = EngineTable.of(frame, known).counted(closed).counts_of([("t",)])
+        (found,) = EngineTable.from_frame(frame, known).counted(closed).counts_of([("t",)])
         (expected,) = held_rows(here, known).counted(closed).counts_of([("t",)])
         assert found.tolist() == expected.tolist()
-        remote, held = EngineTable.of(frame, learnt).source, held_rows(here, learnt).source
+        remote, held = EngineTable.from_frame(frame, learnt).source, held_rows(here, learnt).source
         for asked_of in (grid, Grid(column="t", of="reading")):
             starts = np.array([0, 60, 1320])
             assert remote.histogram(asked_of, starts).tolist() == (
@@ -216,7 +218,7 @@ def test_codes_are_kept_in_a_temporary_table_by_a_session_that_may_only_read(
         for n_before in range(2):  # a session may be asked again
             with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), connection.transaction():
                 connection.execute("DELETE FROM changed")
-            assert counts(EngineTable.of(frame, PUBLIC)) == expected
+            assert counts(EngineTable.from_frame(frame, PUBLIC)) == expected
             assert n_kept(connection) == n_before + 1
     with psycopg.connect(postgres.address) as connection:
         assert n_kept(connection) == 0
@@ -233,7 +235,7 @@ def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, 
             with open_source(
                 postgres.address.replace("user=postgres", "user=reader"), people
             ) as frame:
-                table = EngineTable.of(frame, PUBLIC)
+                table = EngineTable.from_frame(frame, PUBLIC)
                 caplog.set_level("INFO", "synthdp")
                 assert counts(table) == expected
                 assert "all is worked out in every query" in caplog.text
@@ -262,7 +264,9 @@ def test_a_standby_counts_what_it_may_not_keep(postgres):
         with psycopg.connect(postgres.address) as connection:
             n_rows = connection.execute("SELECT count(*) FROM people").fetchall()[0][0]
         with open_source(standby.address, "people") as frame:
-            (total,) = EngineTable.of(frame, PUBLIC).counted(PUBLIC.resolved({})).counts_of([()])
+            (total,) = (
+                EngineTable.from_frame(frame, PUBLIC).counted(PUBLIC.resolved({})).counts_of([()])
+            )
             assert int(total) == n_rows
             assert n_kept(session(frame)) == 0
     finally:
@@ -279,7 +283,9 @@ def test_a_table_of_ibis_leaves_the_session_as_it_was(autocommit, postgres, peop
         table = ibis.postgres.from_connection(connection).table(people)
         if not autocommit:
             connection.execute("DELETE FROM changed WHERE word = 'A'")
-        source = EngineTable.of(EngineFrame.of(table), PUBLIC).counted(PUBLIC.resolved({}))
+        source = EngineTable.from_frame(EngineFrame.from_native(table), PUBLIC).counted(
+            PUBLIC.resolved({})
+        )
         assert n_kept(connection) == 1
         assert [int(total) for total in source.counts_of([()])] == [10 if autocommit else 9]
         del source
@@ -314,12 +320,16 @@ def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres
         for kept in (True, False):
             with connection.transaction():
                 connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
-                rows = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
+                rows = EngineTable.from_frame(EngineFrame.from_native(table), schema).counted(
+                    schema.resolved({})
+                )
                 (counts,) = rows.counts_of([("word",)])
             assert counts.tolist() == [2, 1, 1, 1, 5]
-        persons = bounded(EngineFrame.of(table), "word", [], max_rows=1, missing_values=[])
+        persons = bounded(EngineFrame.from_native(table), "word", [], max_rows=1, missing_values=[])
         assert grouped(persons)["n_rows"].to_list() == [8]
-        learnt = EngineTable.of(EngineFrame.of(table), kinds).source.frequencies(grid)
+        learnt = EngineTable.from_frame(EngineFrame.from_native(table), kinds).source.frequencies(
+            grid
+        )
         assert counted(learnt) == counted(held_rows(held, kinds).source.frequencies(grid))
 
 
@@ -338,8 +348,9 @@ def test_more_levels_than_an_expression_could_hold(postgres):
     with psycopg.connect(postgres.address, autocommit=True) as connection:
         connection.execute("CREATE TEMP TABLE houses (street varchar, number smallint)")
         connection.cursor().executemany("INSERT INTO houses VALUES (%s, %s)", frame.rows())
-        table = EngineTable.of(
-            EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema
+        table = EngineTable.from_frame(
+            EngineFrame.from_native(ibis.postgres.from_connection(connection).table("houses")),
+            schema,
         )
         found = table.counted(schema.resolved({})).counts_of([("street",), ("number",)])
         expected = held_rows(opened(frame).frame, schema).counted(schema.resolved({}))
@@ -353,7 +364,7 @@ def check_values(make, seed):
     remote = make(column.frame)
     if remote is None:
         return False
-    remote = EngineTable.of(EngineFrame.of(remote), column.schema).source
+    remote = EngineTable.from_frame(EngineFrame.from_native(remote), column.schema).source
     held = held_rows(opened(column.frame).frame, column.schema).source
     for grid, starts in column.questions:
         assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (
@@ -458,19 +469,23 @@ def test_no_value_of_postgres_is_an_error(kept, postgres):
         )  # which Ibis had set; there Python has not all hours of 9999 in UTC
         with connection.transaction():
             connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
-            found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.resolved({}))
+            found = EngineTable.from_frame(EngineFrame.from_native(table), schema).counted(
+                schema.resolved({})
+            )
             days, zoned, prices, months = found.counts_of(
                 [("day",), ("zoned",), ("price",), ("zoned:month",)]
             )
             moments_as_days = (
-                EngineTable.of(EngineFrame.of(table), as_days)
+                EngineTable.from_frame(EngineFrame.from_native(table), as_days)
                 .counted(as_days.resolved({}))
                 .counts_of([("moment",), ("zoned",)])
             )
             assert [each.tolist() for each in moments_as_days] == [[2, 0, 0, 7]] * 2, (
                 "a time of day is no date, as which no moment after the last of Python is read, too"
             )
-            learnt = EngineTable.of(EngineFrame.of(table), OpenSchema.from_kinds(kinds)).source
+            learnt = EngineTable.from_frame(
+                EngineFrame.from_native(table), OpenSchema.from_kinds(kinds)
+            ).source
             in_cells = [
                 learnt.histogram(Grid(column=name), np.array([0])).tolist() for name in kinds
             ]
@@ -510,7 +525,7 @@ def test_texts_in_another_encoding_are_refused_before_anything_is_asked(postgres
         ):
             pass
     with open_source(latin, "numbers") as frame:
-        learnt = EngineTable.of(frame, OpenSchema.from_kinds({"age": "integer"})).source
+        learnt = EngineTable.from_frame(frame, OpenSchema.from_kinds({"age": "integer"})).source
         assert counted(learnt.frequencies(Grid(column="age"))) == {1: 1}
 
 
@@ -522,10 +537,14 @@ def test_backslashes_that_end_texts_are_not_put_into_queries(postgres):
         table = ibis.postgres.from_connection(connection).table("people")
         connection.execute("SET standard_conforming_strings = off")
         with pytest.raises(SourceError, match="standard_conforming_strings is off"):
-            EngineFrame.of(table)
+            EngineFrame.from_native(table)
         connection.execute("SET standard_conforming_strings = on")
         assert bounded(
-            EngineFrame.of(table), "word", [], max_rows=9, missing_values=["\\' OR 1=1 --", "a\\"]
+            EngineFrame.from_native(table),
+            "word",
+            [],
+            max_rows=9,
+            missing_values=["\\' OR 1=1 --", "a\\"],
         )
 
 
@@ -538,8 +557,9 @@ def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
         connection.execute(
             "CREATE TEMP VIEW failing AS SELECT 1 / g > 0 AS x FROM generate_series(0, 1) AS g"
         )
-        table = EngineTable.of(
-            EngineFrame.of(ibis.postgres.from_connection(connection).table("failing")), schema
+        table = EngineTable.from_frame(
+            EngineFrame.from_native(ibis.postgres.from_connection(connection).table("failing")),
+            schema,
         )
         for _ in range(2):
             with pytest.raises(SourceError, match="DivisionByZero"):
@@ -639,8 +659,10 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         rows = session.createDataFrame(texts.to_arrow())
         rows = rows.withColumn("moment", rows["moment"].cast("timestamp_ntz"))
         expected = counts(held_rows(opened(ODD).frame, PUBLIC))
-        assert counts(EngineTable.of(EngineFrame.of(rows), PUBLIC)) == expected
-        persons = EngineTable.of(EngineFrame.of(rows), PUBLIC, unit="word", max_rows=1)
+        assert counts(EngineTable.from_frame(EngineFrame.from_native(rows), PUBLIC)) == expected
+        persons = EngineTable.from_frame(
+            EngineFrame.from_native(rows), PUBLIC, unit="word", max_rows=1
+        )
         (total,) = persons.counted(PUBLIC.without("word").resolved({})).counts_of([()])
         assert int(total) == 7
         words = ["a", "A", "é", "e", "a ", None, "B"]
@@ -650,13 +672,17 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         careless = session.createDataFrame([[word] for word in words], "word string")
         careless = careless.selectExpr("word COLLATE UNICODE_CI_AI AS word")
         assert careless.filter("word = 'A'").count() == 2
-        one = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_dict(schema))
+        one = EngineTable.from_frame(
+            EngineFrame.from_native(careless), OpenSchema.from_dict(schema)
+        )
         (found,) = one.counted(OpenSchema.from_dict(schema).resolved({})).counts_of([("word",)])
         assert found.tolist() == [2, 1, 1, 1, 2]
-        persons = bounded(EngineFrame.of(careless), "word", [], max_rows=1, missing_values=[])
+        persons = bounded(
+            EngineFrame.from_native(careless), "word", [], max_rows=1, missing_values=[]
+        )
         assert grouped(persons)["n_rows"].to_list() == [5]
-        learnt = EngineTable.of(
-            EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})
+        learnt = EngineTable.from_frame(
+            EngineFrame.from_native(careless), OpenSchema.from_kinds({"word": "categorical"})
         ).source
         assert counted(learnt.frequencies(Grid(column="word"))) == {
             "A": 1,
@@ -671,7 +697,9 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
             )
         )
         assert sum(check_values(partial(in_spark, session), seed) for seed in SPARK_SEEDS) > 3
-        early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.resolved({}))
+        early = EngineTable.from_frame(EngineFrame.from_native(rows), EARLY).counted(
+            EARLY.resolved({})
+        )
         assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [
             [0, 1, 1, 0],
             [0, 2, 0, 0],

@@ -53,8 +53,8 @@ def seen(monkeypatch):
 
 
 def learning(engine, kinds=KINDS, people=PEOPLE):
-    frame = EngineFrame.of(ENGINES[engine](people.select(list(kinds))))
-    return EngineTable.of(frame, OpenSchema.from_kinds(kinds)).source
+    frame = EngineFrame.from_native(ENGINES[engine](people.select(list(kinds))))
+    return EngineTable.from_frame(frame, OpenSchema.from_kinds(kinds)).source
 
 
 @pytest.mark.parametrize("engine", LEARNING)
@@ -115,8 +115,8 @@ def test_a_table_that_changes_while_values_are_fetched_is_refused():
     backend = ibis.duckdb.connect(threads=1)
     backend.name = "other"  # which keeps nothing
     backend.con.execute("CREATE TABLE people AS SELECT i % 5 AS age FROM range(30) AS t(i)")
-    source = EngineTable.of(
-        EngineFrame.of(backend.table("people")), OpenSchema.from_kinds({"age": "integer"})
+    source = EngineTable.from_frame(
+        EngineFrame.from_native(backend.table("people")), OpenSchema.from_kinds({"age": "integer"})
     ).source
     found = source.frequencies(Grid(column="age"))
     backend.con.execute("DELETE FROM people WHERE age < 3")
@@ -146,11 +146,11 @@ def test_whole_numbers_that_an_engine_cannot_look_up_are_no_levels(engine, dtype
         pl.UInt64: [2**63, 2**64 - 1, 2**63 - 1],
         pl.Int8: [-128, 127],
     }[dtype]
-    people = EngineFrame.of(
+    people = EngineFrame.from_native(
         ENGINES[engine](pl.DataFrame({"word": pl.Series([*given, 5, 5], dtype=dtype)}))
     )
     schema = OpenSchema.from_kinds({"word": "categorical"})
-    table = EngineTable.of(people, schema)
+    table = EngineTable.from_frame(people, schema)
     found = counted(table.source.frequencies(Grid(column="word")))
     assert found == {str(number): 1 for number in given if abs(number) < 2**63} | {"5": 2}
     closed = schema.resolved({"word": schema.open_columns[0].resolved(levels=sorted(found))})
@@ -167,8 +167,8 @@ def test_whole_numbers_of_128_bits_are_learnt_from_as_far_as_they_can_be_levels(
     )
     connection = duckdb.connect(config={"threads": 1})
     people = connection.sql(f"FROM (VALUES {numbers}) AS t(word)")
-    source = EngineTable.of(
-        EngineFrame.of(people), OpenSchema.from_kinds({"word": "categorical"})
+    source = EngineTable.from_frame(
+        EngineFrame.from_native(people), OpenSchema.from_kinds({"word": "categorical"})
     ).source
     assert counted(source.frequencies(Grid(column="word"))) == {str(2**63 - 1): 1, "7": 1}
 
@@ -181,14 +181,18 @@ def test_moments_at_the_ends_of_what_nanoseconds_count_are_there():
     if "duckdb" in ENGINES:
         sources.append(ENGINES["duckdb"](people))  # both are infinite there
     for source in sources:
-        table = EngineTable.of(EngineFrame.of(source), OpenSchema.from_kinds({"day": "datetime"}))
+        table = EngineTable.from_frame(
+            EngineFrame.from_native(source), OpenSchema.from_kinds({"day": "datetime"})
+        )
         assert counted(table.source.frequencies(Grid(column="day"))) == expected
 
 
 @pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")
 def test_values_of_a_column_are_kept_once_and_dropped_when_nobody_asks_any_more():
     people = ENGINES["duckdb"](PEOPLE)
-    source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds(KINDS)).source
+    source = EngineTable.from_frame(
+        EngineFrame.from_native(people), OpenSchema.from_kinds(KINDS)
+    ).source
 
     def tables():
         return people.query(

@@ -318,7 +318,9 @@ def test_sqlite_counts_other_rows_as_if_odd_ones_were_not_there(tmp_path):
 
     table = in_sqlite(tmp_path, "TEXT")
     schema = OPEN["string"]
-    counted = EngineTable.of(engine_frame(table), schema).prepared().counted(schema.resolved({}))
+    counted = (
+        EngineTable.from_frame(engine_frame(table), schema).prepared().counted(schema.resolved({}))
+    )
     (counts,) = counted.counts_of([("x",)])
     closed = schema.resolved({})
     texts = [value for value in STORED if isinstance(value, str)] + [

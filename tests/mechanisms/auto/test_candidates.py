@@ -11,7 +11,7 @@ STRENGTHS = {("a", "b"): 900.0, ("c", "d"): 400.0}
 
 
 def candidates_of(*cliques):
-    return Candidates(DOMAIN, Workload.of(DOMAIN, cliques))
+    return Candidates(DOMAIN, Workload.from_cliques(DOMAIN, cliques))
 
 
 def strengths_of(candidates):
@@ -35,7 +35,7 @@ def test_every_column_matters_a_little_and_pairs_inside_of_wider_ones_as_much_as
 
 def test_marginals_of_many_columns_are_planned_for_as_their_pairs():
     domain = Domain.from_sizes(dict.fromkeys("abcdefg", 2))
-    found = Candidates(domain, Workload.of(domain, [tuple("abcdefg")]))
+    found = Candidates(domain, Workload.from_cliques(domain, [tuple("abcdefg")]))
     assert found.is_narrowed
     assert len(found.pairs) == 21
     assert found.wider == []

@@ -169,7 +169,7 @@ def test_what_an_engine_cannot_hold_is_named():
     assert not any("not measured" in caution for caution in model.cautions)
     table = private_table(shape, N_ROWS, rows=rows, epsilon=100.0, accounting=Accounting.GDP)
     mechanism = Auto(max_cells=500)
-    workload = Workload.of(table.domain, named, are_named=True)
+    workload = Workload.from_cliques(table.domain, named, are_named=True)
     engine = GraphicalModelEngine()
     model = mechanism.release(table, workload=workload, engine=engine, report=silent)
     (caution,) = [caution for caution in model.cautions if "not measured" in caution]

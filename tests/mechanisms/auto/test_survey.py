@@ -213,7 +213,7 @@ def test_columns_that_no_marginal_asks_for_are_measured_a_little():
     shape, rows = chain()
     names = [f"x{i}" for i in range(5)]
     domain = Domain(tuple(names), shape)
-    workload = Workload.of(domain, [("x0", "x1")])
+    workload = Workload.from_cliques(domain, [("x0", "x1")])
     table, candidates, survey, _ = surveyed(shape, rows, workload=workload, epsilon=1e3)
     assert candidates.pairs == [("x0", "x1")]
     assert {measurement.clique for measurement in table.released} == {(name,) for name in names}

@@ -69,7 +69,9 @@ def test_a_release_is_made_of_what_any_mechanism_has_measured(mechanism, path):
     own = ("engine", "findings", "cautions", "run", "not_covered", "sha256")
     said = {name: value for name, value in whole.certificate.items() if name not in own}
     assert {name: value for name, value in found.certificate.items() if name not in own} == said
-    assert found.certificate["complete"] is KeptAnswers.of(path).described()["complete"] is True
+    assert (
+        found.certificate["complete"] is KeptAnswers.from_file(path).described()["complete"] is True
+    )
     assert found.sample(5, seed=1).columns.tolist() == ["u", "v", "w"]
 
 
@@ -242,7 +244,7 @@ def test_a_journal_without_a_marginal_or_a_column_is_refused(path):
         DataFileError, match="it holds no marginal yet, and no column that was learnt to its end"
     ):
         synthdp.from_journal(path)
-    assert KeptAnswers.of(path).described()["learnt"] == []
+    assert KeptAnswers.from_file(path).described()["learnt"] == []
 
 
 def forged(path, change, line):
@@ -327,7 +329,7 @@ def test_what_is_forged_is_one_clear_error(path, change, line):
     with pytest.raises(DataFileError, match=r"give a file that synthdp wrote$"):
         synthdp.from_journal(path)
     with suppress(DataFileError):
-        KeptAnswers.of(path).described()
+        KeptAnswers.from_file(path).described()
 
 
 def test_events_are_written_exactly():

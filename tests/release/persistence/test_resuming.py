@@ -158,7 +158,7 @@ def test_a_run_that_is_another_is_refused_before_anything_is_read(path, change, 
 def test_noise_that_is_not_private_makes_another_run(path):
     from oracles.privacy import Seeded
 
-    schema = OpenSchema.of(Schema.from_dict(SCHEMA))
+    schema = OpenSchema.from_schema(Schema.from_dict(SCHEMA))
     settings = RUN | {"mechanism": "independent", "adjacency": "add-remove"}
     with Release(schema=schema, randomness=Seeded(1), settings=RunSettings(**settings)).kept(
         Keeping(journal=path)

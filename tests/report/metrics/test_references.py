@@ -35,7 +35,7 @@ def test_sampling_error_is_the_mean_over_samples():
     samples = rng.multinomial(40, counts / 100, size=4000)
     distances = [total_variation(counts, sample) for sample in samples]
     error = np.std(distances) / np.sqrt(len(distances))
-    assert SamplingError.of(100, 40).of_marginal(counts) == pytest.approx(
+    assert SamplingError.for_sizes(100, 40).of_marginal(counts) == pytest.approx(
         np.mean(distances), abs=7 * error
     )
 

@@ -23,7 +23,7 @@ from synthdp.report import (
 
 
 def design_of(table, target="job"):
-    matrix = Design.of(table, predictors(table, target)).matrix(table)
+    matrix = Design.from_table(table, predictors(table, target)).matrix(table)
     return matrix[:, independent_terms(matrix)]
 
 
@@ -66,7 +66,7 @@ def test_rare_levels_share_an_indicator():
     frame = people(500)
     frame.loc[:4, "town"] = "C"
     frame.loc[5:, "town"] = frame.loc[5:, "town"].where(frame.loc[5:, "town"] != "C", "A")
-    design = Design.of(read(frame), ["town"])
+    design = Design.from_table(read(frame), ["town"])
     assert design.terms == ("intercept", "town = B", "town = missing", "town: other levels")
     matrix = design.matrix(read(frame)).toarray()
     assert matrix[:5, 3].tolist() == [1] * 5

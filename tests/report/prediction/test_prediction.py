@@ -23,9 +23,9 @@ def test_scores_and_curves_of_two_classes():
     real, synthetic = read(people(600)), read(people(500, seed=1))
     scores, curves = predicted(real, synthetic, "job")
     (target,), _ = chosen_targets(real, "job")
-    split = Split.of(real, synthetic, target, np.random.default_rng(0))
+    split = Split.from_tables(real, synthetic, target, np.random.default_rng(0))
     assert [table.n_rows for table in (split.real, split.test, split.synthetic)] == [400, 200, 400]
-    design = Design.of(split.real, ["town", "age", "pay", "born"])
+    design = Design.from_table(split.real, ["town", "age", "pay", "born"])
     model = LogisticRegression(max_iter=200).fit(
         design.matrix(split.synthetic)[:, 1:], split.synthetic["job"]
     )

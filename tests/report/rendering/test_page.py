@@ -18,17 +18,17 @@ FRAME = pd.DataFrame(
 
 
 def test_a_listing_has_the_columns_that_are_named_and_says_what_is_left_out():
-    listing = Listing.of(FRAME, {"much": "how much", "what": "what"}, "Caption.", most=2)
+    listing = Listing.from_frame(FRAME, {"much": "how much", "what": "what"}, "Caption.", most=2)
     assert listing.head == ("how much", "what")
     assert listing.is_number == (True, False)
     assert listing.rows == (("0.5", "<b>"), ("", "a"))
     assert listing.n_more == 1
-    assert Listing.of(FRAME, {"is": "is"}, "").rows == (("yes",), ("no",), ("yes",))
-    assert Listing.of(FRAME, {"is": "is"}, "").is_number == (False,)
+    assert Listing.from_frame(FRAME, {"is": "is"}, "").rows == (("yes",), ("no",), ("yes",))
+    assert Listing.from_frame(FRAME, {"is": "is"}, "").is_number == (False,)
 
 
 def test_a_page_shows_its_sections_and_runs_no_script_but_its_own():
-    listing = Listing.of(FRAME, {"what": "what", "much": "much"}, "Caption.", most=2)
+    listing = Listing.from_frame(FRAME, {"what": "what", "much": "much"}, "Caption.", most=2)
     section = Section(name="one", title="<i>One</i>", words=["A & B"], listings=[listing])
     text = rendered("report.html", {"title": "T", "sections": [section]})
     page = Page(text)

@@ -183,13 +183,13 @@ def test_an_engine_counts_and_learns_times_as_they_are_in_memory(engine, require
         rows(closed).counted(closed.resolved({}).with_unread_places()).counts_of([("t",)])
         for rows in (
             lambda schema: held_rows(opened(frame).frame, schema),
-            lambda schema: EngineTable.of(EngineFrame.of(query), schema),
+            lambda schema: EngineTable.from_frame(EngineFrame.from_native(query), schema),
         )
     )
     assert next(iter(here)).tolist() == next(iter(there)).tolist()
     schema, grid = OpenSchema.from_dict({"fields": [learnt]}), Grid(column="t")
     here = held_rows(opened(frame).frame, schema).source
-    there = EngineTable.of(EngineFrame.of(query), schema).source
+    there = EngineTable.from_frame(EngineFrame.from_native(query), schema).source
     for starts in map(np.array, ([0, 180, 720], [0, 1])):
         assert here.histogram(grid, starts).tolist() == there.histogram(grid, starts).tolist()
         reading = Grid(column="t", of="reading")
@@ -204,7 +204,7 @@ def test_the_end_of_a_day_in_duckdb_is_no_time_of_it():
     )
     schema = OpenSchema.from_dict({"fields": [FIELD]})
     closed = schema.resolved({}).with_unread_places()
-    table = EngineTable.of(EngineFrame.of(rows), schema)
+    table = EngineTable.from_frame(EngineFrame.from_native(rows), schema)
     (counts,) = table.counted(closed).counts_of([("t",)])
     assert counts.tolist() == [0] * 19 + [1, 0, 1]
 
@@ -212,9 +212,9 @@ def test_the_end_of_a_day_in_duckdb_is_no_time_of_it():
 def test_a_type_that_says_no_time_is_refused_before_anything_is_read():
     pl = pytest.importorskip("polars")
     schema = OpenSchema.from_dict({"fields": [FIELD]})
-    table = EngineFrame.of(pl.LazyFrame({"t": ["12:00:00"]}))
+    table = EngineFrame.from_native(pl.LazyFrame({"t": ["12:00:00"]}))
     with pytest.raises(SchemaError, match="the schema says 'time', and the engine String"):
-        EngineTable.of(table, schema)
+        EngineTable.from_frame(table, schema)
 
 
 def test_a_shape_begins_at_a_lower_bound_within_a_unit():

@@ -1,4 +1,4 @@
-"""Heaps: points are drawn as their classes weigh, whatever the runs are, and 0 like any other."""
+"""Heaps: points are drawn as their classes weigh, whatever the intervals are, and 0 like any other."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from synthdp.core import SchemaError
 from synthdp.data import decode, encode
-from synthdp.schema import STEPS, HeapedRuns, Heaps, Schema, counts_of_classes, steps_of
+from synthdp.schema import STEPS, HeapedIntervals, Heaps, Schema, counts_of_classes, steps_of
 
 CHAINS = ([2], [5, 10], [3, 12, 60], [5, 10, 50, 100])
 N_DRAWS = 20_000
@@ -45,8 +45,8 @@ def test_points_are_drawn_as_their_classes_weigh(steps):
         np.array([0, 1, 60, 61]),
         np.array([3.0, 0.5, 4.0, 1.0]),
     )
-    runs = HeapedRuns.of(heaps, np.zeros(4, int), firsts, stops - firsts, mass)
-    drawn = runs.draw(np.zeros(N_DRAWS, int), np.random.default_rng(1))
+    intervals = HeapedIntervals.from_groups(heaps, np.zeros(4, int), firsts, stops - firsts, mass)
+    drawn = intervals.draw(np.zeros(N_DRAWS, int), np.random.default_rng(1))
     expected = np.zeros(61 + 97)
     for first, stop, weight in zip(firsts, stops, mass, strict=True):
         weights = heaps.weights[[class_of(point, steps) for point in range(first, stop)]]

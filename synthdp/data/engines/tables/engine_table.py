@@ -38,7 +38,7 @@ class EngineTable(Sensitive):
         self._values: EngineValues | None = None
 
     @classmethod
-    def of(
+    def from_frame(
         cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1
     ) -> Self:
         """A table whose columns an engine can read as the schema says; no row is looked at.

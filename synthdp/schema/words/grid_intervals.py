@@ -1,4 +1,4 @@
-"""Runs of grid points: cut out of a column's bins and pieces, weighed, and drawn from."""
+"""Intervals of grid points: cut out of a column's bins and pieces, weighed, and drawn from."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ number.
 
 def cut_at(starts: Ints, *others: Ints) -> Ints:
     """All starts within the first array's span, each once: the last entry of ``starts`` ends the
-    last run.
+    last interval.
 
     >>> cut_at(np.array([0, 5, 10]), np.array([-3, 7, 12])).tolist()
     [0, 5, 7, 10]
@@ -40,12 +40,12 @@ def masses(
     weights: Sequence[float] | Floats,
     sizes: Callable[[Ints], Floats] = lengths_of,
 ) -> Floats:
-    """What each run between two ``cuts`` weighs, each of which lies in one piece of a shape.
+    """What each interval between two ``cuts`` weighs, each of which lies in one piece of a shape.
 
     Parameters
     ----------
     cuts
-        First grid point of each run, then the end of the last one; shape ``(n + 1,)``.
+        First grid point of each interval, then the end of the last one; shape ``(n + 1,)``.
     starts
         First grid point of each piece, then the end of the last one (the same), not decreasing;
         shape ``(m + 1,)``.
@@ -84,12 +84,12 @@ def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
 
 
 def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
-    """What part of its group each run weighs, the runs of a group side by side; one that weighs
-    nothing is even.
+    """What part of its group each interval weighs, the intervals of a group side by side; one that
+    weighs nothing is even.
     """
     _, begins, sizes = np.unique(groups, return_index=True, return_counts=True)
     group = np.repeat(np.arange(len(sizes)), sizes)
-    # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
+    # the heaviest interval of each group weighs 1, so that sums neither overflow nor vanish
     heaviest = np.maximum.reduceat(mass, begins)[group]
     relative = np.where(heaviest > 0, mass, lengths) / np.where(
         heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
@@ -119,19 +119,22 @@ def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generato
 
 @final
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of grid points in groups: a point is drawn from a group, by what its runs weigh.
+class GridIntervals:
+    """Intervals of grid points in groups: a point is drawn from a group, by what its intervals
+    weigh.
 
     Parameters
     ----------
     keys
         The groups, increasing; shape ``(n_groups,)``.
     firsts, lengths
-        First grid point and number of points of each run, the runs of a group side by side.
+        First grid point and number of points of each interval, the intervals of a group side by
+        side.
     ends
-        For each run where it ends on a line on which group ``i`` takes from ``i`` to ``i + 1``.
+        For each interval where it ends on a line on which group ``i`` takes from ``i`` to ``i +
+        1``.
     last
-        For each group its last run that can be drawn.
+        For each group its last interval that can be drawn.
     """
 
     keys: Ints
@@ -141,8 +144,8 @@ class Runs:
     last: Ints
 
     @classmethod
-    def of(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
-        """Runs by group; a group that weighs nothing at all is even over its points."""
+    def from_groups(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
+        """Intervals by group; a group that weighs nothing at all is even over its points."""
         order = np.argsort(groups, kind="stable")
         firsts, lengths, mass = firsts[order], lengths[order], mass[order]
         keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
@@ -159,21 +162,21 @@ class Runs:
         return self.points_in(self.picked(groups, rng), rng)
 
     def picked(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Rows:
-        """A run of each group."""
-        runs = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
+        """An interval of each group."""
+        intervals = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
         return np.asarray(
-            np.minimum(runs, self.last[groups])
+            np.minimum(intervals, self.last[groups])
         )  # rounding may pass the end of the group, never its beginning
 
-    def points_in(self, runs: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
-        """A grid point from each of some runs."""
-        points: Ints = self.firsts[runs]
+    def points_in(self, intervals: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
+        """A grid point from each of some intervals."""
+        points: Ints = self.firsts[intervals]
         if self.lengths.max(initial=1) > 1:
-            points += below(self.lengths, runs, rng)
+            points += below(self.lengths, intervals, rng)
         return points
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
-        """A grid point between each two, both included and in runs, by what lies between them
+        """A grid point between each two, both included and in intervals, by what lies between them
         weighs; else evenly.
 
         The groups must lie one after the other on the grid, as bins do.
@@ -182,23 +185,25 @@ class Runs:
             np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
         )
         left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
-        runs = np.searchsorted(
+        intervals = np.searchsorted(
             self.ends, left + (right - left) * rng.random(len(lows)), side="right"
         )
-        runs = np.clip(runs, first, last)
+        intervals = np.clip(intervals, first, last)
         weighs = right > left
-        begins = np.where(weighs, np.maximum(lows, self.firsts[runs]), lows)
+        begins = np.where(weighs, np.maximum(lows, self.firsts[intervals]), lows)
         stops = np.where(
-            weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1
+            weighs,
+            np.minimum(highs + 1, self.firsts[intervals] + self.lengths[intervals]),
+            highs + 1,
         )
         points: Ints = rng.integers(begins, stops)
-        runs = (
+        intervals = (
             np.searchsorted(self.firsts, points, side="right") - 1
-        )  # where nothing weighs, between runs perhaps
-        return np.asarray(np.minimum(points, self.firsts[runs] + self.lengths[runs] - 1))
+        )  # where nothing weighs, between intervals perhaps
+        return np.asarray(np.minimum(points, self.firsts[intervals] + self.lengths[intervals] - 1))
 
-    def _on_line(self, points: Ints, runs: Ints) -> Floats:
-        """Where points lie on the line of `ends`, each in its run or just behind it."""
-        begins, ends = np.append(0.0, self.ends)[runs], self.ends[runs]
-        share = (points - self.firsts[runs]) / self.lengths[runs]
+    def _on_line(self, points: Ints, intervals: Ints) -> Floats:
+        """Where points lie on the line of `ends`, each in its interval or just behind it."""
+        begins, ends = np.append(0.0, self.ends)[intervals], self.ends[intervals]
+        share = (points - self.firsts[intervals]) / self.lengths[intervals]
         return np.asarray(begins + share * (ends - begins))
