@@ -20,47 +20,6 @@ from synthdp.schema.public_files import schema_in
 Released = TypeVar("Released")
 
 
-def from_journal(
-    path: str | PathLike[str],
-    *,
-    budget: Budget | str | PathLike[str] | None = None,
-    unchecked: bool = False,
-) -> Synthesis | LearntDomain:
-    """Make a release of the answers in a journal, without its run and without records.
-
-    For a journal that no run can go on from any more, as the software has changed since, or the
-    records are gone. All of it was paid for, so this is post-processing.
-
-    Parameters
-    ----------
-    path
-        The journal; it stays as it is.
-    budget
-        The budget that its run was charged to, where it is not any more where the journal says. It
-        is asked whether another copy of the journal became another release, and notes that this one
-        does.
-    unchecked
-        Do without asking it. The certificate then says what both releases would mean together.
-
-    Returns
-    -------
-    Synthesis, or LearntDomain
-        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate
-        of all that was charged for; its ``complete`` says whether the run came to its end. If none
-        was measured yet, the columns that were learnt.
-
-    Raises
-    ------
-    DataFileError
-        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no
-        marginal and no column that was learnt to its end.
-    PrivacyError
-        If its noise can be predicted, other answers of its run were released, or its budget is not
-        there to be asked.
-    """
-    return rescued(private_answers(path), release_of, budget=budget, unchecked=unchecked)
-
-
 def rescued(
     kept: KeptAnswers,
     make: Callable[[KeptAnswers, RunIdentity], Released],
@@ -71,7 +30,7 @@ def rescued(
     """What is made of the answers in a journal, if the budgets that its run is charged to allow for
     it.
 
-    Raises as `from_journal`.
+    Raises as `synthdp.from_journal`.
     """
     given = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     asked = [] if unchecked else [_budget_of(kept, each, given) for each in kept.budgets]
@@ -110,7 +69,7 @@ def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None
 
 
 def private_answers(path: str | PathLike[str]) -> KeptAnswers:
-    """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be
+    """The answers in a journal; raises as `synthdp.from_journal`, and `PrivacyError` if its noise can be
     predicted.
     """
     kept = KeptAnswers.from_file(path)
@@ -122,7 +81,7 @@ def private_answers(path: str | PathLike[str]) -> KeptAnswers:
 
 
 def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDomain:
-    """What `from_journal` makes of the answers about one table; raises as it does."""
+    """What `synthdp.from_journal` makes of the answers about one table; raises as it does."""
     try:
         stated = kept.header["facts"]
         declared = RunFacts.from_dict(stated, schema_in(stated["schema"], None))

@@ -63,10 +63,17 @@ def _place(module: str, name: str) -> str:
 
 
 def documented(cls: type) -> Iterator[tuple[str, str]]:
-    """Names and meanings in the parameters' section of a docstring, in Markdown, a line each."""
-    text = inspect.cleandoc(cls.__doc__ or "")
+    """Names and meanings of parameters in Markdown, a line each: those of base classes first, as a
+    class may say more of them.
+    """
+    for base in reversed(cls.__mro__):
+        yield from _documented(inspect.cleandoc(base.__doc__ or ""))
+
+
+def _documented(text: str) -> Iterator[tuple[str, str]]:
+    """What stands in the parameters' section of a docstring."""
     found = re.search(
-        r"^Parameters\n-+\n(.*?)(?=\n\n\w[^\n]*\n-+\n|\n\n>>>|\Z)",
+        r"^Parameters\n-+\n(.*?)(?=\n\n\w[^\n]*\n-+\n|\n\n>>>|\n\nSee |\Z)",
         text,
         flags=re.DOTALL | re.MULTILINE,
     )

@@ -1,6 +1,7 @@
 """``synthdp audit``: attacks on a mechanism."""
 
-from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed, whole_number
+from synthdp.cli.arguments.shared import add_adjacency
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 N_RUNS = 2000
@@ -15,7 +16,6 @@ def add_audit(commands: Commands) -> None:
         "play the worst-case game: how much many releases prove of epsilon; opens no private data",
     )
     parser.epilog = "Exit code 3 says that more was proven than is claimed. See docs/audit.md."
-    parser.set_defaults(command="audit")
     parser.add_argument(
         "--mechanism", default="auto", metavar="NAME", help=f"{listed(MECHANISMS)}; default: auto"
     )
@@ -41,12 +41,7 @@ def add_audit(commands: Commands) -> None:
         metavar="NAME",
         help="whether the domain is declared (default) or derived under the budget",
     )
-    parser.add_argument(
-        "--adjacency",
-        default="add-remove",
-        metavar="NAME",
-        help="add-remove (default) or replace-one record",
-    )
+    add_adjacency(parser)
     parser.add_argument(
         "--max-rows-per-unit",
         type=whole_number,
@@ -80,4 +75,4 @@ def add_audit(commands: Commands) -> None:
         metavar="C",
         help="confidence of the printed bounds; default: 0.95",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    flag(parser, "--json", "print the result as JSON")

@@ -2,7 +2,8 @@
 
 import argparse
 
-from synthdp.cli.arguments.parsing import Commands, command
+from synthdp.cli.arguments.parsing import Commands, command, flag
+from synthdp.cli.arguments.shared import add_adjacency
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +35,9 @@ def add_budget(commands: Commands) -> None:
     parser = command(
         budget, "show", "say what was charged, what is left, and the hash of the last line"
     )
-    parser.set_defaults(command="budget show")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="print all that is in it as JSON")
+    flag(parser, "--json", "print all that is in it as JSON")
     parser = command(budget, "verify", "walk through the file and check the hash of every line")
-    parser.set_defaults(command="budget verify")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
         "--head",
@@ -55,15 +54,13 @@ def add_journal(commands: Commands) -> None:
     parser = command(
         journal, "show", "say of which run it is, what was answered, and what that cost"
     )
-    parser.set_defaults(command="journal show")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="print all but the answers as JSON")
+    flag(parser, "--json", "print all but the answers as JSON")
     parser = command(
         journal,
         "rescue",
         "make a release of all that was measured, where the run cannot go on; costs no privacy",
     )
-    parser.set_defaults(command="journal rescue")
     parser.add_argument("file", metavar="FILE", help="the journal; it is not changed")
     parser.add_argument(
         "-o",
@@ -78,17 +75,16 @@ def add_journal(commands: Commands) -> None:
         help="the budget that the run is charged to, if it is not any more where the journal says: it is asked whether "
         "another copy of the journal was released",
     )
-    parser.add_argument(
+    flag(
+        parser,
         "--unchecked",
-        action="store_true",
-        help="do not ask the budget; the certificate says what this release and one of another copy guarantee together",
+        "do not ask the budget; the certificate says what this release and one of another copy guarantee together",
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    flag(parser, "--force", "replace a file that exists")
 
 
 def _add_create(budget: Commands) -> None:
     parser = command(budget, "create", "write a new budget file")
-    parser.set_defaults(command="budget create")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument(
         "--epsilon",
@@ -105,12 +101,7 @@ def _add_create(budget: Commands) -> None:
     parser.add_argument(
         "--population", required=True, metavar="TEXT", help="who is protected, in words"
     )
-    parser.add_argument(
-        "--adjacency",
-        default="add-remove",
-        metavar="NAME",
-        help="add-remove (default) or replace-one record",
-    )
+    add_adjacency(parser)
     parser.add_argument(
         "--unit", metavar="COLUMN", help="column that tells persons apart, in all runs"
     )
@@ -126,7 +117,6 @@ def _add_add(budget: Commands) -> None:
     parser = command(
         budget, "add", "enter a release of another system, for the budget's unit of privacy"
     )
-    parser.set_defaults(command="budget add")
     parser.add_argument("file", metavar="FILE")
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--epsilon", type=float, help="epsilon of an (epsilon, delta) guarantee")

@@ -60,9 +60,20 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """Where a command is added to."""
 
 
+Options: TypeAlias = "argparse._ActionsContainer"
+"""Where an option is added to: a parser, or a group of options in one."""
+
+
 def command(commands: Commands, name: str, about: str) -> Parser:
-    """The parser of a new command."""
-    return commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+    """The parser of a new command, which says its whole name as ``command``."""
+    parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+    parser.set_defaults(command=parser.prog.partition(" ")[2])
+    return parser
+
+
+def flag(options: Options, name: str, about: str) -> None:
+    """Add an option that takes nothing."""
+    options.add_argument(name, action="store_true", help=about)
 
 
 def whole_number(text: str) -> int:

@@ -3,10 +3,11 @@
 import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed, whole_number
 from synthdp.cli.arguments.shared import (
     FILES,
     add_about,
+    add_adjacency,
     add_output,
     add_schemas,
     add_source,
@@ -22,8 +23,13 @@ _FOLDER = "; of a package a folder"
 def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
     parser = command(commands, "run", "turn a sensitive table into a synthetic one")
-    parser.set_defaults(command="run")
-    _add_input(parser)
+    parser.add_argument(
+        "input",
+        nargs="?",
+        metavar="IN",
+        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
+    )
+    add_source(parser)
     add_schemas(parser)
     parser.add_argument(
         "--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0"
@@ -55,33 +61,22 @@ def add_run(commands: Commands) -> None:
         metavar="NAME",
         help=f"{listed(ENGINES)}; default: what the mechanism is meant for; see docs/engines.md",
     )
-    parser.add_argument(
-        "--adjacency",
-        default="add-remove",
-        metavar="NAME",
-        help="add-remove (default) or replace-one record",
-    )
+    add_adjacency(parser)
     parser.add_argument(
         "--accounting",
         metavar="NAME",
         help="zcdp, or gdp: less noise, Gaussian mechanisms only; default: what the mechanism is meant for",
     )
     _add_persons(parser)
-    _add_anyway(parser)
+    flag(
+        parser,
+        "--anyway",
+        "go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
+    )
     add_about(parser)
     _add_saving(parser)
     add_keeping(parser)
     add_output(parser, rows=_ROWS, folder=_FOLDER)
-
-
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "input",
-        nargs="?",
-        metavar="IN",
-        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
-    )
-    add_source(parser)
 
 
 def _add_persons(parser: argparse.ArgumentParser) -> None:
@@ -106,18 +101,9 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_anyway(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--anyway",
-        action="store_true",
-        help="go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
-    )
-
-
 def add_sample(commands: Commands) -> None:
     """Add ``synthdp sample``."""
     parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
-    parser.set_defaults(command="sample")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "--where",
@@ -144,7 +130,6 @@ def add_refit(commands: Commands) -> None:
     parser = command(
         commands, "refit", "fit another engine to what a saved release measured; costs no privacy"
     )
-    parser.set_defaults(command="refit")
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -160,10 +145,8 @@ def add_refit(commands: Commands) -> None:
         metavar="FILE",
         help="file to save the refitted release in",
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
-    parser.add_argument(
-        "--json", action="store_true", help="print the result as JSON, for machines"
-    )
+    flag(parser, "--force", "replace a file that exists")
+    flag(parser, "--json", "print the result as JSON, for machines")
     add_verbose(parser)
 
 
@@ -172,14 +155,9 @@ def add_show(commands: Commands) -> None:
     parser = command(
         commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file"
     )
-    parser.set_defaults(command="show")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="print everything; default: about a screen of a certificate or model",
-    )
-    parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
+    flag(parser, "--all", "print everything; default: about a screen of a certificate or model")
+    flag(parser, "--json", "print what the file says as JSON")
 
 
 def add_certificate(commands: Commands) -> None:
@@ -189,7 +167,6 @@ def add_certificate(commands: Commands) -> None:
         "certificate",
         "write a certificate as a page to print, a record of a registry, or JSON",
     )
-    parser.set_defaults(command="certificate")
     parser.add_argument(
         "file",
         nargs="?",
@@ -211,7 +188,5 @@ def add_certificate(commands: Commands) -> None:
         "default: by the ending of OUT",
     )
     add_about(parser)
-    parser.add_argument(
-        "--schema", action="store_true", help="print the JSON Schema of certificates instead"
-    )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    flag(parser, "--schema", "print the JSON Schema of certificates instead")
+    flag(parser, "--force", "replace a file that exists")

@@ -1,7 +1,7 @@
 """``synthdp report``: pages that people look at before they trust a table."""
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
 from synthdp.cli.arguments.shared import add_verbose
 
 
@@ -12,7 +12,6 @@ def add_report(commands: Commands) -> None:
         "report",
         "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release",
     )
-    parser.set_defaults(command="report")
     parser.add_argument(
         "tables",
         nargs="*",
@@ -58,9 +57,7 @@ def add_report(commands: Commands) -> None:
         metavar="N",
         help="seed of what the report samples; default: 0",
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
-    parser.add_argument(
-        "--json", action="store_true", help="print all numbers as JSON, for machines"
-    )
+    flag(parser, "--force", "replace a file that exists")
+    flag(parser, "--json", "print all numbers as JSON, for machines")
     add_dialect(parser)
     add_verbose(parser)

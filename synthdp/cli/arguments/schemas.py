@@ -1,7 +1,7 @@
 """``synthdp schema`` and ``plan``: before a run."""
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
 from synthdp.cli.arguments.shared import FILES, add_source, add_unit_and_share
 
 
@@ -13,7 +13,6 @@ def add_schema(commands: Commands) -> None:
     parser = command(
         schema, "draft", "write a schema to fill in, from column names and declared types only"
     )
-    parser.set_defaults(command="schema draft")
     parser.add_argument(
         "input",
         nargs="?",
@@ -21,22 +20,17 @@ def add_schema(commands: Commands) -> None:
         help=f"table: {FILES}, or -; or a folder of tables, for a package",
     )
     add_source(parser)
-    parser.add_argument(
-        "--kinds",
-        action="store_true",
-        help="write a kinds file to fill in, for `synthdp run --kinds`",
-    )
+    flag(parser, "--kinds", "write a kinds file to fill in, for `synthdp run --kinds`")
     parser.add_argument(
         "-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout"
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    flag(parser, "--force", "replace a file that exists")
     add_dialect(parser)
     parser = command(
         schema,
         "check",
         "say what will not work well, and the noise to expect; opens no private data",
     )
-    parser.set_defaults(command="schema check")
     parser.add_argument(
         "schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json"
     )
@@ -55,12 +49,8 @@ def add_schema(commands: Commands) -> None:
         help="public guess of the number of records; never count them",
     )
     add_unit_and_share(parser)
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="print everything; default: the worst findings, about a screen",
-    )
-    parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
+    flag(parser, "--all", "print everything; default: the worst findings, about a screen")
+    flag(parser, "--json", "print all that was found as JSON")
 
 
 def add_plan(commands: Commands) -> None:
@@ -68,7 +58,6 @@ def add_plan(commands: Commands) -> None:
     parser = command(
         commands, "plan", "say what budgets give, and mean for one person; opens no private data"
     )
-    parser.set_defaults(command="plan")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument(
         "--rows",
@@ -91,4 +80,4 @@ def add_plan(commands: Commands) -> None:
         help="delta of the budgets; default: a power of ten of at most 1 / (100 rows)",
     )
     add_unit_and_share(parser)
-    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+    flag(parser, "--json", "print the plan as JSON")

@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import whole_number
+from synthdp.cli.arguments.parsing import flag, whole_number
 
 FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
 """Endings of tables, as help texts name them."""
@@ -46,6 +46,16 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_adjacency(parser: argparse.ArgumentParser) -> None:
+    """Add which tables are neighbours."""
+    parser.add_argument(
+        "--adjacency",
+        default="add-remove",
+        metavar="NAME",
+        help="add-remove (default) or replace-one record",
+    )
+
+
 def add_about(parser: argparse.ArgumentParser) -> None:
     """Add what the curator says of a release."""
     parser.add_argument(
@@ -73,10 +83,8 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") 
         metavar="N",
         help="make the drawing of rows repeatable; the noise is never",
     )
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
-    parser.add_argument(
-        "--json", action="store_true", help="print the result as JSON, for machines"
-    )
+    flag(parser, "--force", "replace files that exist")
+    flag(parser, "--json", "print the result as JSON, for machines")
     add_dialect(parser)
     add_verbose(parser)
 

@@ -2,7 +2,7 @@
 off.
 """
 
-from synthdp.cli.arguments.parsing import Commands, command, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
 from synthdp.cli.arguments.shared import FILES, add_output
 
 
@@ -11,7 +11,6 @@ def add_marginal(commands: Commands) -> None:
     parser = command(
         commands, "marginal", "counts of a saved model with intervals; opens no private data"
     )
-    parser.set_defaults(command="marginal")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
@@ -26,7 +25,7 @@ def add_marginal(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout"
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    flag(parser, "--force", "replace a file that exists")
 
 
 def add_replicates(commands: Commands) -> None:
@@ -36,7 +35,6 @@ def add_replicates(commands: Commands) -> None:
         "replicates",
         "tables that differ as much as the noise left open; opens no private data",
     )
-    parser.set_defaults(command="replicates")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument(
         "-m",

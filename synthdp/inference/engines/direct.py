@@ -22,13 +22,11 @@ class DirectEngine(MaximumLikelihoodEngine):
 
     Parameters
     ----------
-    newton
-        The optimiser where the measured cliques are those of a junction tree.
-    driver
-        The optimiser for all others, and its stopping rule.
     max_cells
         Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
         driver's memory 16 bytes for each measured cell and remembered iterate.
+
+    See `MaximumLikelihoodEngine` for the rest.
     """
 
     name: ClassVar[str] = "direct"

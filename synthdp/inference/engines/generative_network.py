@@ -42,30 +42,8 @@ class GenerativeNetworkEngine(ComponentEngine):
         Numbers in each input.
     hidden
         Widths of the hidden layers, one or more.
-    driver
-        The optimiser and its stopping rule.
-    seed
-        Seed of inputs and initial weights; it is post-processing, so it costs no privacy.
-    device
-        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
-        which iterations may blow up.
-    max_cells
-        Refuse problems with more numbers than this in the table of components (``n_components``
-        times the levels of all attributes) and the measured marginals together. A fit needs about
-        120 bytes for each of them and 0.4 GB for temporary tables.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of range or the device is unknown.
-
-    >>> import numpy as np
-    >>> from synthdp.core.measurement import LinearMeasurement
-    >>> domain = Domain(("a", "b"), (2, 2))
-    >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.1)
-    >>> model = GenerativeNetworkEngine(n_components=20, hidden=(16,)).estimate(domain, [noisy])
-    >>> model.marginal(("b",)).values.round().tolist()
-    [40.0, 60.0]
+    See `ComponentEngine` for the rest.
     """
 
     name: ClassVar[str] = "generative-network"

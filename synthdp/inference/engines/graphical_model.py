@@ -257,13 +257,11 @@ class GraphicalModelEngine(MaximumLikelihoodEngine):
 
     Parameters
     ----------
-    newton
-        The optimiser where the measured cliques are those of a junction tree.
-    driver
-        The optimiser for all others, and its stopping rule.
     max_cells
         Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
         driver's memory 16 bytes for each measured cell and remembered iterate.
+
+    See `MaximumLikelihoodEngine` for the rest.
     """
 
     name: ClassVar[str] = "graphical-model"

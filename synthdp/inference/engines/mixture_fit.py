@@ -52,15 +52,18 @@ class ComponentEngine(Engine):
     Parameters
     ----------
     n_components
-        Number of product distributions.
+        Number of product distributions: more express more, and cost time and memory in proportion.
     driver
         The optimiser and its stopping rule.
     seed
-        Seed of the starting point.
+        Seed of the starting point; it is post-processing, so it costs no privacy.
     device
-        Where the arrays live, see `ArrayBackend`.
+        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
+        which iterations may blow up.
     max_cells
-        Most numbers in the table of components and in the measured marginals together.
+        Refuse problems with more numbers than this in the table of components (``n_components``
+        times the levels of all attributes) and the measured marginals together. A fit needs about
+        120 bytes for each of them and 0.4 GB for temporary tables.
 
     Raises
     ------

@@ -28,26 +28,10 @@ class MixtureEngine(ComponentEngine):
 
     Parameters
     ----------
-    n_components
-        Number of product distributions: more express more, and cost time and memory in proportion.
     learn_weights
         False: all components weigh the same.
-    driver
-        The optimiser and its stopping rule.
-    seed
-        Seed of the starting point; it is post-processing, so it costs no privacy.
-    device
-        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
-        which iterations may blow up.
-    max_cells
-        Refuse problems with more numbers than this in the table of components (``n_components``
-        times the levels of all attributes) and the measured marginals together. A fit needs about
-        120 bytes for each of them and 0.4 GB for temporary tables.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of range or the device is unknown.
+    See `ComponentEngine` for the rest.
 
     >>> import numpy as np
     >>> from synthdp.core.measurement import LinearMeasurement

@@ -39,30 +39,8 @@ class RelaxedTabularEngine(ComponentEngine):
         True: keep each number in [0, 1] only, as the paper does, and make rows proper at the end:
         the model is then not what was fitted (its ``status.loss`` is that of the model). False:
         keep each attribute of each row on the probability simplex all along.
-    driver
-        The optimiser and its stopping rule.
-    seed
-        Seed of the starting point; it is post-processing, so it costs no privacy.
-    device
-        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
-        which iterations may blow up.
-    max_cells
-        Refuse problems with more numbers than this in the table (``n_components`` times the levels
-        of all attributes) and the measured marginals together. A fit needs about 120 bytes for
-        each of them and 0.4 GB for temporary tables.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of range or the device is unknown.
-
-    >>> import numpy as np
-    >>> from synthdp.core.measurement import LinearMeasurement
-    >>> domain = Domain(("a", "b"), (2, 2))
-    >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
-    >>> model = RelaxedTabularEngine(n_components=10).estimate(domain, [noisy])
-    >>> model.marginal(("b",)).values.round(1).tolist()
-    [40.0, 60.0]
+    See `ComponentEngine` for the rest.
     """
 
     name: ClassVar[str] = "relaxed-tabular"

@@ -21,15 +21,17 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Result:
     """Restore what `Synthesis.save`, or that of another release, of this version or an earlier one,
     wrote.
 
-    All is as in `synthdp.release.loading.load`: it opens no private data, runs no code that is in
-    the file, and raises the same errors.
+    The file may come from anybody: it runs no code, and takes no more memory than a file of its
+    size should. That its checksums hold does not say who wrote it.
 
     Parameters
     ----------
     path
         The file.
     max_bytes
-        Most bytes that it may unpack to, and that tables of one model may take.
+        Most bytes that it may unpack to, and that tables of one model may take. By default it may
+        unpack to 1,000 times its size (16 MiB at least, 4 GiB at most), and tables may take 512
+        MiB, or 1,000 times its size.
 
     Raises
     ------
@@ -58,7 +60,8 @@ def from_journal(
 ) -> Result | LearntDomain:
     """Make a release of the answers in a journal, without its run and without records.
 
-    All is as in `synthdp.release.rescuing.from_journal`, and raises the same errors.
+    For a journal that no run can go on from any more, as the software has changed since, or the
+    records are gone. All of it was paid for, so this is post-processing.
 
     Parameters
     ----------
@@ -74,8 +77,20 @@ def from_journal(
     Returns
     -------
     Result, or LearntDomain
+        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate
+        of all that was charged for; its ``complete`` says whether the run came to its end. If none
+        was measured yet, the columns that were learnt.
         Of linked tables all views of which a marginal was measured. Each is fitted by itself when
         it is needed, and not told what the views before it say of the rows that its own hang on.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no
+        marginal and no column that was learnt to its end.
+    PrivacyError
+        If its noise can be predicted, other answers of its run were released, or its budget is not
+        there to be asked.
     """
     kept = rescuing.private_answers(path)
     if not kept.is_linked:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class Synthesizer:
     """`synthesize` with ``fit`` and ``sample``, as users of SDV, synthcity and scikit-learn expect
     it.
@@ -60,53 +62,30 @@ class Synthesizer:
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
 
-    synthesis_: Result
-    rescued_: Released
+    schema: "Schema | OpenSchema | Package | Mapping[str, Any] | str | PathLike[str] | None" = None
+    _: KW_ONLY
+    kinds: Kinds | None = None
+    epsilon: float
+    delta: float
+    dialect: str | Mapping[str, Any] | None = None
+    mechanism: str | Mechanism = "auto"
+    workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None
+    target: str | None = None
+    engine: str | Engine | None = None
+    adjacency: str | Adjacency = Adjacency.ADD_REMOVE
+    accounting: str | Accounting | None = None
+    unit: str | None = None
+    max_rows_per_unit: int | None = None
+    order: str | None = None
+    domain_share: float = DOMAIN_SHARE
+    about: Mapping[str, Any] | str | PathLike[str] | None = None
+    journal: str | PathLike[str] | None = None
+    budget: "Budget | str | PathLike[str] | None" = None
+    budget_note: str = ""
+    anyway: bool = False
 
-    def __init__(
-        self,
-        schema: "Schema | OpenSchema | Package | Mapping[str, Any] | str | PathLike[str] | None" = None,
-        *,
-        kinds: Kinds | None = None,
-        epsilon: float,
-        delta: float,
-        dialect: str | Mapping[str, Any] | None = None,
-        mechanism: str | Mechanism = "auto",
-        workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
-        target: str | None = None,
-        engine: str | Engine | None = None,
-        adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
-        accounting: str | Accounting | None = None,
-        unit: str | None = None,
-        max_rows_per_unit: int | None = None,
-        order: str | None = None,
-        domain_share: float = DOMAIN_SHARE,
-        about: Mapping[str, Any] | str | PathLike[str] | None = None,
-        journal: str | PathLike[str] | None = None,
-        budget: "Budget | str | PathLike[str] | None" = None,
-        budget_note: str = "",
-        anyway: bool = False,
-    ) -> None:
-        self.schema = schema
-        self.kinds = kinds
-        self.epsilon = epsilon
-        self.delta = delta
-        self.dialect = dialect
-        self.mechanism = mechanism
-        self.workload = workload
-        self.target = target
-        self.engine = engine
-        self.adjacency = adjacency
-        self.accounting = accounting
-        self.unit = unit
-        self.max_rows_per_unit = max_rows_per_unit
-        self.order = order
-        self.domain_share = domain_share
-        self.about = about
-        self.journal = journal
-        self.budget = budget
-        self.budget_note = budget_note
-        self.anyway = anyway
+    synthesis_: Result = field(init=False)
+    rescued_: Released = field(init=False)
 
     @scrub_tracebacks
     def fit(self, data: Any, y: None = None, *, report: Report = silent) -> Self:
