@@ -29,15 +29,17 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
-    "from-measurements": 9_950,
-    "synthesize": 17_150,
-    "run": 19_050,
-    "sample": 11_850,
+    "from-measurements": 9_930,
+    "synthesize": 17_115,
+    "run": 19_010,
+    "sample": 11_830,
     "depth": 14,
     "whole-depth": 23,
     "up": 0,
 }
-"""What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""
+"""What the doors bring along, in lines without comments (and modules in a row): a figure may fall,
+never rise.
+"""
 
 STANDARD = sys.stdlib_module_names
 THIRD_PARTY = {

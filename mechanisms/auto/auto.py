@@ -81,6 +81,10 @@ class Auto(Mechanism):
     is_gaussian: ClassVar[bool] = True
     default_engine: ClassVar[str] = "layered-consistency"
     default_accounting: ClassVar[Accounting] = Accounting.GDP
+    # The nine numbers below were chosen by comparisons on Adult, NLTCS, Titanic and six more public
+    # tables; the table of constants in docs/auto.md says what their neighbours gave. Most
+    # differences were within the spread of the runs: none of them is tuned to the last digit, and
+    # tuning them on the table that is released would itself cost privacy.
     one_way_share: float = 0.08
     score_share: float = 0.03
     first_share: float = 0.4
@@ -111,15 +115,24 @@ class Auto(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         budget = table.ledger.remaining
+        # Shares are taken as exact fractions of an exact budget. With floats the last measurement
+        # could ask for a rounding error more than the ledger has, and would be refused.
         score_rho = budget * Fraction(self.score_share)
+        # Everything up to the first call of `table.measure` follows from public input alone.
         candidates = Candidates(table.domain, workload)
         findings = Findings(candidates)
+        # The fits of a release are rough ones: between the batches a model is only what errors are
+        # measured against, and a last one to the last digit would follow the noise.
         fit = rough_fit(engine, table.domain, constraints, report)
         report("selecting and measuring", 0, 1)
 
         # MEASURE all columns: they say how many records there are, and what independence expects.
+        # Few measurements are as useful as these. Without them nothing could be called independent,
+        # no levels could be merged, and no share of the records could be told from noise.
         columns = measurement_shares(table.domain, candidates.column_weights)
         _measure_columns(table, columns, budget * Fraction(self.one_way_share))
+        # The second scores keep `score_rho` even where the first cost more: they are of 2,000 pairs
+        # at most, so their noise does not grow with the width of the table.
         first_rho = first_score_rho(table, candidates, score_rho, budget=budget)
         after_scores = table.ledger.remaining - first_rho - score_rho
         survey = Survey(
@@ -130,6 +143,8 @@ class Auto(Mechanism):
             max_cells=self.max_cells,
             findings=findings,
         )
+        # Floors are settled before anything is scored. Nobody's choice of a floor may depend on
+        # scores: who names a marginal may know what scores of pairs cannot show.
         named = NamedMarginals(
             table,
             workload,
@@ -137,6 +152,8 @@ class Auto(Mechanism):
             can_merge=engine.takes_merged,
             is_allowed=survey.is_allowed,
         )
+        # Scores whose noise is larger than what they could show would cost their share and then
+        # mislead the plan: Titanic at epsilon 0.3 did better without.
         if not self._is_informative(table, candidates.pairs, first_rho):
             findings.measured_only_columns(n_named=len(named.floors))
             named.measure()
@@ -144,15 +161,22 @@ class Auto(Mechanism):
             return findings.attached_to(fit(table.released), named.cautions())
 
         # SELECT by the distance of pairs from independence.
+        # All pairs, not the tree of the strongest: the batch is planned over the whole workload at
+        # once, and a floor under all pairs follows from their posterior means.
         errors, strengths = survey.score_independence(first_rho)
         weights = candidates.weights_by(strengths)
         strongest = candidates.strongest(strengths, self.max_candidates)
+        # Triples have not been scored yet. Their guesses are not used by the first plan, which has
+        # pairs only, but are what the second scores are weighed against.
         guesses = survey.guess_wider(strongest, strengths)
 
         # MEASURE what the workload names, and all there is to measure or the first of two batches,
         # and GENERATE.
         named.measure()
+        # The plan must know of the floors, or it would measure the same marginals once more.
         errors = survey.after_floors(named.floors, errors, weights)
+        # It is asked before the first batch is planned: without second scores there is nothing to
+        # keep budget back for.
         has_second_round = self._is_informative(table, strongest, score_rho)
         if not has_second_round:
             survey.measure_batch(errors, weights, table.ledger.remaining)
@@ -162,6 +186,8 @@ class Auto(Mechanism):
         model = fit(table.released)
 
         # SELECT by the errors of that model, MEASURE and GENERATE again.
+        # What the plan expected comes last in the union: where both know a part, what the batch
+        # left of it is newer than the guess.
         errors = survey.score_model(
             model,
             strongest,
@@ -170,6 +196,8 @@ class Auto(Mechanism):
             relative_model_error=self.relative_model_error,
         )
         survey.measure_batch(errors, weights, table.ledger.remaining)
+        # The last batch spends exactly what is left, whatever was spent before: a budget that
+        # remains would have bought precision.
         return findings.attached_to(fit(table.released, warm_start=model), named.cautions())
 
     def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:

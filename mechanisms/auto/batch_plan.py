@@ -99,25 +99,46 @@ class BatchPlan:
         sizes = np.array([loss.resolutions.cells(*each) for each in self._wide])
         self._wide_parts = (*loss.parts_measured_by(self._wide), sizes)
 
+    # The problem is convex in the shares of given cliques, so the updates below find its minimum
+    # from any start. Column generation makes it one over all cliques: a clique that is absent is
+    # one whose share is 0, and it belongs in the plan only if its return at 0 is above that of the
+    # others.
     def split(self, budget: Fraction) -> dict[ResolvedClique, Fraction]:
         """What to measure, and each with how much, which sums to the budget exactly."""
         amount = float(budget)
+        # Columns are inside of everything, so beginning with them leaves no residual of a single
+        # column at no precision, where its return would be that of nothing measured at all.
         shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST_UPDATES)
+        # What was dropped stays in mind. A strong pair returns most at its coarsest resolution;
+        # less than a ten-thousandth of the budget shows all that is to be seen there, so it was
+        # dropped as negligible and added again in the next round, until the rounds were over and
+        # its finer resolutions had never been tried. Of 250 columns with planted pairs four fifths
+        # were lost that way.
         dropped = set[ResolvedClique]()
         for _ in range(_MAX_ROUNDS):
             added = self._allowed(shares, self._better(shares, dropped))
+            # Nothing returns more than 1.3 times what is measured: the plan is as good as it gets.
             if not added:
                 break
+            # Updates multiply shares, so what starts at 0 stays there. New cliques begin at half of
+            # an equal share; where they end does not depend on it.
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
             shares = self._minimised(shares, amount, _UPDATES)
+            # Multiplicative updates take useless shares towards 0 but never to it.
             negligible = {each for each, share in shares.items() if share <= _NEGLIGIBLE * amount}
             dropped |= negligible
             shares = {each: share for each, share in shares.items() if each not in negligible}
         shares = self._minimised(shares, amount, _LAST_UPDATES)
+        # Many small measurements each of which takes little off would make the certificate and the
+        # fit long. What is left over after dropping them goes to the others.
         useful = {
             clique: share for clique, share in shares.items() if self._is_useful(clique, share)
         }
+        # With next to no budget no measurement is useful; then all are kept, since the budget has
+        # to go somewhere.
         shares = self._minimised(useful or shares, amount, _LAST_UPDATES)
+        # Floats become exact fractions and are scaled once more, so that they sum to the budget
+        # exactly and the ledger is left with nothing.
         parts = {clique: Fraction(share) for clique, share in shares.items() if share > 0}
         total = sum(parts.values())
         return {clique: budget * part / total for clique, part in parts.items()}
@@ -136,8 +157,11 @@ class BatchPlan:
         dropped in turns.
         """
         min_return = _MIN_RETURN_RATIO * self._average
+        # A clique is added at one resolution, its best: two of them side by side compete for the
+        # same parts, and the next round may still add the other.
         by_clique: dict[Clique, list[tuple[float, ResolvedClique]]] = {}
         returns = dict(self._returns_of_wide())
+        # One growth for each resolution: sizes, and so returns, differ between them.
         for growth in self._growths:
             returns |= growth.best(self._gains, min_return)
         for resolved, value in returns.items():
@@ -146,16 +170,21 @@ class BatchPlan:
         additions: list[tuple[float, list[ResolvedClique]]] = []
         for choices in by_clique.values():
             value, best = max(choices)
+            # It is measured already at its best resolution; that it still returns more only says
+            # that the updates are not done.
             if best in shares:
                 continue
             others = [each for _, each in choices if each not in shares and each not in dropped]
             additions.append((value, others if best in dropped and others else [best]))
+        # Ties are broken by the cliques' own order, so that the same noise gives the same plan.
         additions.sort(key=lambda addition: (-addition[0], addition[1]))
         return [each for _, resolved in additions[: self._n_added] for each in resolved]
 
     def _returns_of_wide(self) -> Iterator[tuple[ResolvedClique, float]]:
         """What each wide clique that errs by itself returns: no pair or triple leads to it."""
         owners, members, sizes = self._wide_parts
+        # Precision of a part by rho spent on a clique is the part's cells over the clique's, so the
+        # return of a clique is the sum of its parts' returns times their cells, over its own cells.
         amounts = self._gains[members] * self._loss.n_cells[members]
         returns = np.bincount(owners, amounts, len(self._wide)) / sizes
         yield from zip(self._wide, returns.tolist(), strict=True)
@@ -164,6 +193,8 @@ class BatchPlan:
         self, shares: Iterable[ResolvedClique], added: Iterable[ResolvedClique]
     ) -> list[ResolvedClique]:
         """Those that a model can hold beside what is measured and those allowed before them."""
+        # They are asked one after the other, each together with those before: two cliques that fit
+        # a junction tree one by one may not fit it together.
         kept: list[ResolvedClique] = []
         for clique in added:
             if self._is_allowed([other.clique for other in (*shares, *kept, clique)]):
@@ -180,6 +211,7 @@ class BatchPlan:
         """
         owners, members = self._loss.parts_measured_by(list(shares))
         sizes = np.array([self._loss.resolutions.cells(*clique) for clique in shares])
+        # A table of n cells, summed down to m, has the noise of n / m cells in each sum.
         ratios = self._loss.n_cells[members] / sizes[owners]
         split = np.array(list(shares.values()))
         split *= budget / split.sum()
@@ -189,11 +221,15 @@ class BatchPlan:
             )
             _, gains = self._loss.after(precision)
             returns = np.bincount(owners, gains[members] * ratios, minlength=len(shares))
+            # By the conditions of Karush, Kuhn and Tucker all shares above 0 return the same at the
+            # optimum; how far the largest return is from the average says how much is left to gain.
             average = float(returns @ split) / budget
             if update == n_updates or average <= 0 or returns[split > 0].max() <= _EVEN * average:
                 break
             split *= np.sqrt(returns / average)
             split *= budget / split.sum()
+        # What the last update worked out is what the search for better cliques asks for: it is not
+        # evaluated again.
         self._precision, self._gains, self._average = precision, gains, average
         return dict(zip(shares, split.tolist(), strict=True))
 
@@ -203,6 +239,8 @@ class BatchPlan:
         """
         _, members = self._loss.parts_measured_by([clique])
         alone = self._loss.precision_of([clique], [share])
+        # Alone, that is without what other measurements say of the same part: a measurement that is
+        # useful only beside others is one too many.
         before, after = (
             self._loss.left(np.zeros_like(alone))[members],
             self._loss.left(alone)[members],
@@ -227,10 +265,14 @@ class _Growth:
         )
         for length in range(1, _MAX_GROWN + 1):
             parts = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
+            # Residuals of one, two and three columns are kept as index arrays: the search below
+            # works on whole matrices, as a table of 250 columns has 31,000 pairs.
             positions = np.array([i for i, _ in parts], dtype=np.int64)
             numbers = np.array([part.resolution for _, part in parts], dtype=np.int64)
             members = [index[name] for _, part in parts for name in part.clique]
             columns = np.array(members, dtype=np.int64).reshape(-1, length)
+            # A part is seen by a clique at this resolution only if it is not finer than the
+            # resolution of any of its columns.
             is_seen = numbers <= finest[columns].min(axis=1)
             self._of_length[length] = (positions[is_seen], columns[is_seen])
 
@@ -242,7 +284,12 @@ class _Growth:
         gains
             By how much more precision of each part of a residual lowers the error.
         """
+        # The return of a clique is the sum of these over all its subsets, divided by its own cells.
+        # So growing a clique by a column adds the terms that hold the column, and nothing has to be
+        # summed again.
         amounts = gains * self._loss.n_cells
+        # Without residuals of three columns (the first plan, and wide tables) the cube of n^3
+        # numbers is not made.
         n, cubes = len(self._names), self._of_length[3][1].size > 0
         single, pair = np.zeros(n), np.zeros((n, n))
         triple = np.zeros((n, n, n)) if cubes else None
@@ -253,12 +300,17 @@ class _Growth:
         pair += pair.T
         if triple is not None:
             positions, sides = self._of_length[3][0], self._of_length[3][1].T
+            # All orders are filled, so that a lookup need not sort its columns.
             for i, j, k in permutations(range(3)):
                 np.add.at(triple, (sides[i], sides[j], sides[k]), amounts[positions])
         upper = np.triu_indices(n, 1)
         cells = (self._sizes[:, None] * self._sizes)[upper]
+        # All pairs at once: each has its own residual and those of its two columns.
         values = (pair + single[:, None] + single)[upper] / cells
+        # The bound is on true cells, since that is what is counted and fitted; returns are by what
+        # cells count as.
         values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
+        # Stable, so that equal returns come in the order of the columns.
         seeds = np.argsort(-values, kind="stable")[
             : min(max(_N_SEEDS, n), int(np.count_nonzero(values)))
         ]
@@ -271,6 +323,8 @@ class _Growth:
             for columns, value in best_gains.items()
             if value > enough
         }
+        # Of small columns several resolutions are the same table; one name for it, or plans would
+        # hold it twice.
         finest = self._loss.resolutions.finest
         return {
             ResolvedClique(c, finest(c, self._resolution)): value for c, value in cliques.items()
@@ -284,28 +338,37 @@ class _Growth:
         triple: FloatArray | None,
     ) -> Iterator[tuple[tuple[int, ...], float]]:
         """The best clique on the way from each of some pairs to many columns, and what it returns."""
+        # All seeds grow in lockstep, one row each; rows that stop leave the arrays.
         cells, levels = self._sizes[columns].prod(axis=1), self._levels[columns].prod(axis=1)
         amounts = single[columns].sum(axis=1) + pair[columns[:, 0], columns[:, 1]]
+        # What each further column would add: its own residual, and those with the columns that are
+        # there. Residuals of four columns and more are not in it (`_MAX_GROWN`).
         more = single + pair[columns].sum(axis=1)
         more += 0.0 if triple is None else triple[columns[:, 0], columns[:, 1]]
         best, lengths = amounts / cells, np.full(len(columns), 2)
         while len(columns):
             values = (amounts[:, None] + more) / (cells[:, None] * self._sizes)
             values[levels[:, None] * self._levels > _MAX_CELLS] = 0.0
+            # A column is in a clique once.
             np.put_along_axis(values, columns, 0.0, axis=1)
             added, rows = np.argmax(values, axis=1), np.arange(len(columns))
             reached = values[rows, added]
+            # It goes on through a dip: of three columns that depend only all together, the first
+            # step adds nothing but cells.
             grows = (reached > _GROWTH_PATIENCE * best) & (columns.shape[1] < _MAX_COLUMNS)
             for i in np.flatnonzero(~grows):
+                # Not where it stopped, but the best clique on the way.
                 yield tuple(sorted(columns[i, : lengths[i]].tolist())), float(best[i])
             amounts, cells, levels = (
                 amounts + more[rows, added],
                 cells * self._sizes[added],
                 levels * self._levels[added],
             )
+            # Incremental: what the new column has with each further one.
             more += pair[added]
             more += 0.0 if triple is None else sum(triple[column, added] for column in columns.T)
             columns = np.column_stack([columns, added])
+            # By more than rounding, or a column of next to no return would be taken along.
             lengths = np.where(reached > best * (1 + 1e-9), columns.shape[1], lengths)
             best = np.maximum(best, reached)
             columns, amounts, cells, levels, more, best, lengths = (

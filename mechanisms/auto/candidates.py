@@ -63,11 +63,14 @@ class Candidates:
     def __init__(self, domain: Domain, workload: Workload) -> None:
         self._domain = domain
         self.column_weights = workload.relative_weights((name,) for name in domain.attributes)
+        # It becomes a caution: whoever lists a marginal of seven columns gets its pairs.
         self.is_narrowed = any(len(clique) > MAX_COLUMNS for clique in workload.weights)
         planned = _narrowed(workload)
         # Columns that nobody asks for are drawn all the same, so each matters a little.
+        # A twentieth of the largest weight: it takes little budget from what was asked for.
         columns = dict.fromkeys(self.column_weights, MIN_USE * max(planned.values()))
         self.weights: Mapping[Clique, float] = _with_inner_pairs(columns | planned)
+        # Smallest first, so that a limit on cells leaves out the fewest.
         subsets = sorted(Workload(planned).downward_closure(), key=domain.size)
         pairs = [clique for clique in subsets if len(clique) == 2]
         affordable = self._affordable(pairs, _MAX_FIRST_CELLS)
@@ -78,6 +81,7 @@ class Candidates:
     @property
     def wide_share(self) -> float:
         """Share of the pairs that are beyond those of 40 columns: 0 for narrow tables, towards 1."""
+        # Continuous at 40 columns: a table of 41 is planned for nearly as one of 40.
         return max(1.0 - _NARROW_PAIRS / max(len(self.pairs), 1), 0.0)
 
     @property
@@ -102,9 +106,14 @@ class Candidates:
             For each pair the squared L1 distance from independence, in squared records.
         """
         weights = dict(self.weights)
+        # By distance, not by squared distance: with weights by the square all pairs together had 16
+        # to 19 % more error (250 columns, 100,000 rows).
         by_strength = {pair: weights[pair] * sqrt(strengths[pair]) for pair in self.pairs}
         total = sum(by_strength.values())
         if total > 0:
+            # Half of what pairs have anyway. Without it planted pairs of 250 columns had 23 to 40 %
+            # more error and all pairs 1 to 3 % less; with twice as much 5 to 6 % less and 1 to 3 %
+            # more.
             extra = _DEPENDENT_SHARE * self.wide_share * sum(weights[pair] for pair in self.pairs)
             for pair, strength in by_strength.items():
                 weights[pair] += extra * strength / total
@@ -122,7 +131,12 @@ class Candidates:
             Most marginals in all; pairs may be more.
         """
         strongest = sorted(self.pairs, key=lambda pair: -strengths[pair])[: self.n_pairs_again]
+        # Side by side in the order of columns, pairs share a column with the next one, and the
+        # counter sums them from the same wider table.
         pairs = self._in_column_order(self._affordable(strongest, _MAX_SECOND_CELLS))
+        # A triple is worth scoring where its pairs depend. Parities, no two columns of which
+        # depend, are missed here on purpose: there is no telling them from the many triples that
+        # are nothing. Who knows of one names it in the workload.
         likely = sorted(self.wider, key=lambda clique: -sum(_inside(strengths, clique)))
         wider = self._affordable(likely, _MAX_SECOND_CELLS)[: max(most - len(pairs), 0)]
         return [*pairs, *sorted(wider, key=len)]
@@ -133,9 +147,13 @@ class Candidates:
         n_cells = 0
         for clique in candidates:
             size = self._domain.size(clique)
+            # Passed over, not counted: a pair of two columns with very many levels must not use up
+            # the cells of all others.
             if size > MAX_DEFAULT_CELLS:
                 continue
             n_cells += size
+            # It ends here even if smaller ones follow, as those that come later in the order matter
+            # less.
             if n_cells > max_cells:
                 break
             affordable.append(clique)
@@ -164,8 +182,11 @@ def _narrowed(workload: Workload) -> dict[Clique, float]:
     for whole, weight in workload.weights.items():
         parts: list[Clique] = [whole]
         if len(whole) > MAX_COLUMNS:
+            # A marginal of seven columns has 127 residuals, and of twenty a million: a plan by
+            # subsets ends at six.
             parts = list(combinations(whole, 2))
         for part in parts:
+            # The parts together weigh what the whole did.
             weights[part] = weights.get(part, 0.0) + weight / len(parts)
     return weights
 
@@ -179,6 +200,9 @@ def _with_inner_pairs(weights: Mapping[Clique, float]) -> dict[Clique, float]:
     for clique, weight in wider.items():
         for pair in combinations(clique, 2):
             inside[pair] = inside.get(pair, 0.0) + weight
+    # Pairs as a whole weigh as much as the wider marginals as a whole, whatever the number of
+    # either. With weight 0 pairs had a twentieth more error on Adult at epsilon 10; with 1.5
+    # triples had 1.5 % more.
     total = sum(inside.values())
     all_weights = dict(weights)
     for part, weight in inside.items():

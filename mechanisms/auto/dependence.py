@@ -46,23 +46,36 @@ def squared_strengths(
     -------
     Posterior means of squared distances, in squared records, shape ``(n_errors,)``.
     """
+    # An L1 distance between two tables of n records is at most 2 n, and the grid ends there.
     strengths = _GRID * total
+    # Residuals stand at right angles, so squares add up: what the columns' own errors and chance
+    # make of a pair is known, and what is left is dependence.
     expected = np.sqrt(np.square(strengths) + np.asarray(explained, dtype=np.float64)[:, None])
     logs = -0.5 * np.square((np.asarray(noisy, dtype=np.float64)[:, None] - expected) / stddev)
+    # Relative to the best of each row: far tails would underflow to 0 / 0, and a factor common to a
+    # row cancels in its shares.
     likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
     prior = _prior_weights()
     weights = prior
+    # Expectation-maximisation for the weights of a mixture over a fixed grid: concave, so there is
+    # one optimum, and each round is two products of small matrices.
     for _ in range(_ROUNDS):
         shares = likelihoods * weights
         shares /= shares.sum(axis=1, keepdims=True)
+        # The imagined pairs keep a table of three columns, which has three scores, from being
+        # explained by its own noise; beside the 300 pairs of 25 columns they are nothing.
         weights = shares.sum(axis=0) + _PRIOR_COUNT * prior
         weights /= weights.sum()
     shares = likelihoods * weights
     shares /= shares.sum(axis=1, keepdims=True)
+    # The mean of the square, not the square of the mean: the plan adds up squared errors, and pairs
+    # of which noise hides everything keep the little that they may be worth.
     return np.asarray(shares @ np.square(strengths))
 
 
 def _prior_weights() -> FloatArray:
+    # The grid is geometric, so a point stands for a stretch in proportion to itself: the density
+    # times the point is the probability.
     weights = _GRID * np.exp(-_GRID / _PRIOR_MEAN)
     weights *= (1.0 - _PRIOR_NONE) / weights.sum()
     weights[0] = _PRIOR_NONE

@@ -54,12 +54,16 @@ class ExpectedLoss:
         l2_squared: int,
     ) -> None:
         self.resolutions = resolutions
+        # Which subsets there are does not depend on the resolution; sums below are unweighted
+        # (power 0), so the sizes play no part.
         self._subsets = Subsets(resolutions.sizes[-1], workload)
         self._in_workload = np.array([self._subsets.position[clique] for clique in workload])
         self._weights = np.array(list(workload.values()), dtype=np.float64)
         self.parts = [
             part
             for part, error in errors.items()
+            # Parts without error have nothing to gain, and those outside of the workload matter to
+            # nobody: leaving both out keeps the arrays short.
             if error > 0 and part.clique in self._subsets.position
         ]
         """The parts of residuals that matter."""
@@ -70,6 +74,8 @@ class ExpectedLoss:
         self._position = {part: position for position, part in enumerate(self.parts)}
         dimensions = []
         for clique, resolution in self.parts:
+            # What a part counts as is the difference of two products: those of its resolution and
+            # of the next coarser one that shows less. The coarsest has none before it.
             coarser = [number for number in resolutions.of(clique) if number < resolution][-1:]
             less = sum(resolutions.dimensions(clique, number) for number in coarser)
             dimensions.append(resolutions.dimensions(clique, resolution) - less)
@@ -77,6 +83,7 @@ class ExpectedLoss:
         """What the marginal of each counts as, at its resolution."""
         # A marginal of n cells measured with rho has an L1 error of n sensitivity / sqrt(pi rho).
         noise = l2_squared / pi * np.array(dimensions) * self.n_cells
+        # A part without dimensions (a column of one level) cannot be known better by measuring.
         self._noise = np.where(noise > 0, noise, np.inf)
 
     def parts_measured_by(
@@ -103,12 +110,16 @@ class ExpectedLoss:
         precision
             For each the sum, over measurements of it, of rho times its cells over theirs.
         """
+        # 1 / (1 / E^2 + 1 / N^2) with N^2 = noise / precision, written such that no precision at
+        # all gives E^2 without a division by 0.
         return self._errors / (1.0 + self._errors * precision / self._noise)
 
     def precision_of(self, measured: Sequence[ResolvedClique], rhos: Sequence[float]) -> FloatArray:
         """For each part the precision that some measurements together give it."""
         owners, members = self.parts_measured_by(measured)
         sizes = np.array([self.resolutions.cells(*resolved) for resolved in measured])
+        # Summing a table down adds up the noise of the cells that fall together: of the budget of a
+        # wide table a narrow one inside of it sees the ratio of their cells.
         amounts = np.asarray(rhos, dtype=np.float64)[owners] * self.n_cells[members] / sizes[owners]
         return np.bincount(members, amounts, len(self.parts)).astype(np.float64)
 
@@ -119,10 +130,15 @@ class ExpectedLoss:
     def after(self, precision: FloatArray) -> tuple[float, FloatArray]:
         """The error of the workload, and by how much more precision of each part lowers it."""
         left = self.left(precision)
+        # Parts of one residual share its clique, and a marginal's error is made of all residuals
+        # inside of it: two sums, one after the other.
         whole = np.bincount(self._clique_of_part, left, len(self._subsets.cliques)).astype(
             np.float64
         )
         errors = np.sqrt(self._subsets.summed_up(whole, power=0)[self._in_workload] + _MIN_ERROR**2)
+        # The chain rule by hand, in the same order backwards: from each marginal of the workload
+        # down to the residuals that it holds. The sum is convex in the precisions, which the
+        # updates of a split rely on.
         blame = np.zeros_like(whole)
         blame[self._in_workload] = self._weights / (2.0 * errors)
         blame = self._subsets.summed_down(blame, power=0)

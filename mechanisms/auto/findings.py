@@ -47,6 +47,7 @@ class Findings:
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates
         self._rounds: list[dict[str, object]] = []
+        # Cautions that follow from public input come first, whatever the rounds say.
         self._cautions = too_large(candidates.too_large)
         if candidates.is_narrowed:
             self._cautions.append(_NARROWED)
@@ -57,10 +58,14 @@ class Findings:
         if not self._rounds:
             rule = _FIRST_RULE.format(n_cells=MAX_DEFAULT_CELLS)
             n_asked = n_pairs
+            # Of a narrow table the scores show nearly everything, and a caution in each certificate
+            # would be read by nobody.
             if self._candidates.wide_share > 0:
                 self._cautions += hidden(len(scored), stddev, total)
         else:
             rule = _SECOND_RULE.format(n_pairs=self._candidates.n_pairs_again)
+            # The second round is about all that the workload holds, so what it leaves out is
+            # counted against that.
             n_asked = n_pairs + len(self._candidates.wider)
         facts = considered(scored, rule=rule, n_asked=n_asked, stddev=stddev, total=total)
         self._rounds.append(facts)
@@ -73,6 +78,8 @@ class Findings:
         """Note that nothing was scored, for the noise would have hidden everything, and how many
         marginals were measured all the same, because the workload names them.
         """
+        # A table of one column, or a workload of columns: nothing was to be scored in the first
+        # place.
         if not self._candidates.pairs:
             return
         words = {"named": "", "columns": "columns"}
@@ -132,6 +139,8 @@ def considered(
 
 def visible_distance(n_candidates: int, stddev: float, total: float) -> float:
     """Expected maximum of so many normal errors, as a total variation distance, capped at 1."""
+    # Half of an L1 distance as a share of the records is a total variation distance. What stands
+    # out of one noise by chance stands out of k noises all the time, hence the maximum.
     return min(stddev * sqrt(2.0 * log(max(n_candidates, 2))) / (2.0 * total), 1.0)
 
 

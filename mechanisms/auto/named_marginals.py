@@ -75,16 +75,21 @@ class NamedMarginals:
         is_allowed: Callable[[Sequence[Clique]], bool],
     ) -> None:
         self._table = table
+        # The default workload names nothing: floors under all triples would take half of the budget
+        # from the plan.
         weights = workload.weights if workload.are_named else {}
         self._weights = {
             clique: weight for clique, weight in weights.items() if 2 <= len(clique) <= MAX_COLUMNS
         }
         total, stddev = total_and_noise(table.released)
+        # Of a table in which not even the number of records stands out of the noise, no share of
+        # the records can be told.
         self._is_clear = total >= CLEAR_TOTAL * stddev
         self._total = max(total, CLEAR_TOTAL * stddev)
         self._coarsenings: list[Coarsening | None] = [None]
         if self._weights and can_merge:
             shares = one_way_shares(table.domain, table.released, total=self._total)
+            # Finest first: the first one that is quiet enough is taken.
             finest_first = reversed(_MOST_GROUPS)
             self._coarsenings += [merged_to(table.domain, shares, most) for most in finest_first]
         self._all_rho = rho
@@ -93,6 +98,8 @@ class NamedMarginals:
         self._not_held: set[Clique] = set()
         for clique in self._weights:
             floor = self._floor(clique)
+            # One after the other, in the order of the workload; two floors may fit one by one and
+            # not together.
             if floor and not is_allowed([*(each.clique for each in self.floors), clique]):
                 self._not_held.add(clique)
             else:
@@ -109,10 +116,12 @@ class NamedMarginals:
         missed = [
             clique
             for clique in self._weights
+            # The plan may have measured a wider marginal that holds it: then nothing is missed.
             if not any(measured >= set(clique) for measured in released)
         ]
         too_large = [clique for clique in missed if self._is_too_large(clique)]
         not_held = [clique for clique in missed if clique in self._not_held]
+        # Three reasons have three ways out, so each has a sentence of its own.
         drowned = [clique for clique in missed if clique not in {*too_large, *not_held}]
         cautions = []
         if too_large:
@@ -126,6 +135,7 @@ class NamedMarginals:
                 "name fewer marginals, or take the engine layered-consistency"
             )
         if drowned:
+            # The largest: at that epsilon all of them would be measured.
             epsilon = max(map(self._epsilon_needed, drowned))
             cautions.append(
                 f"workload: {_listed(drowned)} not measured: noise would hide the counts; an epsilon of about "
@@ -144,6 +154,8 @@ class NamedMarginals:
         for coarsening in self._coarsenings:
             noise = self._noise(clique, coarsening, fair)
             if noise <= _MAX_NOISE:
+                # Noise falls with the square root of the budget, so this much of the share brings
+                # it to `_ENOUGH_NOISE`.
                 share = Fraction(min((noise / _ENOUGH_NOISE) ** 2, 1.0))
                 merging = coarsening.restricted(clique) if coarsening else None
                 return [Floor(clique, merging, fair * share)]
@@ -160,6 +172,7 @@ class NamedMarginals:
         merged = coarsening.domain(domain) if coarsening else domain
         unit = self._table.ledger.unit
         stddev = sqrt(unit.sigma_squared(rho))
+        # Half of the expected L1 norm: a total variation distance, as the score of a table is read.
         return L1_OF_NOISE * stddev * merged.size(clique) / (2.0 * self._total)
 
     def _epsilon_needed(self, clique: Clique) -> float:
@@ -180,6 +193,7 @@ def epsilon_for(ledger: PrivacyLedger, *, times: float) -> float:
     wanted = float(ledger.accounting.rho(epsilon=ledger.epsilon, delta=delta)) * times
     low = ledger.epsilon
     high = low
+    # Doubled until it is enough, then bisected in logarithms to 2 %: a caution says "about".
     while high < _MAX_EPSILON and ledger.accounting.rho(epsilon=high, delta=delta) < wanted:
         low = high
         high *= 2.0

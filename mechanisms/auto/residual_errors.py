@@ -51,6 +51,8 @@ def first_errors(
         Squared errors by part, and for each pair the square of its dependence, without what chance
         makes of it.
     """
+    # What a score holds beside dependence: the noise of the columns, by which independence was
+    # predicted, and what chance makes of so few records in so many cells.
     explained = [
         sum(columns.get(part, 0.0) for part in resolutions.parts_of(scored))
         + resolutions.by_chance(*scored, total)
@@ -58,11 +60,15 @@ def first_errors(
     ]
     squares = squared_strengths(list(scores.values()), stddev, explained, total=total)
     strengths = {
+        # A coarse table shows a part of a dependence; the whole of it is what other resolutions are
+        # expected to show theirs of.
         scored.clique: square / resolutions.shown_share(*scored)
         for scored, square in zip(scores, squares.tolist(), strict=True)
     }
     errors = dict(columns)
     for pair, square in strengths.items():
+        # The plan is of what a model errs by, and a model of independence errs by chance, too:
+        # those parts are real, though mostly too fine to be worth their noise.
         errors |= expected_parts(pair, square, resolutions, total=total)
     return errors, strengths
 
@@ -107,28 +113,40 @@ def later_errors(
         Standard deviation of the expected error, as a share of it.
     """
     errors = {part: value for part, value in expected.items() if len(part.clique) <= 2}
+    # One score has the same noise as another, as each question had its part of the budget.
     score_weight = 1.0 / stddev**2
     for scored, noisy in scores.items():
         clique = scored.clique
         inside = resolutions.parts_of(scored)
         # Inverse-variance average of the score and of what the plan expects.
         prior = sqrt(sum(expected.get(part, 0.0) for part in inside))
+        # Of an error that the plan expects to be nothing the prior would have an infinite weight,
+        # and no score could contradict it.
         prior_weight = 1.0 / max((relative_model_error * prior) ** 2, 1e-12)
         error = (score_weight * noisy + prior_weight * prior) / (score_weight + prior_weight)
+        # Noisy scores are negative at times.
         error = max(error, 0.0)
         # Residuals are orthogonal: what smaller cliques explain is taken off the square.
         own = error**2 - sum(errors.get(part, 0.0) for part in inside if part.clique != clique)
+        # Most triples err by no more than their pairs do; planning for all of them would slow the
+        # search, and find nothing.
         if len(clique) > 2 and own <= _MIN_WIDER * error**2:
             continue
+        # Where smaller cliques were believed to err by more than this one does, the difference is
+        # negative. It is noise of the scores, not a residual of no error.
         own = max(own, _MIN_OWN * error**2)
         parts = {
             number: expected.get(ResolvedClique(clique, number), 0.0)
             for number in resolutions.of(clique)
         }
+        # The score tells of the parts up to its resolution, and nothing of finer ones: these stay
+        # as the plan left them.
         shown = sum(value for number, value in parts.items() if number <= scored.resolution)
         for number, value in parts.items():
             is_shown = number <= scored.resolution and shown > 0
             errors[ResolvedClique(clique, number)] = value * own / shown if is_shown else value
+        # Nothing was expected there, so there is no proportion to go by: all of it goes to the
+        # resolution that was scored.
         if shown == 0:
             errors[scored] = own
     return errors

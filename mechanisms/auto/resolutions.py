@@ -21,19 +21,26 @@ from synthdp.core.measurement import Coarsening
 
 FloatArray = NDArray[np.float64]
 
+# 3, 6 and 12 did alike. 8 and 16 alone erred 17 % more on rank correlations; a further 2 erred 7 %
+# less on them and took twice the time (docs/auto.md).
 _MOST_GROUPS = (4, 8, 16)
 """Groups of levels that a column has at most, from coarse to fine; beyond, all levels."""
+# Merging columns from 9 levels on cost 6 % on Adult at epsilon 0.1 and 2 % on flights, and gained
+# nothing elsewhere.
 _LEAST_LEVELS = 24
 """A column of fewer levels is not merged: mostly they are names of things, and neighbours have
 nothing in common.
 """
 _MOST_MERGED = 1024
 """Levels that are merged one by one; of more, those of equal shares go together first."""
+# With 0 large pairs are left out (6 % more error on Adult at epsilon 3), with 0.7 too many are
+# measured.
 _RARE = 0.4
 """How far rare levels count less than others in sums of noise: 0 not at all, 1 as for the first bit
 of budget.
 """
 
+# 0.07 and 0.15 were within half a per cent of it; 0.3 erred 1.5 % more.
 _BLUR = 0.1
 """Most L1 distance from independence that chance may make of a marginal, as a share of the records,
 where its resolution is called informative.
@@ -66,12 +73,16 @@ class Resolutions:
         self, domain: Domain, shares: Mapping[str, FloatArray], *, can_merge: bool = True
     ) -> None:
         groups: list[dict[str, NDArray[np.int64]]] = [{}]
+        # From fine to coarse, each merged from the one before: resolutions are nested, or what one
+        # shows beyond another would not be defined.
         for most in reversed(_MOST_GROUPS if can_merge else ()):
             finer = groups[0]
             wanted = {
                 name: _merged(shares[name], most, finer.get(name)) for name in domain.attributes
             }
             coarser = {name: group for name, group in wanted.items() if group is not None}
+            # A table whose columns all have few levels has one resolution, and plans of it are as
+            # fast as before there were any.
             if coarser:
                 groups.insert(0, coarser)
         self.coarsenings = [Coarsening(group) if group else None for group in groups]
@@ -86,16 +97,22 @@ class Resolutions:
         self.sizes = [{name: _counted(own) for name, own in shares.items()} for shares in merged]
         """For each resolution what the groups of each column count as in sums of noise."""
         for more, less in zip(self.sizes[:0:-1], self.sizes[-2::-1], strict=True):
+            # What levels count as is a fit to two limits (`_counted`), and can be larger for the
+            # merged levels than for all. Parts would then have negative dimensions.
             less.update({name: min(size, more[name]) for name, size in less.items()})
         self._alike = {
             name: _last_alike([shares[name].size for shares in merged])
             for name in domain.attributes
         }
         self._of: dict[Clique, list[int]] = {}
+        # The square of the sum of the roots: for n equal levels it is n. It comes from the mean
+        # absolute deviation of a count of probability p, sqrt(2 N p / pi), summed over cells.
         self._spread = [
             {n: float(np.square(np.sqrt(own).sum())) for n, own in shares.items()}
             for shares in merged
         ]
+        # 1 - 1/K of a squared dependence is what K groups show of one that is spread evenly. 1 -
+        # K^-1.5 and 1 - K^-2 were within 1 %, 1 - K^-0.5 erred 3 % more.
         self._shown = [
             {name: 1.0 - 1.0 / own.size if name in group else 1.0 for name, own in shares.items()}
             for group, shares in zip(groups, merged, strict=True)
@@ -108,6 +125,7 @@ class Resolutions:
         """The number of the finest resolution at which a marginal has the same cells as at a given
         one.
         """
+        # The finest at which no column of the clique has changed yet.
         return min(self._alike[name][resolution] for name in clique)
 
     def of(self, clique: Clique) -> list[int]:
@@ -124,6 +142,7 @@ class Resolutions:
             ResolvedClique(part, number)
             for part in subsets(resolved.clique)
             for number in self.of(part)
+            # A subset whose columns are not merged is seen whole, even in a coarse table.
             if number <= self.finest(part, resolved.resolution)
         ]
 
@@ -133,6 +152,7 @@ class Resolutions:
         """
         parts, before = {}, 0.0
         for number, now in zip(self.of(clique), shown, strict=True):
+            # Estimates may say that a finer table shows less, which true tables never do.
             parts[ResolvedClique(clique, number)] = max(now - before, 0.0)
             before = max(now, before)
         return parts
@@ -149,6 +169,8 @@ class Resolutions:
             * total
             * prod(max(self._spread[resolution][name] - 1.0, 0.0) for name in clique)
         )
+        # An L1 distance between two tables of N records is below 2 N; a harmonic cap has no corner
+        # for the plan to stand in.
         return square / (1.0 + square / (2.0 * total) ** 2)
 
     def finest_informative(self, clique: Clique, total: float) -> int:
@@ -182,6 +204,7 @@ def _merged(
     """
     if shares.size < _LEAST_LEVELS:
         return None
+    # Merging goes on from the finer resolution, so that groups are nested.
     groups = np.arange(shares.size) if finer is None else finer
     if groups[-1] + 1 > _MOST_MERGED:  # one by one would take long
         quantiles = np.minimum(
@@ -191,9 +214,13 @@ def _merged(
     sums = np.bincount(groups, shares)
     starts = np.arange(sums.size)
     while sums.size > most:
+        # The lightest two neighbours go first, so that levels with many records stand alone for as
+        # long as can be. It is quadratic in the levels, hence the bound above.
         lightest = int(np.argmin(sums[:-1] + sums[1:]))
         sums[lightest] += sums[lightest + 1]
         sums, starts = np.delete(sums, lightest + 1), np.delete(starts, lightest + 1)
+    # Starts of groups, in numbers of the groups before: the group of a level is the last one that
+    # starts at or before it.
     return np.searchsorted(starts, groups, side="right") - 1
 
 
@@ -210,5 +237,6 @@ def _counted(shares: FloatArray) -> float:
     as much error as that of ``sqrt((sum of sqrt(share))^3 / sum of share^1.5)`` equal levels would;
     with much, all count.
     """
+    # With equal shares 1 / n this is n, as it must be.
     first = np.sqrt(np.sum(np.sqrt(shares)) ** 3 / np.sum(shares**1.5))
     return max(float(first**_RARE * shares.size ** (1.0 - _RARE)), 1.0)

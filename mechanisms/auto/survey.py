@@ -37,6 +37,8 @@ shows beyond coarser ones and beyond smaller cliques.
 
 _MAX_CELLS_AT_ONCE = 1 << 24
 """Cells of the marginals that are scored by one question: 128 MB."""
+# No table says what it should be, as it stands in for scores that are not there yet; the scores
+# then outweigh it.
 _WIDER_STRENGTH = 0.3
 """The dependence of a triple beyond its pairs before it is scored, as a share of its weakest
 pair's.
@@ -88,6 +90,8 @@ class Survey:
         self._constrained = [constraint.clique for constraint in constraints]
         self._max_cells = max_cells
         self._findings = findings
+        # Once, from the columns as they were measured first: resolutions that moved between batches
+        # would make parts of one plan mean other things in the next.
         shares = one_way_shares(table.domain, table.released, total=self._total)
         self._resolutions = Resolutions(table.domain, shares, can_merge=engine.takes_merged)
 
@@ -99,6 +103,8 @@ class Survey:
     def score_independence(self, rho: Fraction) -> Dependences:
         """Score all pairs against independence, for ``rho``."""
         total = self._total
+        # A pair's score holds the errors of its two columns as well; they are taken off before a
+        # dependence is believed.
         columns = self._column_errors(total)
         expected = partial(independent_counts, self._table)
         scores, stddev = self._score(self._candidates.pairs, expected, rho)
@@ -113,6 +119,8 @@ class Survey:
         guesses: dict[ResolvedClique, float] = {}
         for clique in scored:
             if len(clique) > 2:
+                # The weakest pair, because a triple with two unrelated columns is mostly its strong
+                # pair.
                 square = _WIDER_STRENGTH**2 * weakest_pair(strengths, clique)
                 guesses |= expected_parts(clique, square, self._resolutions, total=self._total)
         return guesses
@@ -164,6 +172,8 @@ class Survey:
         that the rest is noise.
         """
         finest = len(self._resolutions) - 1
+        # Merged floors have groups of their own, by medians, which are none of the resolutions
+        # here.
         whole = [floor for floor in floors if floor.coarsening is None]
         if not whole:
             return errors
@@ -171,6 +181,7 @@ class Survey:
         for floor in whole:
             for part in subsets(floor.clique):
                 if len(part) > 2:
+                    # As wrong as can be: the floor is then all that is known of it.
                     square = self._total**2
                     unknown |= expected_parts(part, square, self._resolutions, total=self._total)
         loss = self._loss({**errors, **unknown}, weights)
@@ -186,11 +197,14 @@ class Survey:
         Returns the squared errors that the plan expects of a model fitted to the batch.
         """
         table = self._table
+        # The plan sees released values only, so it is free; the batch that it returns is charged
+        # measurement by measurement.
         plan = BatchPlan(table.domain, self._loss(errors, weights), self.is_allowed)
         batch = plan.split(rho)
         for (clique, resolution), share in batch.items():
             table.measure(clique, rho=share, coarsening=self._resolutions.coarsenings[resolution])
         finest = len(self._resolutions) - 1
+        # For the certificate: coarse tables are what users least expect.
         n_merged = sum(resolution < finest for _, resolution in batch)
         self._findings.measured(len(batch), n_merged)
         return plan.left()
@@ -211,15 +225,23 @@ class Survey:
         total = self._total
         by_resolution: dict[int, list[Clique]] = {}
         for clique in cliques:
+            # Scores of tables of too many cells would say how few records there are to a cell. All
+            # scores have the same noise, whatever the resolution, so the finest that is not
+            # dominated by chance shows most.
             resolution = self._resolutions.finest_informative(clique, total)
             by_resolution.setdefault(resolution, []).append(clique)
         errors: dict[ResolvedClique, float] = {}
+        # One question to the kernel is over one merging; the budget is split by numbers of pairs,
+        # which makes the noise of all errors equal, as in one question.
         for resolution, some in by_resolution.items():
             coarsening = self._resolutions.coarsenings[resolution]
+            # Estimates of a block are in memory at once; all pairs of 500 columns have 2^28 cells.
             for block in self._blocks(some):
                 expected = estimates(block)
                 if coarsening is not None:
                     pairs = zip(block, expected, strict=True)
+                    # Merged before they are compared: the L1 distance of merged tables, not the
+                    # merged distance.
                     expected = [coarsening.apply(clique, values) for clique, values in pairs]
                 # Each question has its part of the budget, so that all errors have equal noise.
                 share = rho * len(block) / len(cliques)
@@ -237,7 +259,10 @@ class Survey:
         """The cliques in blocks of up to `_MAX_CELLS_AT_ONCE` together, or of one that is larger."""
         ends = accumulate(map(self._table.domain.size, cliques))
         for _, block in groupby(
-            zip(cliques, ends, strict=True), key=lambda item: (item[1] - 1) // _MAX_CELLS_AT_ONCE
+            # By where a clique's cells end in one long row of cells: a block may be up to one
+            # clique larger than the limit, and none is empty.
+            zip(cliques, ends, strict=True),
+            key=lambda item: (item[1] - 1) // _MAX_CELLS_AT_ONCE,
         ):
             yield [clique for clique, _ in block]
 
@@ -250,6 +275,8 @@ class Survey:
             n_cells = resolutions.cells(clique, len(resolutions) - 1)
             square = L1_OF_NOISE**2 * n_cells * float(measurement.variance.mean())
             by_resolution = (
+                # Noise of a column with many levels and few records can be more than all records;
+                # the model, which has no negative counts, errs by less.
                 min(square * resolutions.dimensions(clique, resolution), total**2)
                 for resolution in resolutions.of(clique)
             )
@@ -267,6 +294,8 @@ def first_score_rho(
     """
     if not candidates.pairs:
         return rho
+    # Noise of k scores released at once grows with sqrt(k): of 500 columns 124,750 pairs at 3 % of
+    # epsilon 1 have a noise of 11,200 records.
     stddev = error_stddev(len(candidates.pairs), rho=rho, unit=table.ledger.unit)
     noise_share = stddev / estimate_total(table.released)
     times = min(
@@ -274,6 +303,10 @@ def first_score_rho(
         (noise_share / _LOW_NOISE_SHARE) ** 2,
         _MAX_FIRST_SHARE * float(budget / rho),
     )
+    # Three caps in one: as many times as there are more pairs, no more than brings the noise to 2 %
+    # of the records, and a tenth of the budget. At 250 columns and epsilon 0.3 and 1, .45 and .32
+    # in place of .13 and .11 of the planted pairs were found, for 0.7 to 2.5 % more error of all
+    # pairs.
     return min(rho * Fraction(max(times, 1.0)), table.ledger.remaining / 2)
 
 
@@ -286,4 +319,6 @@ def is_informative(
     if not scored:
         return False
     stddev = error_stddev(len(scored), rho=rho, unit=table.ledger.unit)
+    # The number of records is itself an estimate, from the measured columns: nothing here looks at
+    # the table.
     return stddev <= max_noise_share * estimate_total(table.released)
