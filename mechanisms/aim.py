@@ -78,6 +78,8 @@ class AIM(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         budget, share = ledger.remaining, Fraction(self.selection_share)
+        # T = 16 d rounds in the paper, all of equal cost until the model has learnt what rounds of
+        # that cost can show.
         rho = budget / (self.rounds_per_attribute * len(domain))
         for name in domain.attributes:
             table.measure((name,), rho=rho * (1 - share))
@@ -89,8 +91,12 @@ class AIM(Mechanism):
             report(
                 "selecting and measuring", round(100 * float(1 - ledger.remaining / budget)), 100
             )
+            # Fewer than two rounds' worth is spent in one: a remainder that is too small for a
+            # round would be lost.
             is_last = ledger.remaining < 2 * rho
             rho = ledger.remaining if is_last else rho
+            # The model may grow in step with the budget that is spent, so that early rounds do not
+            # use up the room of later and better informed ones.
             limit = self.max_cells * float(1 - (ledger.remaining - rho) / budget)
             choice = self._choose(
                 table, model, workload, small_growths(growth, candidates, max_cells=limit), rho
@@ -101,6 +107,8 @@ class AIM(Mechanism):
             change = np.abs(
                 model.marginal(choice.clique).values - choice.estimates[choice.clique]
             ).sum()
+            # The measurement told no more than noise. Half the noise and twice epsilon, as the
+            # paper has it, is four times the rho of both.
             if change <= choice.penalty(choice.clique):
                 rho = 4 * rho
         model.findings["error_bounds"] = error_bounds(
@@ -124,6 +132,8 @@ class AIM(Mechanism):
             ),
             weights=workload.relative_weights(candidates),
             sigma=sqrt(table.ledger.unit.sigma_squared(rho * (1 - share))),
+            # The exponential mechanism with epsilon is epsilon^2 / 8-zCDP [Cesar & Rogers 2021];
+            # here solved for epsilon.
             epsilon=sqrt(8 * float(rho * share)),
         )
         penalties = {clique: choice.penalty(clique) for clique in candidates}

@@ -105,6 +105,7 @@ class CliqueTree(Mechanism):
         columns = measurement_shares(
             domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0)
         )
+        # Without a pair that is small enough the columns are all there is to measure.
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
         for clique, part in steps(report, "measuring columns", columns.items()):
             table.measure(clique, rho=budget * share * part)
@@ -113,6 +114,9 @@ class CliqueTree(Mechanism):
             demands = self._demands(table, pairs, workload, budget * Fraction(self.selection_share))
             start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
             left = table.ledger.remaining
+            # How much a clique's size should count against it depends on the table, so a few
+            # penalties are tried and the plan with the least predicted error is taken: free, since
+            # all of it follows from the noisy scores.
             plans = [
                 self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES
             ]
@@ -134,6 +138,8 @@ class CliqueTree(Mechanism):
         """
         domain = table.domain
         n_columns = len(domain)
+        # Noise grows with the square root of the number of candidates, and triples outnumber pairs
+        # (d - 2) / 3 to one.
         with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MAX_CANDIDATES_WITH_TRIPLES
         triples = all_k_way(domain.attributes, 3) if with_triples and n_columns > 2 else []
         candidates = [
@@ -148,6 +154,8 @@ class CliqueTree(Mechanism):
         return {
             c: Demand(
                 weight=weights[c],
+                # A standard deviation less: the largest of many noisy errors are the luckiest, and
+                # would be believed too much.
                 error=max(error - scores.stddev, _MIN_ERROR),
                 unit=unit * domain.size(c),
             )
@@ -161,6 +169,7 @@ class CliqueTree(Mechanism):
         budget.
         """
         domain = growth.domain
+        # Wide tables have more pairs to hold, and rules may need more than the limit.
         limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
         covered, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
         n_refused = 0
@@ -170,8 +179,12 @@ class CliqueTree(Mechanism):
             if n_refused == _MAX_REFUSED:
                 break
             inside = set(combinations(clique, 2))
+            # Below the price it would get no share; a pair that a chosen triple holds is measured
+            # by that.
             if demands[clique].first_return <= price or inside & covered:
                 continue
+            # After many refusals in a row the tree is full, and what comes later returns less
+            # anyway.
             if growth.n_cells_with([clique], max_cells=limit)[0] == inf:
                 n_refused += 1
                 continue

@@ -73,6 +73,7 @@ class GEM(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
+        # With few columns there are few marginals worth a round.
         rounds = self.rounds or 2 * len(domain)
         rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
         for name in domain.attributes:

@@ -78,6 +78,8 @@ class MST(Mechanism):
         candidates = [
             pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS
         ]
+        # A table of one column, or of columns so large that no pair is measured, spends all of it
+        # on columns.
         rho = budget * Fraction(self.one_way_share) if candidates else budget
         for name in steps(report, "measuring columns", attributes):
             table.measure((name,), rho=rho / len(attributes))
@@ -85,6 +87,8 @@ class MST(Mechanism):
         if candidates:
             rho = budget * Fraction(self.selection_share)
             pairs = self._select(table, candidates, rho, coarsening, workload, report)
+            # What is left, not a third of the budget: where pairs are missing the forest has fewer
+            # edges than the tree that selection paid for.
             rho = table.ledger.remaining / len(pairs)
             for pair in steps(report, "measuring pairs", pairs):
                 table.measure(pair, rho=rho, coarsening=coarsening)
@@ -110,10 +114,13 @@ class MST(Mechanism):
         component = {name: name for name in table.domain.attributes}
         n_edges = len(table.domain) - 1
         tree: list[Clique] = []
+        # Kruskal's algorithm, each edge chosen privately among those that close no circle. It ends
+        # early where too large pairs leave the columns in several parts.
         while joining := [(a, b) for a, b in pairs if component[a] != component[b]]:
             report("selecting pairs", len(tree), n_edges)
             a, b = table.select(joining, score=score, rho=rho / n_edges)
             tree.append((a, b))
+            # Few columns, so components are relabelled rather than kept as a forest of pointers.
             old, new = component[b], component[a]
             component = {name: new if root == old else root for name, root in component.items()}
         return tree

@@ -78,6 +78,8 @@ class MWEM(Mechanism):
         self.check(table.domain, workload)
         ledger, rounds = table.ledger, self.rounds or len(table.domain)
         fit = rough_fit(engine, table.domain, constraints)
+        # The paper knows the number of records. Here it is private, so it is measured first: the
+        # marginal of no columns.
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
         for done in steps(report, "selecting and measuring", range(rounds)):
@@ -86,9 +88,13 @@ class MWEM(Mechanism):
                 model,
                 workload.cliques,
                 workload=workload,
+                # What is left by the rounds that are left: the last round gets exactly the rest,
+                # with no rounding error.
                 rho=ledger.remaining / (rounds - done),
                 selection_share=self.selection_share,
             )
+            # Models in between choose the next marginal, for which a rough fit is as good; the last
+            # is what is released.
             if done == rounds - 1:
                 fit = full_fit(engine, table.domain, constraints, report)
             model = fit(table.released, warm_start=model)

@@ -109,13 +109,21 @@ class PrivBayes(Mechanism):
             rho = ledger.remaining / (most - done)
             for_selection = rho * Fraction(self.selection_share)
             sigma = sqrt(ledger.unit.sigma_squared(rho - for_selection))
+            # Two limits: cells whose counts stand out of the noise, and a fair part of what the
+            # model may hold.
             useful = min(model.total / (self.theta * L1_OF_NOISE * sigma), self.max_cells / most)
+            # No family is useful any more; what is left goes to the columns, those that are placed
+            # included.
             if not (families := self._families(domain, placed, useful)):
                 break
             families = small_growths(growth, families, max_cells=self.max_cells * (done + 1) / most)
             estimates = independent_families(model, with_most_parents(families))
             family = table.select(
-                list(estimates), score=MarginalL1Error(estimates), rho=for_selection
+                # The score is how far a family is from a child that is independent of its parents,
+                # as released marginals have these: one record moves it by 1.
+                list(estimates),
+                score=MarginalL1Error(estimates),
+                rho=for_selection,
             )
             table.measure(family, rho=rho - for_selection)
             growth, placed = growth.with_clique(family), placed.union(family)

@@ -118,9 +118,14 @@ class PrivMRF(Mechanism):
         cliques, dependences = self._graph(table, constraints, report)
         rest, limits = ledger.remaining - scoring, {"max_attributes": self.max_attributes}
         useful = self._useful_cells(table, rest / (len(domain) + planned))
+        # How many marginals there are decides what each costs, and what each costs decides which
+        # are useful. So it is settled twice: first for as many as there are columns, then for those
+        # that were found.
         first = first_marginals(domain, cliques, dependences, max_cells=useful, **limits)
         useful = self._useful_cells(table, rest / (len(first) + planned))
         refinement = Refinement(domain, cliques, max_cells=useful, measured=first, **limits)
+        # A small graph may hold fewer marginals than were planned; the scores' share then goes to
+        # the measurements.
         n_refined = min(planned, len(refinement.chances))
         rho = (rest if n_refined else ledger.remaining) / (len(first) + n_refined)
         for clique in first:
@@ -130,6 +135,7 @@ class PrivMRF(Mechanism):
         model, rounds = fit(table.released), min(self.rounds, max(len(domain) // 2, 1), n_refined)
         for number in range(rounds):
             report("measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100)
+            # As even as can be, the first rounds taking the remainder.
             n_new = n_refined // rounds + (number < n_refined % rounds)
             refinement.measure_worst(
                 table, model, n_new, n_scored=self.max_scored, scoring=scoring / rounds, rho=rho
@@ -148,6 +154,7 @@ class PrivMRF(Mechanism):
         for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
+        # A column of one level depends on nothing.
         varying = [name for name in domain.attributes if domain[name] > 1]
         pairs = [
             pair for pair in all_k_way(varying, 2) if domain.size(pair) <= self.max_clique_cells
@@ -163,4 +170,6 @@ class PrivMRF(Mechanism):
     def _useful_cells(self, table: PrivateTable, rho: Fraction) -> float:
         """Most cells of a marginal that is theta-useful when it costs ``rho``."""
         sigma = sqrt(table.ledger.unit.sigma_squared(rho))
+        # theta-usefulness [Zhang et al. 2017]: the mean count of a cell is at least theta times the
+        # mean noise on it.
         return estimate_total(table.released) / (self.theta * L1_OF_NOISE * sigma)

@@ -87,6 +87,7 @@ class RAP(Mechanism):
             for c in workload.downward_closure()
             if len(c) == 1 or domain.size(c) <= self.max_cells
         ]
+        # No round with nothing left to measure.
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
         for done in range(rounds):
             report("selecting and measuring", done, rounds)
@@ -119,5 +120,7 @@ class RAP(Mechanism):
         worst: list[Clique] = []
         for _ in range(k):
             left = [clique for clique in candidates if clique not in worst]
+            # Peeling: k exponential mechanisms one after the other cost what one-shot Gumbel noise
+            # would, k epsilon^2 / 8.
             worst.append(table.select(left, score=score, rho=for_selection / k))
         return worst, for_each

@@ -36,11 +36,14 @@ def measurement_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[
     >>> {clique: round(float(share), 3) for clique, share in shares.items()}
     {('a',): 0.2, ('b',): 0.8}
     """
+    # By Lagrange: the derivative of w n / sqrt(s) is the same for all at the minimum, which gives s
+    # in proportion to (w n)^(2/3).
     parts = {
         clique: Fraction((weight * domain.size(clique)) ** (2 / 3))
         for clique, weight in weights.items()
     }
     total = sum(parts.values(), Fraction(0))
+    # Exact fractions, so that the shares of a budget sum to it and the ledger ends at nothing.
     return {clique: part / total for clique, part in parts.items()}
 
 
@@ -75,11 +78,17 @@ def water_filled(
         np.divide(amplitudes, half_costs) / 2,
         np.asarray(half_costs, dtype=np.float64),
     )
+    # Water-filling: with the parts sorted by first return, those that get something are always the
+    # first few. The price for every number of them is found at once by running sums, and no
+    # iteration is needed.
     order = np.argsort(-first_returns)
     powers = first_returns[order] ** (2 / 3) * scales[order]
     # With the k best parts, sum of scale ((r / price)^(2/3) - 1) = budget; each part added lowers
     # the price.
     prices = (np.cumsum(powers) / (budget + np.cumsum(scales[order]))) ** 1.5
+    # Prices fall with each part that is added for as long as its first return is above them, so
+    # counting finds the last such part. Rounding must not cut off one that stands exactly at the
+    # price.
     n_parts = max(int(np.count_nonzero(first_returns[order] > prices * (1 - 1e-12))), 1)
     price = float(prices[n_parts - 1])
     shares = np.maximum(scales * ((first_returns / price) ** (2 / 3) - 1), 0.0)
@@ -88,6 +97,7 @@ def water_filled(
         total == 0
     ):  # rounding swallows a budget that is tiny next to the costs: the best part gets it all
         shares[order[0]] = total = 1.0
+    # Scaled once more, since sums of powers end a rounding error beside the budget.
     return shares * (budget / total), price
 
 
@@ -145,6 +155,8 @@ def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Deman
     for clique, rho in plan.items():
         for pair in combinations(clique, 2):
             # A wider marginal, summed down, has the noise of all cells that fall together.
+            # In units of budget: the noise of a sum of m cells has m times the variance, so a pair
+            # inside of a triple is known as if it had cost this much.
             fewer = rho * demands[pair].unit / demands[clique].unit
             left[pair] = demands[pair].error_after(fewer)
     triples = [clique for clique in demands if len(clique) == 3]
@@ -153,6 +165,8 @@ def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Deman
     total = 0.0
     for triple in triples:
         demand, pairs = demands[triple], list(combinations(triple, 2))
+        # Released errors are noisy, so the difference may be negative; then the triple has nothing
+        # beyond its pairs.
         own = sqrt(max(demand.error**2 - sum(demands[pair].error ** 2 for pair in pairs), 0.0))
         own *= demand.error_after(plan.get(triple, 0.0)) / demand.error
         total += demand.weight * hypot(own, *(left[pair] for pair in pairs))

@@ -74,7 +74,10 @@ def grown_attribute_graph(
     >>> sorted(grown_attribute_graph(start, weak, **limits, size_penalty=0.5).cliques)
     [('a', 'b'), ('b', 'c'), ('d',)]
     """
+    # The penalty is the paper's; by cells, so that a table of many small columns is not punished
+    # for having many.
     domain, price = start.domain, size_penalty / max_cells
+    # Rules of the schema may need a larger clique than the limit: then that is the limit.
     most = max(max_cells, start.n_cells())
     widest = max(max_clique_cells, *map(domain.size, start.cliques))
 
@@ -82,22 +85,32 @@ def grown_attribute_graph(
         cliques = graph.cliques
         if graph.n_cells() > most or max(map(domain.size, cliques)) > widest:
             return -inf
+        # Each pair once, however many cliques share it. Sorted, so that sums of floats do not
+        # depend on the order of a set.
         joined = {pair for clique in cliques for pair in combinations(clique, 2)}
         return sum(dependences.get(pair, 0.0) for pair in sorted(joined)) - price * graph.n_cells()
 
     graph, value = start, worth(start)
+    # One call for all pairs: how many cells each would add is found without triangulating a graph
+    # for each of them.
     added = start.n_cells_with(dependences) - start.n_cells()
     queue = [
         (price * cells - gain, pair)
         for (pair, gain), cells in zip(dependences.items(), added, strict=True)
     ]
     heapify(queue)
+    # The queue holds minus the gain. At a gain of 0 or less no other pair can be better: gains
+    # mostly fall as the graph grows.
     while queue and queue[0][0] < 0:
         _, pair = heappop(queue)
         grown = graph.with_clique(pair)
         raised = worth(grown)
+        # The gain that it was queued with is out of date, and another one's is better now: back it
+        # goes, with what it is worth today.
         if queue and value - raised > queue[0][0]:
             heappush(queue, (value - raised, pair))
         elif raised > value:
+            # Made anew from its cliques, so that what the growth remembers is of the present graph
+            # only.
             graph, value = TreeGrowth(domain, grown.cliques), raised
     return graph

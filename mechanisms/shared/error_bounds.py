@@ -86,19 +86,26 @@ def error_bounds(
         ``columns``, ``l1_records`` (the bound; None where there is none), ``supported``.
     """
     bounds: list[dict[str, object]] = []
+    # The last selection bounds what all it passed over can err by; one number serves all
+    # unsupported marginals.
     offer = _offer(last, measurements[-1], sensitivity)
     for clique, fitted in zip(workload.cliques, model.marginals(workload.cliques), strict=True):
         average = _average(clique, measurements)
         bound: float | None = None
         if average is not None:
             values, sigma = average
+            # The L1 norm of n numbers is sqrt(n)-Lipschitz, so it exceeds its mean by t sqrt(n)
+            # with probability exp(-t^2 / 2) at most.
             spread = sqrt(2 * log(1 / (1 - CONFIDENCE)) * values.size)
             bound = np.abs(fitted.values - values).sum() + sigma * (
                 L1_OF_NOISE * values.size + spread
             )
         elif clique in last.estimates:
+            # The score was of the model as it was then; what has changed since may all be to the
+            # worse.
             change = np.abs(fitted.values - last.estimates[clique]).sum()
             bound = offer / last.weights[clique] + last.penalty(clique) + change
+        # Up: a bound that is rounded down is none.
         rounded = None if bound is None else float(np.ceil(bound))
         bounds.append(
             {"columns": list(clique), "l1_records": rounded, "supported": average is not None}
@@ -110,6 +117,7 @@ def _offer(last: Choice, measured: LinearMeasurement, sensitivity: int) -> float
     """What no candidate's true score exceeds, with the confidence split evenly between selection
     and measurement.
     """
+    # Half of the chance of being wrong for the selection, half for the measurement.
     tail = log(2 / (1 - CONFIDENCE))
     n_cells = measured.values.size
     sigma = float(np.max(measured.stddev))
@@ -118,6 +126,7 @@ def _offer(last: Choice, measured: LinearMeasurement, sensitivity: int) -> float
     )
     score = last.weights[last.clique] * (error - last.penalty(last.clique))
     largest = max(last.weights.values()) * sensitivity
+    # The utility bound of the exponential mechanism [McSherry & Talwar 2007].
     return float(score + 2 * largest / last.epsilon * (log(len(last.estimates)) + tail))
 
 

@@ -64,9 +64,12 @@ def first_marginals(
         ),
         reverse=True,
     )
+    # Sorted best first, so the last one that is written for a child is its best.
     best = {family.child: family.members for family in reversed(families)}
+    # A family inside of another says nothing that the other does not.
     chosen = maximal_cliques(best.values())
     covered = {name for members in chosen for name in members}
+    # Each column has to be seen once, or nothing would be known of it.
     chosen += [(name,) for name in domain.attributes if name not in covered]
     for members in maximal_cliques(family.members for family in families):
         if len(chosen) < len(domain) and not any(set(members) <= set(other) for other in chosen):
@@ -90,21 +93,27 @@ def network_families(
     is correlation-based feature selection [Hall 1999]. Only sets of parents that have no room for
     one more are looked at. It ends where no family scores above 0.
     """
+    # Reshaped for the clique of no members, whose array would have one axis.
     strength = np.array([[_between(a, b, dependences) for b in clique] for a in clique]).reshape(
         -1, len(clique)
     )
     sizes = np.array([float(domain[name]) for name in clique])
     parents = _subsets(sizes, most=most - 1, max_cells=max_cells)
     n_parents, n_cells = parents.sum(axis=1), np.where(parents, sizes, 1.0).prod(axis=1)
+    # For all sets of parents and all children at once.
     explained = parents @ strength
     scores = (
         explained
+        # The sum over pairs of parents counts each twice, hence the half. Noisy dependences are
+        # negative at times, and must not make a root of a negative number.
         / np.sqrt(np.maximum(n_parents + 0.5 * (explained * parents).sum(axis=1), 1.0))[:, None]
     )
     fits = n_cells[:, None] * sizes <= max_cells
     placed = np.zeros(len(clique), dtype=np.bool_)
+    # The root of the network is the member that depends most on all others.
     placed[strength.sum(axis=1).argmax()] = True
     while not placed.all():
+        # Whether one more parent would fit is a question of the smallest that could come.
         smallest = np.where(~parents & placed, sizes, np.inf).min(axis=1)
         is_full = (n_parents[:, None] + 1 == most) | (
             n_cells[:, None] * sizes * smallest[:, None] > max_cells

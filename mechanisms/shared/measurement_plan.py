@@ -82,6 +82,7 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
     [('c', 'd', 'e')]
     """
     # Columns of one level ask for nothing; as parts of cliques they would come in all combinations.
+    # Weights of marginals that are the same but for columns of one level add up.
     asked: dict[Clique, float] = {}
     for clique, weight in weights.items():
         varying = domain.varying(clique)
@@ -89,28 +90,39 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
     weights = asked
     largest = max(weights.values())
     amounts = {
+        # The expected L1 error of n cells is n times a standard deviation, so what matters is
+        # weight times cells.
         clique: max(weight / largest, MIN_WEIGHT) * domain.size(clique)
         for clique, weight in weights.items()
     }
+    # What `measurement_shares` would give, if no marginal said anything of another. Good enough to
+    # see what bundling saves, and a start for the updates.
     guess = {clique: amount ** (2 / 3) for clique, amount in amounts.items()}
     wide = wider_cliques(domain, guess)
     error = ExpectedError(domain, amounts, wide)
     subsets = error.subsets
     shares = np.zeros(len(subsets.cliques))
     for clique, share in guess.items():
+        # All of the workload stays a candidate, at a tenth: bundles were found by a greedy search,
+        # and the updates correct it.
         shares[subsets.position[clique]] = MIN_USEFUL_SHARE * share  # updates keep what is 0 at 0
     for clique, share in wide.items():
         shares[subsets.position[clique]] = share
     candidates = (shares > 0).astype(np.float64)
+    # Inside of another candidate: leaving such a one out leaves no marginal of the workload
+    # unanswered.
     is_inner = subsets.summed_down(candidates, power=0) > 1
     shares = error.minimised(shares / shares.sum())
     equal = 1 / np.count_nonzero(candidates[~is_inner])
     # Updates take shares that are of no use to 0 slowly; without these cliques nothing is left
     # unknown.
     fewer = np.where(is_inner & (shares < MIN_USEFUL_SHARE * equal), 0.0, shares)
+    # Fewer measurements make a shorter certificate and a quicker fit; what they cost is measured,
+    # not guessed.
     fewer = error.minimised(fewer / fewer.sum())
     if error.at(fewer)[0] <= MAX_ERROR_RATIO * error.at(shares)[0]:
         shares = fewer
+    # The noise of a measurement has to fit into 64 bits; with a share of 1e-12 it would not.
     shares[(shares > 0) & (shares < MIN_SHARE * equal)] = MIN_SHARE * equal
     parts = [
         (clique, Fraction(float(share)))
@@ -145,11 +157,14 @@ def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique
     for clique, share in shares.items():
         if clique in left.shares:
             bundle, wider = None, _Bundle(clique, [clique], share, share)
+            # Greedy: a bundle grows while that covers more for the money, by more than rounding.
             while bundle is None or wider.gain > bundle.gain * (1 + 1e-9):
                 bundle, wider = (
                     wider,
                     max(left.grown(wider), key=lambda other: other.gain, default=wider),
                 )
+            # Two bundles may grow to the same clique. The dearer demand answers the other one as
+            # well.
             costs[bundle.clique] = max(bundle.cost, costs.get(bundle.clique, 0.0))
             left.remove(bundle.covered)
     return costs
@@ -191,6 +206,8 @@ class _Uncovered:
     def grown(self, bundle: _Bundle) -> Iterator[_Bundle]:
         """The bundle with one attribute more, for each that covers something new."""
         new: dict[str, list[Clique]] = {}
+        # All that one attribute more would cover: uncovered cliques that are a subset of the bundle
+        # and that attribute.
         for k in range(len(bundle.clique) + 1):
             for part in combinations(bundle.clique, k):
                 for name, clique in islice(self._wider.get(part, {}).items(), MAX_TRIED):
@@ -201,6 +218,8 @@ class _Uncovered:
             n_cells = size * self._sizes[name]
             if n_cells <= MAX_PLANNED_CELLS:
                 costs = [self.shares[clique] * n_cells / self._size(clique) for clique in cliques]
+                # A clique of more cells needs as many times the budget to answer the same as
+                # before; and at least what the new ones ask for.
                 cost = max(bundle.cost * self._sizes[name], *costs)
                 saved = bundle.saved + sum(self.shares[clique] for clique in cliques)
                 wider = tuple(sorted((*bundle.clique, name), key=self._ranks.__getitem__))
@@ -234,6 +253,8 @@ class ExpectedError:
         self._wanted = np.array([self.subsets.position[clique] for clique in amounts])
         self._amounts = np.array(list(amounts.values()))
         used = np.zeros(len(self.subsets.cliques))
+        # Residuals that no marginal of the workload holds would have an infinite price without
+        # being asked for.
         used[self._wanted] = 1.0
         self._spreads = np.where(self.subsets.summed_down(used) > 0, self.subsets.spreads, 0.0)
 
@@ -247,9 +268,11 @@ class ExpectedError:
             of one with some.
         """
         subsets, known = self.subsets, self._spreads > 0
+        # Forward: shares to precisions of residuals, to variances of marginals, to the error.
         precision = subsets.summed_down(shares)
         noise = np.divide(self._spreads, precision, out=np.zeros_like(precision), where=known)
         stddev = np.sqrt(subsets.summed_up(noise, power=2)[self._wanted])
+        # And backward by the chain rule, in the same two sums.
         blame = np.zeros_like(shares)
         blame[self._wanted] = self._amounts / (2 * stddev)
         blame = subsets.summed_down(blame, power=2)
@@ -268,6 +291,7 @@ class ExpectedError:
         """
         for _ in range(MAX_UPDATES):
             error, prices = self.at(shares)
+            # A proof, not a guess: see above for how far the error is above the least.
             if prices[shares > 0].max() - prices @ shares <= TOLERANCE * error:
                 break
             shares = shares * np.sqrt(prices)

@@ -41,6 +41,8 @@ def release_errors(
 
     With a ``coarsening`` both the estimates and the table are over merged levels.
     """
+    # The estimates go in as data, not as a function: the kernel never calls anything that a
+    # mechanism made while it holds the records.
     score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)), coarsening)
     stddev = error_stddev(len(candidates), rho=rho, unit=table.ledger.unit)
     return NoisyErrors(table.scores(candidates, score=score, rho=rho), stddev)
@@ -50,12 +52,16 @@ def error_stddev(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> floa
     """Standard deviation, in records, of the noise on each of some errors that are released at
     once.
     """
+    # The vector of k errors moves by at most sqrt(k) times what one moves by; releasing all k and
+    # choosing is charged as what it is.
     return sqrt(gaussian_sigma_squared(rho, n_candidates * unit.marginal_l1**2))
 
 
 def independent_counts(table: PrivateTable, candidates: Sequence[Clique]) -> list[FloatArray]:
     """Expected counts of candidates if columns were independent, from the measured columns."""
     total = estimate_total(table.released)
+    # Released marginals, which do not move with a record. With the table's own ones the score would
+    # move by up to 4 in place of 1.
     shares = one_way_shares(table.domain, table.released, total=total)
     return [
         total * reduce(np.multiply.outer, [shares[name] for name in clique])

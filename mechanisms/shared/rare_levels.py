@@ -21,9 +21,12 @@ def merged_rare_levels(
     groups = {}
     for measurement in one_way:
         (name,) = measurement.clique
+        # A level whose noisy count is below three standard deviations cannot be told from an empty
+        # one, and its pairs with other columns are noise.
         rare = measurement.values < threshold * np.sqrt(measurement.variance)
         alike = _constraint_classes(name, rare.size, constraints)
         # Every kept level is a class of its own; rare levels of one class share a number.
+        # Numbers of kept levels are below the size, those of merged ones above, so no two collide.
         labels = np.where(rare, rare.size + alike, np.arange(rare.size))
         kept, numbers = np.unique(labels, return_inverse=True)
         if kept.size < rare.size:
@@ -42,4 +45,6 @@ def _constraint_classes(
     ]
     if not patterns:
         return np.zeros(size, dtype=np.intp)
+    # Levels with equal rows of all constraints' masks are treated alike. Merging a level that a
+    # rule forbids with one that it allows would forbid both or neither.
     return np.unique(np.hstack(patterns), axis=0, return_inverse=True)[1].reshape(size)

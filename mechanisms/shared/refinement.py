@@ -64,7 +64,10 @@ class Refinement:
                 if (k == 1 or domain.size(part) <= max_cells) and part not in measured
             ]
             for part in inside:
+                # Cliques overlap, and a marginal inside of several has the chances of all.
                 self.chances[part] = self.chances.get(part, 0.0) + len(clique) ** 2 / len(inside)
+        # A fixed seed is right here. It only decides which released model's errors are looked at;
+        # all noise comes from the kernel.
         self._generator = np.random.default_rng(0)
 
     def measure_worst(
@@ -105,5 +108,7 @@ class Refinement:
         for clique in ranked[:n_marginals]:
             table.measure(clique, rho=rho)
             del self.chances[clique]
+        # The better half fits well already; it may be asked again, for later measurements can spoil
+        # it.
         for clique in ranked[max(n_marginals, n_drawn // 2) :]:
             self.chances[clique] /= 2

@@ -71,7 +71,11 @@ def best_linear_estimates(
             raise ParameterError(
                 f"clique {tuple(names)}: an attribute repeats; name each attribute once"
             )
+    # The closed form holds for noise that is independent and equal in all cells of a table, and for
+    # nothing else: other measurements are refused, not approximated.
     scales = [_variance(domain, measurement) for measurement in measurements]
+    # Columns of one level have residuals of no dimension, 0 / 0 in all that follows. They are taken
+    # out, and put back as axes of length one.
     measurements = [measurement.squeezed() for measurement in measurements]
     wanted = [domain.varying(clique) for clique in wanted]
     measured = [domain.canonical(measurement.clique) for measurement in measurements]
@@ -83,10 +87,17 @@ def best_linear_estimates(
         axes = [measurement.clique.index(name) for name in clique]
         tables[subsets.position[clique]] += weight * np.transpose(measurement.values, axes)
         precision[subsets.position[clique]] += weight
+    # A measurement of S is one of each of its subsets as well, less exact by the number of cells
+    # that fall together.
     precision = subsets.summed_down(precision)
+    # The same with the counts, weighted: after it each table is the weighted sum of all that was
+    # measured of it.
     _sum_down(subsets, tables)
     for table, weight in zip(tables, precision, strict=True):
+        # Now the weighted mean of the residual itself; what nobody measured is set to 0 and told
+        # apart below by an infinite variance.
         _centre(table, 1.0 / weight if weight > 0 else 0.0)
+    # Yates' algorithm backwards: residuals of all subsets add up to the marginal.
     _sum_up(subsets, tables)
     variances = subsets.variances(precision)
     estimates = []
@@ -126,6 +137,8 @@ class Subsets:
             for k in range(len(clique) + 1)
             for part in combinations(clique, k)
         )
+        # Small ones first, each once; with w cliques of k columns these are up to w 2^k, which is
+        # why planners stop at six columns.
         self.cliques: list[Clique] = sorted(dict.fromkeys(parts), key=len)
         self.position = {clique: position for position, clique in enumerate(self.cliques)}
         self.sizes = np.array(
@@ -135,6 +148,8 @@ class Subsets:
             [prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques]
         )
         """For each clique the variance of a cell of its residual, per unit of noise: ``p_A``."""
+        # One pass for each attribute, not one for each pair of subset and superset: k additions
+        # where there are 2^k supersets.
         self.steps: list[tuple[float, NDArray[np.int64], NDArray[np.int64]]] = []
         """For each attribute its size, the cliques that hold it, and the same without it."""
         holding: dict[str, list[tuple[int, int]]] = {}
@@ -171,6 +186,8 @@ class Subsets:
         precision
             Of each clique's residual, from `summed_down`.
         """
+        # A residual that nobody measured can be anything, unless it has no dimension, and then it
+        # is 0 for certain.
         unknown = np.where(self.spreads > 0, np.inf, 0.0)
         return self.summed_up(
             np.divide(self.spreads, precision, out=unknown, where=precision > 0), power=2
@@ -216,6 +233,8 @@ def _moves(subsets: Subsets) -> Iterable[tuple[int, int, int]]:
 
 def _centre(table: FloatArray, factor: float) -> None:
     """Take off the mean along every axis, and multiply by a factor; in place."""
+    # In place, and the means taken off in turn: the order of the axes does not matter, as centring
+    # along one commutes with centring along another.
     table *= factor
     for axis in range(table.ndim):
         table -= table.mean(axis=axis, keepdims=True)

@@ -48,6 +48,8 @@ def measure_worst(
         What was measured.
     """
     for_selection = rho * Fraction(selection_share)
+    # The penalty is what the measurement would err by itself at the price that it is going to have,
+    # so that no marginal is chosen that measuring makes worse.
     score = improvement_score(table, model, candidates, workload=workload, rho=rho - for_selection)
     clique = table.select(candidates, score=score, rho=for_selection)
     table.measure(clique, rho=rho - for_selection)

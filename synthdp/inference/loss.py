@@ -35,10 +35,14 @@ class MarginalLoss:
     """
 
     def __init__(self, domain: Domain, measurements: Sequence[LinearMeasurement]) -> None:
+        # Measuring one clique twice is measuring it once, more precisely: fewer cells, and the same
+        # minimum.
         merged = self.measurements = combined_measurements(domain, measurements)
         self.cliques: list[Clique] = [measurement.clique for measurement in merged]
         self.shapes = [measurement.values.shape for measurement in merged]
         sizes = [measurement.values.size for measurement in merged]
+        # Flat vectors, because optimisers combine iterates linearly, and one product of long arrays
+        # is quicker than many of short ones.
         self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         self._noisy = self.flatten([measurement.values for measurement in merged])
         self.weights = self.flatten([1.0 / measurement.variance for measurement in merged])
@@ -63,8 +67,11 @@ class MarginalLoss:
         other._rest += 0.5 * float(
             np.sum(self.weights[single] * np.square(total - self._noisy[single]))
         )
+        # Their residual is 0 from now on, but for rounding.
         other._noisy[single] = total
         others = np.delete(self.weights, single)
+        # The least weight there is: with the weight of an exact total, a rounding error of 1e-10
+        # records would outweigh all noisy cells.
         other.weights[single] = others.min() if others.size else 1.0
         return other
 
@@ -79,6 +86,7 @@ class MarginalLoss:
             0.0,
             rest,
         )
+        # Where weights are loosened a loss of the same size says less.
         other.negligible *= float(np.min(other.weights / self.weights, initial=1.0))
         return other
 
@@ -121,6 +129,7 @@ def _loss_of_repeats(
     """Half the squared distances of all measurements to the merged ones, in units of their noise."""
     means = {measurement.clique: measurement.values for measurement in merged}
     loss = 0.0
+    # Nothing was repeated: nothing to lose.
     if len(merged) < len(measurements):
         for measurement in measurements:
             clique = domain.canonical(measurement.clique)

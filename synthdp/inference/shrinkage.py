@@ -54,7 +54,10 @@ def one_way_shares(
     """
     shares = {}
     for name, size in zip(domain.attributes, domain.shape, strict=True):
+        # Columns of wide measurements count as well: summed down, with the noise of the sum.
         means = one_way_counts(name, size, measurements, unknown=total / size)
+        # Clipping negative counts at 0 alone would raise the sum; the projection takes off from all
+        # what the negative ones lack.
         shares[name] = (on_simplex(means / total) + _MIN_SHARE / size) / (1.0 + _MIN_SHARE)
     return shares
 
@@ -78,6 +81,7 @@ def one_way_counts(
     for measurement in measurements:
         if name in measurement.clique:
             summed = tuple(axis for axis, other in enumerate(measurement.clique) if other != name)
+            # Variances of the cells that fall together add up.
             weight = 1.0 / measurement.variance.sum(axis=summed)
             counts += weight * measurement.values.sum(axis=summed)
             precision += weight
@@ -91,6 +95,8 @@ def on_simplex(values: Array) -> Array:
     >>> on_simplex(np.array([0.8, 0.4, -0.5]))
     array([0.7, 0.3, 0. ])
     """
+    # The threshold that is taken off all is found by one sort: it is the last one that is still
+    # below the value at its place.
     falling = np.sort(values)[::-1]
     thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, values.size + 1)
     return np.asarray(
@@ -128,6 +134,8 @@ def expected_shares(
     wanted = {}
     for clique in inside:
         counts = smaller[clique]
+        # A smaller table's cell of 0 may be noise, and raking would make all cells above it
+        # impossible for good.
         counts = np.maximum(counts, _MIN_SHARE * max(float(counts.sum()), 1.0) / counts.size)
         wanted[tuple(region.index(name) for name in clique)] = counts / counts.sum()
     return raked(
@@ -148,6 +156,7 @@ def unmeasured_variance(prior: Array, total: float) -> Array:
     total
         Number of records.
     """
+    # So large that it steers what nobody measured, and gives way to all that somebody did.
     return np.asarray(0.5 * total / _PRIOR_LOSS * prior)
 
 
@@ -188,6 +197,8 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
     noise = np.where(possible, variance, 0.0)
     apart = np.where(possible, counts - prior, 0.0)
     total, mean = float(prior.sum()), float(apart.mean())
+    # Centred along each axis: what columns are off by, which are known better from elsewhere, is no
+    # sign of dependence.
     own, taken, freedom = apart - mean, np.ones_like(prior), prior.size - 1
     for axis, size in enumerate(prior.shape):
         others = tuple(other for other in range(prior.ndim) if other != axis)
@@ -200,11 +211,15 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
     # What the noise adds to the squared deviations, and how much that varies.
     expected, error = (
         float(noise.mean()) * freedom,
+        # The variance of a sum of squared normals: twice the squares of their variances.
         float(np.sqrt(2.0 * freedom * np.square(noise).mean())),
     )
     # Under such a prior, one-way marginals given, a cell varies by the factor times this.
+    # A multinomial cell given its one-way marginals cannot vary by all of its prior: large cells
+    # have little room.
     room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
     room = max(room, _MIN_ROOM * total)
+    # Moments, not likelihood: one pass, no iteration, and unbiased but for the cut at 0.
     return Deviation(max(float(np.square(own).sum()) - expected, 0.0) / room, error / room, freedom)
 
 
@@ -223,7 +238,9 @@ def posterior(counts: Array, variance: Array, prior: Array, factor: float) -> tu
     """
     possible = prior > 0
     noise = np.where(possible, variance, 0.0)
+    # A factor of 0 would make the posterior the prior whatever was measured.
     spread = np.maximum(factor * prior, _MIN_SPREAD * noise)
+    # Cell by cell: cells with large priors vary more, so they are believed more.
     weight = np.divide(spread, noise + spread, out=np.zeros_like(prior), where=possible)
     return prior + weight * np.where(possible, counts - prior, 0.0), weight * noise
 
@@ -236,9 +253,13 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     stay as they are), and then raised by two standard errors. Parameters as in `deviation`.
     """
     spread = deviation(counts, variance, prior)
+    # One-way tables, and tables with a side of one level: nothing can be learnt of dependence from
+    # them.
     if not spread.freedom:
         possible = prior > 0
         return np.where(possible, counts, 0.0), np.where(possible, variance, 0.0)
+    # Two standard errors up: a prior that is too narrow overrules what was measured, one too wide
+    # only gives up a part of the gain.
     return posterior(counts, variance, prior, spread.cautious(_CAUTION))
 
 
@@ -268,7 +289,11 @@ def raked(
             present = table.sum(axis=summed, keepdims=True)
             goal = target.reshape(present.shape)
             worst = max(worst, 0.5 * float(np.abs(present - goal).sum()))
+            # Where nothing is present nothing can be scaled up: those cells are ruled out by the
+            # start.
             table = table * np.divide(goal, present, out=np.zeros_like(goal), where=present > 0)
+        # Measured before each scaling, so a round that finds all within tolerance has changed next
+        # to nothing.
         if worst <= tolerance:
             break
     left = float(table.sum())

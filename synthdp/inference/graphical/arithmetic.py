@@ -64,6 +64,7 @@ class Arithmetic(Protocol):
 class LinearArithmetic:
     """Plain numbers."""
 
+    # 1e-307, the smallest number with all its digits, times 1e280 is 1e-27.
     deepest_drop = 280 * log(10)  # 27 orders of magnitude above the smallest number, see above
 
     def from_log(self, log_table: Array) -> Array:
@@ -81,10 +82,13 @@ class LinearArithmetic:
     def log_largest(self, table: Array) -> float:
         """Logarithm of the largest cell, -inf if all cells are impossible."""
         largest = float(np.maximum.reduce(table, axis=None))
+        # All cells 0: either impossible or underflowed. Who asks takes it for a drop without
+        # bounds, and starts over in logarithms.
         return log(largest) if largest > 0 else -inf
 
     def product(self, table: Array, message: Array) -> Array:
         """Cell by cell, with broadcasting."""
+        # The larger one gives the shape; broadcasting the other way would copy it.
         if message.size > table.size:
             table, message = message, table
         return table * widened(message, table.shape)
@@ -97,6 +101,8 @@ class LinearArithmetic:
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0, and so is what underflowed."""
+        # Structural zeros are 0 / 0 in Hugin's division. Numbers below the smallest normal one have
+        # lost digits, and dividing by them would give noise.
         return np.divide(table, message, out=np.zeros_like(table), where=message >= _MIN_NORMAL)
 
     def summed(self, table: Array, axes: Axes) -> Array:
@@ -147,6 +153,7 @@ class LogArithmetic:
         if not axes:
             return table
         largest = table.max(axis=axes, keepdims=True)
+        # -inf minus -inf is nan: a line of impossible cells is summed as it is, to 0.
         shift = np.where(np.isfinite(largest), largest, 0.0)
         sums = np.exp(table - shift).sum(axis=axes, keepdims=True)
         logs = np.log(sums, out=np.full_like(sums, -np.inf), where=sums > 0)

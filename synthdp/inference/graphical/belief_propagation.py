@@ -40,6 +40,8 @@ class BeliefPropagation:
 
     def __init__(self, tree: JunctionTree) -> None:
         self.tree = tree
+        # A fit runs hundreds of passes over one tree: shapes, axes and orders of products are
+        # settled here once, so that a pass is nothing but arithmetic.
         self._shapes = [tree.domain.project(clique).shape for clique in tree.cliques]
         self._edges = [_edge(tree, child) for child in range(1, len(tree.cliques))]
         self._orders: dict[tuple[tuple[int, ...], ...], list[tuple[int, int]]] = {}
@@ -60,6 +62,8 @@ class BeliefPropagation:
             If no cell of the joint table is possible, or a potential is nan or +inf.
         """
         try:
+            # Plain numbers first, at several times the speed; whether they did is known at the end
+            # of the way up, before anything is returned.
             return self.run(log_potentials, LinearArithmetic())
         except UnderflowDetected:
             return self.run(log_potentials, LogArithmetic())
@@ -70,8 +74,11 @@ class BeliefPropagation:
         for table, potentials in zip(tables, log_potentials, strict=True):
             for potential in potentials:
                 np.add(table, potential, out=table)
+        # The same pass with the maximum in place of the sum, in logarithms: nothing can underflow.
         for child in range(len(tables) - 1, 0, -1):  # children before parents
             edge = self._edges[child - 1]
+            # Children come after their parents in the numbering of a tree, so counting down meets
+            # each clique when all below it is done.
             tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(
                 edge.shape_in_parent
             )
@@ -85,19 +92,26 @@ class BeliefPropagation:
         for child in range(len(tables) - 1, 0, -1):  # children before parents
             edge = self._edges[child - 1]
             tables[child] = self._product(factors[child], self._shapes[child], arithmetic)
+            # Hugin: the message up is kept, and divided out of the message down, so that nothing is
+            # counted twice.
             message = arithmetic.summed(tables[child], edge.summed_up)
             collected.append(message)
             size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
             factors[edge.parent].append(
+                # Each message is scaled to a largest cell of 1. The factor is lost on purpose: what
+                # is wanted is normalised at the root.
                 arithmetic.scaled(message, size).reshape(edge.shape_in_parent)
             )
         tables[0] = self._product(factors[0], self._shapes[0], arithmetic)
         total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
+        # At the root the sum over all cells is the normaliser, up to the scales that were dropped.
         size = _log_size(total, arithmetic, log(tables[0].size), drops, 0, 0)
         tables[0] = arithmetic.scaled(tables[0], size)
         for child in range(1, len(tables)):  # parents before children
             edge = self._edges[child - 1]
             wanted = arithmetic.summed(tables[edge.parent], edge.summed_down)
+            # Messages were collected from the last child to the first, and are used from the first
+            # to the last: the list is a stack.
             correction = arithmetic.quotient(wanted, collected.pop()).reshape(edge.shape_in_child)
             arithmetic.multiply(tables[child], correction)
         return [arithmetic.to_linear(table) for table in tables]
@@ -111,6 +125,8 @@ class BeliefPropagation:
             mine = []
             for potential in potentials:
                 largest = float(np.maximum.reduce(potential, axis=None))
+                # -inf means that no cell is possible, anything else that a potential is broken: two
+                # errors with two ways out.
                 if not np.isfinite(largest):
                     raise _impossible() if largest == -np.inf else _not_finite()
                 mine.append(arithmetic.from_log(potential - largest))
@@ -121,10 +137,12 @@ class BeliefPropagation:
         self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic
     ) -> Array:
         """The product of a clique's factors, in an order that keeps what is on the way to it small."""
+        # A copy of a large table that has but one factor would double the time of its clique.
         if len(factors) == 1 and factors[0].shape == shape:
             return factors[0]
         shapes = tuple(factor.shape for factor in factors)
         if shapes not in self._orders:
+            # By shapes, as messages have the same ones in each pass.
             self._orders[shapes] = _order(shapes)
         waiting: list[Array] = list(factors)
         for i, j in self._orders[shapes]:
@@ -142,6 +160,8 @@ def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     waiting, order = list(shapes), []
     while len(waiting) > 1:
         pairs = [(i, j) for j in range(len(waiting)) for i in range(j)]
+        # Greedy by the size of the product. Axes are all there, with length 1 where a factor has
+        # none, so sizes are products of maxima.
         i, j = min(pairs, key=lambda pair: prod(map(max, waiting[pair[0]], waiting[pair[1]])))
         waiting[i] = tuple(map(max, waiting[i], waiting.pop(j)))
         order.append((i, j))
@@ -158,11 +178,14 @@ def _log_size(
 ) -> float:
     """Logarithm of a message's largest cell; notes how far it fell below the largest it could be."""
     size = arithmetic.log_largest(message)
+    # A sum over n cells of at most 1 could be n. How far it falls short is what rounding errors of
+    # cells that underflowed may be blown up by.
     drop = drops[child] + log_summed - size
     if drop > arithmetic.deepest_drop:
         raise UnderflowDetected
     if size == -np.inf:
         raise _impossible()
+    # Along one way from a leaf to the root the factors multiply; of several ways the worst counts.
     drops[parent] = max(drops[parent], drop)
     return size
 

@@ -49,9 +49,14 @@ def grouped(sets: AttributeSets, home: Clique, cliques: Sequence[Clique]) -> lis
     whole = sets.n_cells[sets.of(home)]
     masks = [sets.of(clique) for clique in cliques]
     best = [Group(clique, (i,)) for i, clique in enumerate(cliques)]
+    # What it costs to sum each small clique from the large table by itself.
     least = whole * len(cliques)
+    # Four sizes of groups are tried by their cost, as no formula says which is best. With one or
+    # two cliques a group saves nothing.
     for smaller in _SMALLER if len(cliques) > 2 else ():
         groups = _greedy(sets, masks, limit=whole // smaller)
+        # The large table is read once for each group, and the group's table once for each of its
+        # cliques.
         cost = whole * len(groups) + sum(
             sets.n_cells[mask] * len(members) for mask, members in groups
         )
@@ -71,10 +76,12 @@ def _greedy(
     """
     groups: list[AttributeSet] = []
     members: list[list[int]] = []
+    # Large cliques first, as in packing: small ones fit into what is left.
     for i in sorted(range(len(cliques)), key=lambda i: -sets.n_cells[cliques[i]]):
         chosen, grown = -1, limit
         for number, group in enumerate(groups):
             n_cells = sets.n_cells[group | cliques[i]]
+            # As full as can be: room that is left over elsewhere takes a later clique whole.
             if n_cells <= grown:
                 chosen, grown = number, n_cells
         if chosen < 0:

@@ -93,13 +93,18 @@ def relaxed(
     ParameterError
         If the constraints together rule out everything.
     """
+    # Noisy tables contradict each other where they overlap. Their projection is closed form, and
+    # the Newton method starts close to its end.
     noisy = projected(loss.measurements, total)
     variance_of = {measurement.clique: measurement.variance for measurement in loss.measurements}
     graph = RegionGraph.covering(domain, noisy)
     masks = dict(zip(graph.regions, possible_masks(graph, possible), strict=True))
     # An attribute that nobody measured is as good as measured to be even.
     targets = [
-        np.ravel(noisy.get(region, total / mask.sum() * mask)) for region, mask in masks.items()
+        # Joints are regions as well; the target of one that was not measured is even over what is
+        # possible.
+        np.ravel(noisy.get(region, total / mask.sum() * mask))
+        for region, mask in masks.items()
     ]
     variances = [
         np.where(mask, variance_of.get(region, 1.0), 0.0).ravel() for region, mask in masks.items()
@@ -113,6 +118,7 @@ def relaxed(
         start=np.zeros(polytope.n_messages),
         progress=progress,
     )
+    # Tables that do not agree belong to no distribution; better no start than a false one.
     if solution.ended != "optimal":
         return None
     tables = dict(zip(graph.regions, polytope.tables(solution.cells), strict=True))
@@ -137,11 +143,14 @@ def fit_tree(
     total
         Number of records.
     """
+    # The relaxation was lost; the caller goes on by mirror descent.
     if start is None:
         return None
     tables = [start.tables[clique] / total for clique in tree.cliques]
     reached = loss.of_residual(_residual(tree, tables, loss, total)) + loss.of_repeats
     # Tables that agree up to rounding need not have the marginals that they are said to have.
+    # Compared beside what noise alone leaves of a loss, half a unit a cell: a loss that is nearly 0
+    # need not be met to a share of itself. The "not" lets nan fail.
     if not reached <= start.loss + _UNSEEN * (start.loss + 0.5 * loss.n_cells):
         return None
     return tables, FitStatus(ended="optimal", n_iterations=start.n_iterations, loss=reached)
@@ -174,6 +183,8 @@ def potentials_of(
     for name in tree.domain.attributes:
         home = tree.position_of((name,))
         assert home is not None  # a tree covers its domain
+        # Independent columns with the fitted shares, so that the trace ranks what has no
+        # probability by how usual its levels are.
         shared = marginal_inside(tables[home], tree.cliques[home], (name,))
         shares[name,] = np.log(np.maximum(shared, _MIN_SHARE))
     traces = MarginalOracle(tree, [*shares, *masks]).beliefs([*shares.values(), *masks.values()])
@@ -182,10 +193,14 @@ def potentials_of(
         tree.cliques, tree.separators, tables, traces, strict=True
     ):
         summed = tuple(axis for axis, name in enumerate(clique) if name not in separator)
+        # Weight 1e-50: invisible beside any cell of a float's precision, and still a number after
+        # the product of 25 of them.
         mixed = table + _TRACE * trace
         sums = mixed.sum(axis=summed, keepdims=True)
         # The masks say what is impossible, so that the constraint that does is known by name.
         conditional = np.divide(mixed, sums, out=np.zeros_like(mixed), where=sums > 0)
+        # A tree's distribution is a product of conditionals: each clique given its separator.
+        # Written so, no division by separators is left to be done later.
         potentials[clique] = np.log(np.maximum(conditional, np.finfo(np.float64).tiny))
     return added(potentials, masks)
 

@@ -94,10 +94,13 @@ class TreeMarginals:
             then.
         """
         try:
+            # One pop is atomic, so of several threads one gets what is kept and the others find the
+            # list empty: no lock is held while marginals are computed.
             contraction = self._idle.pop()
         except IndexError:
             contraction = _Contraction(self._tree, self._beliefs)
         answers = contraction.marginals(cliques)
+        # A question about thousands of large marginals must not hold a gigabyte afterwards.
         if contraction.may_be_kept():
             self._idle[:] = [contraction]
         return answers
@@ -125,8 +128,11 @@ class _Contraction:
     def marginals(self, cliques: Sequence[Clique]) -> list[Array]:
         """See `TreeMarginals.marginals`."""
         queries = [self._sets.of(clique) for clique in cliques]
+        # All triples and all pairs are often asked together; a pair is a sum over a triple that is
+        # there anyway.
         larger = self._larger(set(queries))
         answers = self._contract([query for query in dict.fromkeys(queries) if query not in larger])
+        # Wide ones first: what is summed down from may itself be summed down from something wider.
         for query in sorted(larger, key=int.bit_count, reverse=True):
             axis = (larger[query] ^ query).bit_length() - 1
             answers[query] = _without(answers[larger[query]], axis)
@@ -139,6 +145,7 @@ class _Contraction:
     def _larger(self, queries: set[AttributeSet]) -> dict[AttributeSet, AttributeSet]:
         """For queries that are another one less one attribute the smallest such other one."""
         larger: dict[AttributeSet, AttributeSet] = {}
+        # The smallest superset is the cheapest to sum; setdefault keeps the first.
         for query in sorted(queries, key=self._sets.n_cells.__getitem__):
             for bit in self._sets.bits[query]:
                 if query ^ bit in queries:
@@ -154,11 +161,15 @@ class _Contraction:
         splits = self._plan.splits
         steps = _in_order(splits, [query for query in queries if query in splits], self._parts)
         for step in steps:
+            # All sizes are looked at before the first table is made: a question that cannot be
+            # answered costs no memory.
             check_cells(
                 max(map(self._sets.n_cells.__getitem__, (step, *splits[step]))),
                 "a table on the way",
             )
         tables = {query: self._sum(query) for query in queries if query not in splits}
+        # Tables are counted down and dropped with their last use, so memory is that of what is
+        # still needed.
         n_uses = Counter(use for step in steps for use in _uses(step, splits[step]))
         n_waiting = Counter(use.table for use in n_uses) + Counter(queries)
         operands: dict[_Use, _Operand] = {}
@@ -183,6 +194,7 @@ class _Contraction:
         rest = tuple(axis for axis in table.axes if axis not in batch and axis not in summed)
         n_batch, n_summed = self._sets.n_cells[use.batch], self._sets.n_cells[use.summed]
         if (
+            # The matrices are then transposed as views, which the product takes as they are.
             table.axes and table.axes[-1] in summed
         ):  # copies are fast, or not needed, if the last axis stays last
             values = (
@@ -192,6 +204,8 @@ class _Contraction:
             values = _ordered(table, batch + summed + rest).reshape(n_batch, n_summed, -1)
         if use.conditional:
             totals = np.add.reduce(values, axis=2, keepdims=True)
+            # The conditional of one side given the separator, times the joint of the other: that is
+            # what a tree says of both.
             values = values / np.where(totals > 0, totals, 1.0)  # where the total is 0, all is
         return _Operand(values, rest)
 
@@ -202,10 +216,14 @@ class _Contraction:
         first, second = sorted((one, other), key=lambda operand: operand.rest)
         shared = members
         for axis in first.rest + second.rest:
+            # What is left after taking off both rests is the batch: attributes of the separator
+            # that the answer holds.
             shared ^= 1 << axis
         axes = self._sets.positions[shared] + first.rest + second.rest
         values = np.matmul(first.values.swapaxes(1, 2), second.values)
         table = _Table(values.reshape([self._tree.domain.shape[axis] for axis in axes]), axes)
+        # Later tables are made and given away, not kept: which ones is decided by who comes first,
+        # and any rule about use would cost more than it saves.
         if self._n_bytes + values.nbytes <= _MAX_KEPT_BYTES:
             self._n_bytes += values.nbytes
             self._parts[members] = table
@@ -220,7 +238,10 @@ class _Contraction:
                 table = _Table(self._beliefs[home], self._sets.positions[clique])
             else:
                 last = min(
-                    self._sets.positions[clique & ~members], key=self._tree.domain.shape.__getitem__
+                    # The smallest axis last: sums then run over the largest tables as few times as
+                    # possible.
+                    self._sets.positions[clique & ~members],
+                    key=self._tree.domain.shape.__getitem__,
                 )
                 table = _without(self._sum(members | 1 << last), last)
                 self._n_bytes += table.values.nbytes
@@ -247,6 +268,7 @@ def _in_order(
             parts = (
                 part for part in (split.given, split.joint) if part in splits and part not in made
             )
+            # Depth first by hand: chains of parts can be longer than Python's stack.
             missing = [part for part in parts if part not in done]
             if missing:
                 stack += missing

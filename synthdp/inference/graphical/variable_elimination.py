@@ -41,6 +41,7 @@ class _Layout(NamedTuple):
     stack: tuple[int, int, int]
 
     def stacked(self, factor: Array) -> Array:
+        # One copy in the right order, so that the product runs at the speed of the matrix library.
         return np.ascontiguousarray(factor.transpose(self.axes)).reshape(self.stack)
 
     def unstacked(self, stack: Array) -> Array:
@@ -99,11 +100,15 @@ class VariableElimination:
         max_cost
             Cells that it may take the time of; those of the tree by default.
         """
+        # The plan counts what each step takes as it goes, and gives up as soon as it is dearer than
+        # the tree: planning a hopeless case is quick.
         plan = _Planner(
             tree.domain, cliques, max_cost=tree.n_cells() if max_cost is None else max_cost
         )
         try:
             for child in range(len(tree.cliques) - 1, -1, -1):  # children before parents
+                # What a clique shares with its parent is left for the parent; the rest occurs
+                # nowhere else and can be summed out.
                 separator = tree.separators[child] if child else ()
                 plan.eliminate(set(tree.cliques[child]) - set(separator))
             plan.finish()
@@ -126,6 +131,7 @@ class VariableElimination:
             If the numbers are too extreme for plain arithmetic, or nothing is possible: belief
             propagation in logarithms decides which.
         """
+        # The largest cell is 1, whatever potentials drifted to.
         factors = [_scaled_exp(table) for table in log_potentials]
         stacks: list[tuple[Array, ...]] = []
         sizes: list[float] = []
@@ -138,7 +144,11 @@ class VariableElimination:
             else:
                 left = step.left_layout.stacked(factors[step.left])
                 right = step.right_layout.stacked(factors[step.right])
+                # The reverse pass needs the two operands of each product; memory is that of the
+                # factors, never that of the joint cells.
                 stacks.append((left, right))
+                # A product without a sum is one of columns with rows: broadcasting does that
+                # without calling the library.
                 out = (np.matmul(left, right) if step.is_summed else left * right).reshape(
                     step.shape
                 )
@@ -169,15 +179,20 @@ class VariableElimination:
         the last to the first.
         """
         slopes: list[Array | None] = [None] * len(factors)
+        # The derivative of log Z by Z; scales that were divided out on the way are constants, and
+        # put back below.
         slopes[-1] = np.ones_like(factors[-1]) / factors[-1]
         for i in range(len(self._steps) - 1, -1, -1):
             step = self._steps[i]
             slope = slopes[self._n_cliques + i]
             assert slope is not None  # each factor is used by a later step
             slopes[self._n_cliques + i] = None
+            # Treating the scale as a constant is right: that it depends on the potentials changes
+            # log Z by as much as dividing by it takes off.
             slope = slope / sizes[i] if sizes[i] != 1.0 else slope
             if isinstance(step, _Sum):
                 shape = factors[step.factor].shape
+                # The derivative of a sum is the same for all of its terms; a view, not a copy.
                 slopes[step.factor] = np.broadcast_to(np.expand_dims(slope, step.axes), shape)
                 continue
             left, right = stacks[i]
@@ -193,6 +208,8 @@ class VariableElimination:
         gradients = []
         for factor, slope in zip(factors[: self._n_cliques], slopes, strict=False):
             assert slope is not None
+            # The derivative by the logarithm of a cell is the cell times that by the cell: its
+            # expected share.
             gradients.append(factor * slope)
         return gradients
 
@@ -215,6 +232,8 @@ class _Planner:
         """Sum out attributes, each time the one whose elimination leaves the smallest factor."""
         left = set(attributes)
         while left:
+            # Min-size greedy inside of a clique of the tree. Sorted, so that ties do not depend on
+            # the order of a set.
             name = min(sorted(left), key=lambda each: self._domain.size(self._neighbours(each)))
             left.remove(name)
             self._eliminate(name)
@@ -232,14 +251,18 @@ class _Planner:
         members = [i for i in self._open if name in self._names[i]]
         if not members:
             return
+        # Nothing to multiply with: summing is all.
         if len(members) == 1:
             self._sum(members[0], name)
             return
+        # A sum over one attribute of a product of many factors is one matrix product of two groups;
+        # which groups decides how large the operands get.
         first, second = self._groups(members)
         self._multiply(self._product(first), self._product(second), summed=(name,))
 
     def _groups(self, members: list[int]) -> tuple[list[int], list[int]]:
         """The factors in two groups whose product takes least time."""
+        # Two groups of n factors can be formed in 2^(n-1) ways, 128 at most.
         while len(members) > _MAX_SPLIT:
             pairs = combinations(members, 2)
             i, j = min(pairs, key=lambda pair: self._size(self._union(pair)))
@@ -252,6 +275,8 @@ class _Planner:
         left, right = self._union(first), self._union(second)
         shared = self._size(left & right)
         tables = sum(self._size(self._union(group)) for group in (first, second))
+        # Three costs in one unit, cells that are multiplied alone: filling the operands,
+        # multiplying them, and starting a product for each matrix of the stack.
         return tables + self._size(left | right) / _FAST + _CALL_CELLS * shared
 
     def _union(self, members: Sequence[int]) -> set[str]:
@@ -283,8 +308,11 @@ class _Planner:
         only_right = [name for name in right if name not in left]
         stack = tuple(self._size(set(names)) for names in (both, only_left, only_right, summed))
         n_both, n_left, n_right, n_summed = stack
+        # The two operands and the result are read and written once each.
         n_tables = n_both * (n_left * n_summed + n_right * n_summed + n_left * n_right)
         self._pay(n_tables + prod(stack) / _FAST + _CALL_CELLS * n_both * bool(summed))
+        # The order that the product leaves them in; sorting axes would be one more copy, and nobody
+        # needs it.
         out = (*both, *only_left, *only_right)
         self.steps.append(
             _Step(
@@ -329,6 +357,7 @@ def _splits(members: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
     for n_beside in range(len(others)):
         for beside in combinations(others, n_beside):
             rest = [i for i in others if i not in beside]
+            # The first factor is always in the first group, so no split comes twice.
             yield [first, *beside], rest
 
 

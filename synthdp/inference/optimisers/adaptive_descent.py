@@ -108,7 +108,9 @@ class AdaptiveDescent:
         progress
             Called with (iterations done, iterations at most).
         """
+        # Values are those of the best point, not of the current one, which Adam lets wander.
         search = _Search(objective, start, self.learning_rate, backend)
+        # One more than the window, so that first and last are a window apart.
         values = deque([search.best_value], maxlen=self.window + 1)
         # A loss this far below the noise's own size is zero for every purpose.
         negligible, noise = (
@@ -121,14 +123,21 @@ class AdaptiveDescent:
             n_iterations += 1
             value = search.best_value
             values.append(value)
+            # Before a whole window has passed nothing is said of progress.
             gain = values[0] - value if len(values) > self.window else inf
+            # Below what noise leaves at the truth a fit only follows noise; one that still falls by
+            # a tenth a window is let go on.
             converged = value <= negligible or (value <= noise and gain <= _SLOW * value)
+            # Stalled at this learning rate: Adam circles around the minimum at about the length of
+            # a step.
             if n_iterations % self.window == 0 and gain <= self.tolerance * value:
                 halved += 1
                 converged = converged or halved > self.halvings
                 search.restart()
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
+        # Never "optimal": the problem is not convex, and nothing proves that there is no better
+        # fit.
         ended: Ending = "stalled" if converged else "stopped"
         return search.best, FitStatus(
             ended=ended, n_iterations=n_iterations, loss=search.best_value
@@ -148,6 +157,8 @@ class _Search:
         self.best = self._point = start
         self.best_value, self._slope = objective(start)
         self._best_slope = self._slope
+        # Zeros of the slope's own kind, on its device and of its precision, without asking what
+        # backend it is.
         self._mean = self._slope * 0
         self._square = self._slope * 0
         # Where slopes are nothing but rounding errors, a step must not blow them up to its own
@@ -158,6 +169,7 @@ class _Search:
         self._n_steps += 1
         self._mean += (1 - _MEMORY_OF_SLOPE) * (self._slope - self._mean)
         self._square += (1 - _MEMORY_OF_SIZE) * (self._slope * self._slope - self._square)
+        # Running means that begin at 0 are too small at first; Adam's correction for that.
         grown = 1 - _MEMORY_OF_SLOPE**self._n_steps
         size = (
             self._backend.xp.sqrt(self._square / (1 - _MEMORY_OF_SIZE**self._n_steps))
@@ -172,4 +184,6 @@ class _Search:
         """Go on from the best point with half the learning rate."""
         self._rate *= 0.5
         self._point, self._slope = self.best, self._best_slope
+        # The mean of slopes belonged to another place. That of squares stays: scales of parameters
+        # do not change by going back.
         self._mean *= 0

@@ -123,13 +123,18 @@ class DualNewton:
             Called with (iterations done, iterations at most).
         """
         # In units of a typical stddev, so that rounding error has a known size.
+        # Solutions scale with it, and messages with its inverse, hence the two factors at the end.
         unit = float(np.sqrt(np.median(variance[variance > 0])))
         dual = _Dual(polytope, target / unit, variance / unit**2, total / unit, start * unit)
         # What disagrees costs half its square over the least variance, and must not show beside the
         # loss of all cells.
         noise = float(np.sqrt(np.min(variance[variance > 0]) * variance.size)) / total
+        # With exact measurements 1e-9 of the total may be more than their noise, and the fit would
+        # be called optimal while it is not.
         tolerance = max(min(self.tolerance, _UNSEEN * noise), _MIN_TOLERANCE)
         n_iterations, moved = 0, True
+        # On trees 1 to 16 steps, where mirror descent takes 200 to 450: the pieces of the piecewise
+        # quadratic are found in a few, and on the right piece one step is exact.
         while dual.gap > tolerance and n_iterations < self.max_iterations and moved:
             moved = dual.advance(self.max_inner)
             n_iterations += 1
@@ -146,15 +151,20 @@ class _Dual:
         self, polytope: LocalPolytope, target: Array, variance: Array, total: float, start: Array
     ) -> None:
         self._polytope = polytope
+        # Impossible cells have variance 0 and stay at 0 whatever the messages say.
         self._target = np.where(variance > 0, target, 0.0)
         self._variance = variance
         self._precision = np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
         self._total = total
+        # Messages of one joint cell sum to 0 over its regions: what all regions get alike cancels,
+        # and would make the system singular.
         self._move(polytope.balanced(start))
 
     def _evaluate(self, messages: Array) -> tuple[Array, float]:
         """The tables that belong to some messages, and the dual's value."""
         cells = self._target + self._variance * self._polytope.field(messages)
+        # The primal solution of given messages in closed form; clipping is what makes the dual
+        # piecewise, and Newton's method semismooth.
         np.maximum(cells, 0.0, out=cells)
         cells *= self._precision > 0
         value = 0.5 * float(np.dot(cells * self._precision, cells))
@@ -163,6 +173,8 @@ class _Dual:
     def _move(self, messages: Array) -> None:
         self.messages = messages
         self.cells, self._value = self._evaluate(messages)
+        # The gradient of the dual is what the tables disagree by, so the stopping rule needs
+        # nothing else.
         gradient = self._polytope.sums(self.cells)
         gradient[self._polytope.totals] -= self._total
         self._gradient = self._polytope.balanced(gradient)
@@ -170,6 +182,8 @@ class _Dual:
 
     def advance(self, max_inner: int) -> bool:
         """One Newton step with a line search; False if it does not lower the dual."""
+        # Inexact Newton: a system is solved to the accuracy of the point, so that early steps cost
+        # little and late ones converge faster than linearly.
         caution = min(_MAX_CAUTION, self.gap)
         # An element of the generalised Hessian: the variance where a cell is above 0, nothing at 0.
         # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them
@@ -185,6 +199,8 @@ class _Dual:
             # messages.
             candidate = self._polytope.balanced(self.messages + step * direction)
             _, value = self._evaluate(candidate)
+            # The full step comes first. It may not do where it crosses into another piece, on which
+            # other cells are at 0.
             if value <= self._value + _ARMIJO * step * slope + _ROUNDING * abs(self._value):
                 self._move(candidate)
                 return True
@@ -193,10 +209,13 @@ class _Dual:
 
     def _direction(self, curvature: Array, accuracy: float, max_inner: int) -> Array:
         """Newton's direction, by the quicker way that finds it."""
+        # Both ways give the same direction. Below 700 messages elimination takes hundredths of a
+        # second; above 2,000 its cube is too much, however lost conjugate gradients get.
         if self._polytope.n_messages > _QUICKLY_SOLVED:
             direction, left = _searched_direction(
                 self._polytope, curvature, self._gradient, accuracy, max_inner
             )
+            # A tenth of the gradient left over still is a direction of descent.
             if left <= _LOST or self._polytope.n_messages > _MAX_SOLVED:
                 return direction
         return _solved_direction(self._polytope, curvature, self._gradient)
@@ -212,10 +231,13 @@ def _solved_direction(polytope: LocalPolytope, curvature: Array, gradient: Array
     scale = np.sqrt(np.diag(matrix))
     # A message into impossible cells only has nothing to move.
     scale = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    # To a unit diagonal, so that the addition below is relative.
     matrix *= scale[:, None] * scale
     # Conditions may follow from each other where cliques go in circles.
     matrix[np.diag_indices_from(matrix)] += np.where(scale > 0, _REDUNDANT, 1.0)
     padded = np.append(gradient, 0.0)
+    # One message of each joint cell is bound to be minus the sum of the others; padding gives those
+    # without a partner a 0.
     moves = scale * np.linalg.solve(matrix, scale * (padded[bound] - padded[free]))
     direction = np.zeros(polytope.n_messages + 1)
     direction[free] = moves
@@ -230,6 +252,8 @@ def _searched_direction(
 
     They are preconditioned by the blocks of each joint cell, which are a diagonal plus the balance.
     """
+    # The block of a joint cell is a diagonal matrix projected on balanced messages, whose inverse
+    # is known: `balanced` with weights applies it.
     diagonal = polytope.sums(curvature)
     # A message into impossible cells only has nothing to move.
     diagonal[diagonal <= 0] = float(diagonal.max(initial=1.0))
@@ -239,6 +263,7 @@ def _searched_direction(
     direction = shaped
     first = product = float(np.dot(residual, shaped))
     for _ in range(most):
+        # The Hessian is never written down: two passes over the cells of the regions.
         image = polytope.balanced(polytope.sums(curvature * polytope.field(direction)))
         bend = float(np.dot(direction, image))
         # What agrees to rounding leaves directions that move no cell: a step along one would have

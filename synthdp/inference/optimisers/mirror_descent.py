@@ -129,31 +129,47 @@ class MirrorDescent:
         progress
             Called with (iterations done, iterations at most).
         """
+        # One evaluation of the marginals is all but the whole cost of a step: what follows never
+        # asks for them twice at one point.
         state = _State(marginals, loss, theta, total=total, memory=self.memory)
+        # With noise ten times apart the exact cells settle first, and the loss stands still for a
+        # while before the others move.
         window = int(self.window * _patience(loss))
+        # The best point is kept beside the current one, for only shrinking may raise the loss.
         losses, best = [state.current.loss], state.current
         n_iterations, checked, n_shrunk, moved, converged = 0, 0, 0, True, loss.n_cells == 0
         while moved and not converged and n_iterations < self.max_iterations:
             moved = state.advance()
             n_iterations += 1
             losses.append(state.current.loss)
+            # A loss of 1e-8 a cell, where noise alone leaves a half, is a perfect fit: no rule
+            # about relative progress would ever be content with it.
             converged = losses[-1] <= loss.negligible
             if not converged and (
                 not moved
+                # Looking for the best record costs about as much as an evaluation, so it is asked
+                # for once a window at most.
                 or (n_iterations >= checked + window and self._stands_still(losses, window))
             ):
                 converged = (
+                    # Standing still is not enough. Cells whose probability went to 0 have gradients
+                    # of 0 as well, and the noisy counts may be asking for them.
                     least is None or state.certain_gain(least) <= self.tolerance * losses[-1]
                 )
                 if not converged:
+                    # The former iterates led here; combining them again would lead here again.
                     state.restart()
                 if not converged and not moved and n_shrunk < _MAX_SHRUNK:
                     best = min(best, state.current, key=lambda iterate: iterate.loss)
                     state.shrink()
+                    # The losses begin anew: a shrunk point is worse at first, and must not be
+                    # judged by what came before.
                     n_shrunk, moved, losses = n_shrunk + 1, True, [state.current.loss]
                 checked = n_iterations
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
+        # "Optimal" needs both: no progress over long and short windows, and no record that
+        # probability should move to.
         ended: Ending = "optimal" if converged else "stopped" if moved else "stalled"
         best = min(best, state.current, key=lambda iterate: iterate.loss)
         return best.theta, FitStatus(
@@ -164,6 +180,8 @@ class MirrorDescent:
         """Little was gained lately, and not much more over a share of all iterations: slow fits
         need longer looks.
         """
+        # A fit of ten thousand steps whose last twenty gained nothing may still have gained a lot
+        # over its last quarter, by jumps.
         long = max(window, int(_LONG_SHARE * len(losses)))
         if len(losses) <= long:
             return False
@@ -181,6 +199,7 @@ def _patience(loss: MarginalLoss) -> float:
     weights = [table for table in loss.split(loss.weights) if table.size > 1]
     if not weights:
         return 1.0
+    # Weights are inverse variances, so a ratio of 100 is noise ten times apart: twice the window.
     return 1.0 + 0.5 * log10(max(map(np.max, weights)) / min(map(np.min, weights)))
 
 
@@ -193,11 +212,15 @@ class _State:
         self._marginals = marginals
         self._loss = loss
         self._total = total
+        # Residuals times this are in units of their noise, in which the loss is half a squared norm
+        # and least squares are well scaled.
         self._scales = np.sqrt(loss.weights)
         # A clique of one cell always holds the total: its weight says nothing about steps.
         self._heaviest = [
             float(table.max()) for table in loss.split(loss.weights) if table.size > 1
         ]
+        # The loss as a function of potentials bends by the total times the heaviest weight at most:
+        # a step of its inverse is short enough wherever the fit starts.
         self._first_step = self._step = 1.0 / (total * max(self._heaviest, default=1.0))
         self._past = _Differences(memory, theta.size)
         self.current = self._evaluate(theta)
@@ -207,6 +230,8 @@ class _State:
         record.
         """
         slope = self._loss.weights * self.current.residual
+        # Frank and Wolfe's duality gap: how fast the loss falls when all probability moves towards
+        # the best single record.
         gap = float(np.dot(slope, self.current.marginals)) - self._total * least(slope)
         if gap <= 0.0 or not self._heaviest:
             return 0.0
@@ -214,6 +239,7 @@ class _State:
         # weight * (record - mu)^2, where the record is the total in one cell of each clique and 0
         # in others. The mixed terms only lower it, so it bends by this much at most.
         spread = self._total**2 * sum(self._heaviest) + self._spread_of_marginals()
+        # The minimum of the parabola on the way there, or the end of the way if that comes first.
         share = min(1.0, gap / spread)
         return share * (gap - 0.5 * share * spread)
 
@@ -240,17 +266,25 @@ class _State:
         loss.
         """
         if self._past.size:
+            # A least-squares problem of at most 20 unknowns: next to nothing beside an evaluation
+            # of the marginals.
             change = self._past.best_change(
                 self._scales * self.current.residual, self._step * self._scales
             )
             # A longer jump may land where cells that are needed vanish, and would never come back.
             change *= min(1.0, _MAX_JUMP / max(float(np.abs(change).max()), _MAX_JUMP))
+            # Linear extrapolation in the potentials is exponential in the cells; what it takes to
+            # 1e-300 no gradient brings back.
             change[(self.current.marginals < _MIN_SHARE * self._total) & (change < 0)] = 0.0
             candidate = self._evaluate(self.current.theta + change)
+            # Any decrease will do, as a plain step follows if there is none. So the loss falls
+            # monotonically, whatever acceleration proposes.
             if candidate.loss < self.current.loss:
                 self._move(candidate)
                 self._step *= _ACCELERATED_GROWTH
                 return True
+        # Half, not all: old differences are the most out of date, and the newest still describe the
+        # loss here.
         self._past.forget((self._past.size + 1) // 2)
         return self._plain_step()
 
@@ -258,6 +292,8 @@ class _State:
         gradient = self._loss.weights * self.current.residual
         for halvings in range(_MAX_HALVINGS):
             candidate = self._evaluate(self.current.theta - self._step * gradient)
+            # What the linear model promises in terms of the marginals, not of the potentials:
+            # mirror descent's own geometry.
             decrease = float(np.dot(gradient, self.current.residual - candidate.residual))
             if (
                 candidate.loss <= self.current.loss - 0.5 * decrease
@@ -267,8 +303,10 @@ class _State:
                 # Where accelerated steps keep failing, nothing else would let the step grow.
                 self._step *= _PLAIN_GROWTH if halvings == 0 else 1.0
                 return True
+            # Shorter steps would compare rounding errors.
             if abs(decrease) <= _ROUNDING * self.current.loss:
                 break
+            # Halved, and kept halved for later steps: the curvature that refused it is still there.
             self._step *= 0.5
         return False
 
@@ -278,6 +316,8 @@ class _State:
         return _Iterate(theta, marginals, residual, self._loss.of_residual(residual))
 
     def _move(self, candidate: _Iterate) -> None:
+        # Differences of successive iterates, accepted ones only: a rejected candidate lies off the
+        # path that the combination extrapolates.
         step = self._scales * (candidate.residual - self.current.residual)
         self._past.add(candidate.theta - self.current.theta, step)
         self.current = candidate
@@ -307,6 +347,7 @@ class _Differences:
             return
         slot, self._next = self._next, (self._next + 1) % len(self._theta)
         self._theta[slot], self._scaled[slot] = theta_step, scaled_step
+        # One row and column of the Gram matrix a step, in place of a new one of 20 x 20 products.
         self._gram[slot] = self._gram[:, slot] = self._scaled @ scaled_step
         self._slots.append(slot)
 
@@ -319,12 +360,15 @@ class _Differences:
         """
         slots = list(self._slots)
         norms = np.sqrt(np.diag(self._gram)[slots])
+        # A step that moved no marginal has a norm of 0, and would make the scaled system singular.
         norms[norms == 0] = 1.0
         regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + _RIDGE * np.eye(
             len(slots)
         )
         target = (self._scaled @ scaled_residual)[slots]
         weights = np.zeros(len(self._theta))
+        # Scaled to unit diagonal: first steps are a million times as long as last ones, and the
+        # ridge would drown these.
         weights[slots] = -np.linalg.solve(regularised, target / norms) / norms
         return np.asarray(weights @ self._theta - step * (scaled_residual + weights @ self._scaled))
 
