@@ -13,6 +13,7 @@ from typing import Any, Self, final
 from synthdp.core.cliques import Clique, all_k_way, subsets
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.core.strict_json import parse_json, read_text
 
 MAX_WEIGHT = 1e9
@@ -41,8 +42,6 @@ MAX_WIDTH = 31
 """Most columns of a marginal: arrays of numpy before version 2 have 32 axes, and linked tables need
 one of them.
 """
-
-_KEYS = {"k", "target", "max_cells", "marginals"}
 
 
 @final
@@ -228,24 +227,25 @@ class Workload:
         or ``{"marginals": [{"columns": ["age", "sex"], "weight": 2}, ...]}`` (weights may be left
         out). A ``target`` given here suits the first form, if that has none of its own.
         """
-        if unknown := set(content) - _KEYS:
-            raise ParameterError(
-                f"workload: {sorted(unknown)[0]!r} is unknown; known are {', '.join(sorted(_KEYS))}"
-            )
-        if ("k" in content) == ("marginals" in content):
+        given = JsonValue(content, "workload", error=ParameterError)
+        given.check_keys(("k", "target", "max_cells", "marginals"))
+        k, most, marginals = given["k"], given["max_cells"], given["marginals"]
+        if k.is_given == marginals.is_given:
             raise ParameterError("workload: give either k or marginals")
-        _check_takes(target, lists="marginals" in content, own=content.get("target"))
-        if "k" in content:
+        _check_takes(target, lists=marginals.is_given, own=content.get("target"))
+        if k.is_given:
             target = content.get("target") if target is None else target
-            limit = (
-                None
-                if content.get("max_cells") is None
-                else _integer(content["max_cells"], "max_cells")
-            )
-            return cls.all_k_way(
-                domain, _integer(content["k"], "k"), target=target, max_cells=limit
-            )
-        return cls.from_cliques(domain, *_listed(content), are_named=True)
+            max_cells = most.whole(1) if most.is_given else None
+            return cls.all_k_way(domain, k.whole(1), target=target, max_cells=max_cells)
+        if len(content) > 1:
+            raise ParameterError("workload: marginals stands alone; remove the other keys")
+        cliques, weights = [], []
+        for each in marginals.entries():
+            each.check_keys(("columns", "weight"))
+            cliques.append(each["columns"].texts("a list of names"))
+            weight = each["weight"].default(1)
+            weights.append(float(weight.number("a number above 0, up to 1e9", most=MAX_WEIGHT)))
+        return cls.from_cliques(domain, cliques, weights, are_named=True)
 
     @cached_property
     def cliques(self) -> tuple[Clique, ...]:
@@ -342,44 +342,3 @@ def _check_takes(target: str | None, *, lists: bool, own: object = None) -> None
         raise ParameterError(
             f"workload: it {what}, so it takes no target {target!r}; leave one of the two out"
         )
-
-
-def _integer(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"workload: {what} is {value!r}; give a whole number of at least 1")
-    return value
-
-
-def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float]]:
-    """Column sets and weights of a listed workload."""
-    entries = content["marginals"]
-    if set(content) != {"marginals"} or not isinstance(entries, Sequence):
-        raise ParameterError("workload: marginals is a list, and stands alone")
-    cliques, weights = [], []
-    for entry in entries:
-        if (
-            not isinstance(entry, Mapping)
-            or not set(entry) <= {"columns", "weight"}
-            or "columns" not in entry
-        ):
-            raise ParameterError(
-                'workload: each marginal is {"columns": [...]}, with a "weight" if wanted'
-            )
-        columns, weight = entry["columns"], entry.get("weight", 1)
-        if (
-            isinstance(columns, str)
-            or not isinstance(columns, Sequence)
-            or not all(isinstance(name, str) for name in columns)
-        ):
-            raise ParameterError("workload: columns is a list of names")
-        if (
-            isinstance(weight, bool)
-            or not isinstance(weight, int | float)
-            or not weight <= MAX_WEIGHT
-        ):
-            raise ParameterError(
-                f"workload: weight is {weight!r}; give a number above 0, up to 1e9"
-            )
-        cliques.append(columns)
-        weights.append(float(weight))
-    return cliques, weights

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, final
 
 from synthdp.core.errors import SchemaError
-from synthdp.schema.words.texts import meant_key
+from synthdp.core.json_value import JsonValue
 
 TAB = "\t"
 
@@ -135,8 +135,7 @@ class Dialect:
         """The dialect that properties of Frictionless say; see `properties_of`."""
         given = {key: properties[key] for key in _MEANT_FOR if key in properties}
         for key, value in given.items():
-            if not isinstance(value, str):
-                _refuse(key, value, "give a text")
+            JsonValue(value, "dialect", f"{key} ({_MEANT_FOR[key]})").text()
         delimiter = given.get("delimiter")
         return cls(
             delimiter=TAB if delimiter in ("tab", "\\t") else delimiter,
@@ -235,9 +234,7 @@ def _check_other(key: str, value: object) -> None:
         return
     if key in _WAYS_OUT:
         raise SchemaError(f"dialect: {key} {value!r} is not supported; {_WAYS_OUT[key]}")
-    meant = meant_key(key, _ALSO_CALLED)
-    hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_MEANT_FOR)}"
-    raise SchemaError(f"dialect: the property {key!r} is not known; {hint}")
+    JsonValue({key: value}, "dialect").check_keys(_ALSO_CALLED)
 
 
 def _refuse(key: str, value: object, way_out: str) -> NoReturn:

@@ -7,12 +7,12 @@ beyond the standard lies under one property, ``"synthdp"``, where an unknown key
 Elsewhere `keys` refuses what could be meant for one of these, and the rest is ignored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
-from synthdp.schema.columns.field import Field, texts_in
+from synthdp.schema.columns.field import Field
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.keys import check_field_keys, check_schema_keys, within_levels
 from synthdp.schema.types import GENERATED_KINDS, TYPES, is_type, type_named
@@ -38,26 +38,18 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     >>> [(column.name, column.size) for column in columns]
     [('sex', 2), ('region', 5)]
     """
-    if not isinstance(mapping, Mapping):
-        raise SchemaError(
-            f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields"
-        )
+    given = JsonValue(mapping, "schema")
+    given.mapping("a JSON object with a list of fields")
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
         columns = (parse_field(_of_size(name, size), ()) for name, size in mapping.items())
         return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
-    fields = mapping.get("fields")
-    if not isinstance(fields, Sequence) or isinstance(fields, str):
-        raise SchemaError(
-            "schema: it has no list 'fields'; list the columns there, each an object with name and type"
-        )
+    fields = given["fields"].sequence("a list of columns, each an object with name and type")
     check_schema_keys(mapping)
-    own = mapping.get("synthdp")
-    if isinstance(own, Mapping) and own.get("ignore"):
-        way_out = "read it as an OpenSchema, or remove it"
-        raise SchemaError(
-            f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}"
-        )
-    missing_values = texts_in(mapping, "missingValues", DEFAULT_MISSING_VALUES)
+    ignored = given["synthdp"]["ignore"]
+    if ignored.value:
+        problem = "lists columns to leave out, which a Schema cannot"
+        ignored.refuse(f"{problem}; read it as an OpenSchema, or remove it")
+    missing_values = given["missingValues"].default(DEFAULT_MISSING_VALUES).texts()
     dialect = dialect_of(mapping)
     return (
         within_levels(parse_field(field, missing_values) for field in dialect.fields(fields)),
@@ -84,10 +76,7 @@ def _of_size(name: str, size: int) -> dict[str, Any]:
 
 def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     """One column from one field; ``missing_values`` apply unless the field has its own."""
-    if not isinstance(field, Mapping):
-        raise SchemaError(
-            f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}"
-        )
+    JsonValue(field, "schema", "a field").mapping("an object with name and type")
     name = checked_name(field.get("name"))
     check_field_keys(name, field)
     kind = field.get("type")

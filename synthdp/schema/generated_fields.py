@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.made_up.generated_column import GeneratedColumn
 from synthdp.schema.types import GENERATED_KINDS, generated_kind, is_generated
-from synthdp.schema.words.texts import checked_name, meant_key, refuse
+from synthdp.schema.words.texts import checked_name, in_column, refuse
 
 _OF_READING = ("format", "categories", "missingValues", "trueValues", "falseValues")
 _OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
@@ -50,7 +51,8 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Gen
             "schema: all columns are generated; declare one that is to be drawn, or derive its domain"
         )
     for field in plain["fields"]:
-        _refuse_unique(field)
+        if isinstance(field, Mapping):
+            _refuse_unique(field)
     key = _key(plain.pop("primaryKey", None))
     if plain.get("uniqueKeys"):
         raise SchemaError("schema: uniqueKeys is not supported; state one key, as primaryKey")
@@ -78,10 +80,8 @@ def _kind(field: Any) -> Any:
 
 def _column(field: Mapping[str, Any]) -> GeneratedColumn:
     name, kind, own = checked_name(field.get("name")), _kind(field), field.get("synthdp") or {}
-    if not is_generated(kind):
-        refuse(name, f"synthdp.kind is {kind!r}; use one of {', '.join(GENERATED_KINDS)}")
-    if not isinstance(own, Mapping):
-        refuse(name, f"synthdp is {own!r}; write an object in braces")
+    in_column(name, "synthdp.kind", kind).choice(GENERATED_KINDS)
+    own = in_column(name, "synthdp", own).mapping()
     if own.get("kind", kind) != kind:
         refuse(
             name, f"its type is {kind!r} but synthdp.kind is {own['kind']!r}; remove one of them"
@@ -103,17 +103,14 @@ def _column(field: Mapping[str, Any]) -> GeneratedColumn:
 def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse keys that could be meant for something, but would not be read."""
     made_up, is_short = generated_kind(kind), field.get("type", kind) == kind
-    settings = made_up.settings()
+    known = made_up.settings()
+    in_column(name, "synthdp", own).check_keys({**known, "kind": ()}, " for this kind of column")
     for key in own:
-        if key not in (*settings, "kind"):
-            meant = meant_key(str(key), settings)
-            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(settings)}"
-            refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; {hint}")
-        if key in settings and key in field:
+        if key in known and key in field:
             refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
     made_up.check_type(name, kind, field.get("type", kind))
     for key, value in field.items():
-        if key in settings and not is_short:
+        if key in known and not is_short:
             refuse(
                 name,
                 f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}',
@@ -123,49 +120,31 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
                 name,
                 f"{key!r} says how values are read, but those of this column are generated; remove it",
             )
-        if key not in (*settings, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(
-            ("x-", "$", "_")
-        ):
-            meant = meant_key(str(key), settings)
-            hint = (
-                f"did you mean {meant!r}?"
-                if meant
-                else f"this kind of column may have {', '.join(settings)}"
-            )
-            refuse(name, f"the key {key!r} is not known; {hint}")
+    read = {*_OF_ANY, *_OF_READING, *_OF_NUMBERS}
+    unread = [k for k in map(str, field) if k not in read and not k.startswith(("x-", "$", "_"))]
+    in_column(name, "", dict.fromkeys(unread)).check_keys(known, " for this kind of column")
 
 
 def _check_constraints(column: GeneratedColumn, constraints: Any) -> None:
-    if not isinstance(constraints, Mapping):
-        refuse(column.name, f"constraints is {constraints!r}; write an object in braces")
-    for key, value in constraints.items():
-        if key in ("enum", "minimum", "maximum") and value not in (None, []):
-            refuse(
-                column.name,
-                f"constraints.{key} is for values that are read, but its are generated; remove it",
-            )
-    if constraints.get("unique") is True and not column.is_unique:
-        refuse(
-            column.name, "constraints.unique is true, but values of this kind may repeat; remove it"
-        )
+    declared = in_column(column.name, "constraints", constraints)
+    for key in ("enum", "minimum", "maximum"):
+        if declared[key].value not in (None, []):
+            declared[key].refuse("is for values that are read, but its are generated; remove it")
+    if declared["unique"].value is True and not column.is_unique:
+        declared["unique"].refuse("is true, but values of this kind may repeat; remove it")
 
 
-def _refuse_unique(field: Any) -> None:
+def _refuse_unique(field: Mapping[str, Any]) -> None:
     """Refuse to promise that values which are drawn do not repeat."""
-    constraints = field.get("constraints") if isinstance(field, Mapping) else None
-    if isinstance(constraints, Mapping) and constraints.get("unique") is True:
+    unique = in_column(str(field.get("name")), "", field)["constraints"]["unique"]
+    if unique.value is True:
         way_out = 'generate them: "synthdp": {"kind": "id"}, or remove it'
-        refuse(
-            str(field.get("name")),
-            f"constraints.unique is true, which drawn values cannot be; {way_out}",
-        )
+        unique.refuse(f"is true, which drawn values cannot be; {way_out}")
 
 
 def _key(given: Any) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else given or ()
-    is_list = isinstance(names, Sequence) and all(isinstance(name, str) and name for name in names)
-    if not is_list or len(set(names)) < len(names):
-        raise SchemaError(
-            f"schema: primaryKey is {given!r}; give the name of a column, or a list of names"
-        )
-    return tuple(names)
+    key = JsonValue((given,) if isinstance(given, str) else given or (), "schema", "primaryKey")
+    names = key.texts(words := "the name of a column, or a list of names")
+    if not all(names) or len(set(names)) < len(names):
+        key.expect(words)
+    return names

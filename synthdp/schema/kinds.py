@@ -2,18 +2,19 @@
 under the budget.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import PRESETS
 from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
 from synthdp.schema.keys import OWN, check_field_keys
 from synthdp.schema.open_parts import derivable
 from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
-from synthdp.schema.words.texts import meant_key, refuse
+from synthdp.schema.words.texts import refuse
 
 _OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
 """What may stand there, and what else it is called."""
@@ -81,14 +82,11 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
     own = kinds.get(OWN)
     if not isinstance(own, Mapping) or "type" in own or "kind" in own:
         return {}, {}, kinds
-    for key in own:
-        if key not in _OF_KINDS:
-            meant = meant_key(str(key), _OF_KINDS)
-            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_OF_KINDS)}"
-            hint = f'give each column to leave out the kind "{IGNORE}"' if key == IGNORE else hint
-            raise SchemaError(
-                f"kinds: {f'synthdp.{key}'!r} is not known; {hint} (a column of that name needs a type)"
-            )
+    if IGNORE in own:
+        raise SchemaError(
+            f"kinds: 'synthdp.ignore' is not known; give each column to leave out the kind {IGNORE!r}"
+        )
+    JsonValue(own, "kinds", OWN).check_keys(_OF_KINDS)
     rules = {"constraints": own["constraints"]} if "constraints" in own else {}
     dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
     return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
@@ -100,9 +98,8 @@ def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[st
     names = own.get("ignore") if isinstance(own, Mapping) else None
     if not isinstance(own, Mapping) or names is None:
         return (), dict(schema)
-    if not isinstance(names, Sequence) or isinstance(names, str):
-        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
-    return tuple(names), dict(schema) | {
+    ignored = JsonValue(names, "schema", "synthdp.ignore").sequence("a list of column names")
+    return ignored, dict(schema) | {
         "synthdp": {key: value for key, value in own.items() if key != "ignore"}
     }
 

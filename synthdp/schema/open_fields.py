@@ -38,7 +38,7 @@ from synthdp.schema.open_parts import (
     possible_parts,
 )
 from synthdp.schema.types import is_type, type_named
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 """All ways of finding bins."""
@@ -84,32 +84,27 @@ def _open_column(
     _refuse_unknown(name, field, own, parts)
     _refuse_undeclared(name, field, parts)
     settings: dict[str, Any] = {}
+    given = in_column(name, "synthdp", own)
     if "levels" in parts:
-        settings["max_levels"] = _count(name, own, "max_levels", DEFAULT_MAX_LEVELS, 3)
-        settings["other"] = DEFAULT_OTHER if own.get("other") is None else own["other"]
+        settings["max_levels"] = (
+            given["max_levels"].default(DEFAULT_MAX_LEVELS).whole(3, MAX_LEVELS)
+        )
+        settings["other"] = given["other"].default(DEFAULT_OTHER).value
     if "bins" in parts:
-        settings["max_bins"] = _count(name, own, "bins", DEFAULT_BINS, 2)
-        settings["binning"] = BINNINGS[0] if own.get("binning") is None else own["binning"]
-        if settings["binning"] not in BINNINGS:
-            refuse(name, f"synthdp.binning is {own['binning']!r}; use one of {', '.join(BINNINGS)}")
+        settings["max_bins"] = given["bins"].default(DEFAULT_BINS).whole(2, MAX_LEVELS)
+        settings["binning"] = given["binning"].default(BINNINGS[0]).choice(BINNINGS)
     elif isinstance(own.get("bins"), int):
         settings["max_bins"] = own["bins"]
     _refuse_meaningless(name, field, own, parts)
     field = type_named(field["type"]).settled(field)
-    texts = field.get("missingValues", missing_values)
-    if (
-        isinstance(texts, str)
-        or not isinstance(texts, Sequence)
-        or not all(isinstance(text, str) for text in texts)
-    ):
-        refuse(name, f"missingValues is {texts!r}; give a list of texts")
+    texts = in_column(name, "missingValues", field.get("missingValues", missing_values)).texts()
     left = _declared_field(field, own, parts)
     return OpenColumn(
         name=name,
         type=field["type"],
         open_parts=parts,
         declared=left,
-        missing_values=tuple(texts),
+        missing_values=texts,
         **settings,
     )
 
@@ -183,15 +178,6 @@ def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Par
             'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
         )
         refuse(name, f"constraints.{lacking} is not filled in; {way_out}")
-
-
-def _count(name: str, own: Mapping[str, Any], key: str, default: int, least: int) -> int:
-    value = default if own.get(key) is None else own[key]
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_LEVELS:
-        refuse(
-            name, f"synthdp.{key} is {value!r}; give a whole number from {least} to {MAX_LEVELS}"
-        )
-    return value
 
 
 def _refuse_unknown(

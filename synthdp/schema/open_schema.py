@@ -12,6 +12,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.frictionless import parse_schema
@@ -106,11 +107,8 @@ class OpenSchema:
             return cls.from_schema(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        if not isinstance(rules, Sequence) or isinstance(rules, str):
-            raise SchemaError(
-                "schema: constraints: 'constraints' is not a list; list the rules there"
-            )
-        return cls(columns, missing_values, tuple(rules), ignored, of_files, generated)
+        rules = JsonValue(rules, "schema", "constraints").sequence("a list of rules")
+        return cls(columns, missing_values, rules, ignored, of_files, generated)
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Self:

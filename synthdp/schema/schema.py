@@ -17,6 +17,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json, write_json
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
@@ -274,13 +275,10 @@ def narrowed_schema(
     SchemaError
         If a column is unknown, or a condition does not fit its column.
     """
-    if not isinstance(where, Mapping):
-        raise ParameterError(
-            f"where is {_shown(where)}; give conditions as a dict, such as {CONDITIONS}"
-        )
+    given = JsonValue(where, "where", error=ParameterError)
     columns = {column.name: column for column in schema.columns}
     wanted: dict[str, NDArray[np.float64]] = {}
-    for name, condition in where.items():
+    for name, condition in given.mapping(words := f"conditions such as {CONDITIONS}").items():
         if name in schema.generated.names:
             raise ParameterError(
                 f"where: the values of {name!r} are generated, not drawn; leave it out"
@@ -290,9 +288,7 @@ def narrowed_schema(
                 f"where: there is no column {name!r}; there are {listed(schema.names)}"
             )
         if not is_condition(condition):
-            raise ParameterError(
-                f"where: the condition on {name!r} is {_shown(condition)}; write them as {CONDITIONS}"
-            )
+            given[name].expect(words)
         try:
             columns[name], wanted[name] = narrowed(columns[name], condition)
         except SchemaError as error:
@@ -313,8 +309,3 @@ def narrowed_schema(
                 f"where: no row that meets it keeps to the check {blame.line}; widen it"
             )
     return narrow, wanted
-
-
-def _shown(value: object) -> str:
-    """A value in a line that is not too long."""
-    return " ".join(f"{value!r:.99}".split())

@@ -269,7 +269,7 @@ SCHEMAS = {
     "deep JSON": ("[" * 100_000, "it nests more than 50 objects and lists"),
     "not UTF-8": (b'{"fields": "\xe9"}', "not UTF-8"),
     "a list": ("[]", "give a JSON object"),
-    "no fields": ({}, "no list 'fields'"),
+    "no fields": ({}, "fields is not given; give a list of columns"),
     "0 columns": ({"fields": []}, "list at least one column"),
     "nameless": ({"fields": [{"type": "integer"}]}, "give each field a name"),
     "no type": ({"fields": [{"name": "x"}]}, "'x'"),
@@ -291,7 +291,7 @@ SCHEMAS = {
     ),
     "bound no number": (
         {"fields": [field("integer", {"minimum": "0", "maximum": 9})]},
-        "give a number",
+        "give a finite number",
     ),
     "one bin": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 1})]}, "bins"),
     "no bins": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 0})]}, "bins"),
@@ -321,7 +321,7 @@ SCHEMAS = {
         {"fields": [field("date", DAYS, synthdp={"resolution": "age"})]},
         "resolution",
     ),
-    "size 0": ('{"town": 0, "age": 5, "code": 2}', "no list 'fields'"),
+    "size 0": ('{"town": 0, "age": 5, "code": 2}', "fields is not given; give a list of columns"),
 }
 
 

@@ -125,7 +125,11 @@ def test_options_for_one_table_are_refused_in_one_line(options, said, code):
             "package 'in/lost.json': it cannot be read: no such file",
             1,
         ),
-        (("run", "in/homes.json", "-o", "out", *BUDGET), "it has no list 'resources'", 1),
+        (
+            ("run", "in/homes.json", "-o", "out", *BUDGET),
+            "it has no list 'resources'",
+            1,
+        ),
         (
             ("run", "in", "-o", "out", *BUDGET),
             "'in' is the folder of a package; give its datapackage.json",

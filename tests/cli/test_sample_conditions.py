@@ -127,12 +127,12 @@ REFUSED = {
     ),
     "no object": (
         ("--where", '["A"]'),
-        '--where is no JSON object; write conditions as {"sex": ["F"]',
+        '--where: it is a list; give conditions as {"sex": ["F"]',
     ),
-    "nothing": (("--where", "null"), "--where is no JSON object; write conditions as"),
+    "nothing": (("--where", "null"), "--where: it is not given; give conditions as"),
     "no condition": (
         ("--where", '{"town": "A"}'),
-        "where: the condition on 'town' is 'A'; write them as",
+        "where: town is 'A'; give conditions such as",
     ),
     "unknown column": (
         ("--where", '{"twon": ["A"]}'),

@@ -33,9 +33,12 @@ CONTRADICTIONS = {
     "repeated level": (field(constraints={"enum": ["a", "b", "a"]}), "'a' twice"),
     "repeated number": (field("number", {"enum": [1, 1.0]}), "twice"),
     "number in string enum": (field(constraints={"enum": ["a", 1]}), "1 is not a text"),
-    "text in integer enum": (field("integer", {"enum": [1, "2"]}), "'2' is not a number"),
+    "text in integer enum": (field("integer", {"enum": [1, "2"]}), "a level is '2'; give a number"),
     "fraction in integer enum": (field("integer", {"enum": [1, 2.5]}), "2.5 is not a whole number"),
-    "true in integer enum": (field("integer", {"enum": [1, True]}), "True is not a number"),
+    "true in integer enum": (
+        field("integer", {"enum": [1, True]}),
+        "a level is True; give a number",
+    ),
     "level is missing value": (
         field(constraints={"enum": ["a", ""]}),
         "both a level and in missingValues",
@@ -46,7 +49,7 @@ CONTRADICTIONS = {
     ),
     "surrogate": (field(constraints={"enum": ["\ud800"]}), "surrogate"),
     "NUL": (field(constraints={"enum": ["\0"]}), "NUL"),
-    "unknown own key": (field(own={"othr": "x"}), "synthdp.othr.*may have other"),
+    "unknown own key": (field(own={"othr": "x"}), "synthdp.othr.*did you mean 'other'"),
     "own is no object": (field(own=3), "synthdp is 3"),
     "other on integer": (field("integer", BOUNDS, {"other": 3}), "synthdp.other"),
     "other on boolean": (field("boolean", {}, {"other": "x"}), "synthdp.other"),

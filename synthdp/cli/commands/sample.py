@@ -16,6 +16,7 @@ from synthdp.cli.shared.outputs import (
 )
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.json_value import JsonValue
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
 from synthdp.data.tables import open_table
@@ -89,9 +90,8 @@ def _conditions(where: str | None) -> Any:
         conditions = parse_json(where, "--where") if path is None else load_json(path, "--where")
     except SchemaError as error:
         raise ParameterError(str(error)) from None
-    if not isinstance(conditions, dict):
-        raise ParameterError(f"--where is no JSON object; write conditions as {CONDITIONS}")
-    return conditions
+    declared = JsonValue(conditions, "--where", error=ParameterError)
+    return declared.mapping(f"conditions as {CONDITIONS}")
 
 
 def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:

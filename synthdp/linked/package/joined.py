@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
-from synthdp.linked.package.linked_table import LinkedTable, refuse_package
+from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import is_missing, plain_text
@@ -84,14 +84,11 @@ def looked_up(links: Links, lookup: Lookup | None) -> Lookup | None:
 def _inline(rows: Any, name: str) -> pd.DataFrame:
     """Rows that stand in a description."""
     plain = (str, int, float, type(None))
-    if not isinstance(rows, list) or not all(
-        isinstance(row, Mapping) and all(isinstance(value, plain) for value in row.values())
-        for row in rows
-    ):
-        refuse_package(
-            'data is no list of rows; write [{"code": "A", "name": "Alpha"}, ..], or give a path',
-            name,
-        )
+    declared = in_package(rows, name, "data")
+    words = 'a list of rows, [{"code": "A", "name": "Alpha"}, ..], or a path'
+    for row in declared.sequence(words):
+        if not isinstance(row, Mapping) or not all(isinstance(v, plain) for v in row.values()):
+            declared.expect(words)
     return pd.DataFrame(rows, dtype=object)
 
 

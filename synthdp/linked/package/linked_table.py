@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.schema import Schema
 
@@ -25,6 +26,11 @@ def refuse_package(problem: str, table: str | None = None) -> NoReturn:
     raise SchemaError(
         f"package: {problem}" if table is None else f"package: table {table!r}: {problem}"
     )
+
+
+def in_package(value: object, table: str | None, path: str = "") -> JsonValue:
+    """A value of a package, or of the resource of one of its tables, and where it stands there."""
+    return JsonValue(value, "package" if table is None else f"package: table {table!r}", path)
 
 
 @final
@@ -48,30 +54,21 @@ class Limit:
     at_most: int | None = None
 
     @classmethod
-    def from_dict(cls, content: Any, table: str) -> Self:
+    def from_dict(cls, content: JsonValue) -> Self:
         """The limit that a JSON object says; raises `SchemaError` if it is none."""
-        way_out = 'write {"where": {"role": ["head"]}, "at_most": 1}'
-        if not isinstance(content, Mapping) or not set(content) <= {
-            "where",
-            "at_least",
-            "at_most",
-            "description",
-        }:
-            refuse_package(f"a limit is {content!r}; {way_out}", table)
-        where, least, most = (content.get(key) for key in ("where", "at_least", "at_most"))
-        if not isinstance(where, Mapping) or len(where) != 1:
-            refuse_package(f"a limit has no condition on one column; {way_out}", table)
-        if least is None and most is None:
-            refuse_package(f"a limit says neither at_least nor at_most; {way_out}", table)
-        for key, value in (("at_least", least), ("at_most", most)):
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, int) or value < 0
-            ):
-                refuse_package(f"{key} is {value!r}; give a whole number of 0 or more", table)
-        if least is not None and most is not None and least > most:
-            refuse_package(f"at_least is {least}, above at_most {most}; correct one of them", table)
+        content.check_keys(("where", "at_least", "at_most", "description"))
+        where = content["where"].mapping(words := 'a condition on one column, {"role": ["head"]}')
+        if len(where) != 1:
+            content["where"].expect(words)
+        least, most = content["at_least"], content["at_most"]
+        if not least.is_given and not most.is_given:
+            content.refuse('says neither at_least nor at_most; write for instance "at_most": 1')
+        at_least = least.default(0).whole(0)
+        at_most = most.whole(0) if most.is_given else None
+        if at_most is not None and at_least > at_most:
+            content.refuse(f"has at_least {at_least}, above at_most {at_most}; correct one of them")
         ((column, levels),) = where.items()
-        return cls(column=str(column), levels=levels, at_least=least or 0, at_most=most)
+        return cls(column=str(column), levels=levels, at_least=at_least, at_most=at_most)
 
 
 @final

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from synthdp.core.files.json_files import load_json
-from synthdp.linked.package.linked_table import refuse_package
+from synthdp.core.json_value import JsonValue
+from synthdp.linked.package.linked_table import in_package, refuse_package
 from synthdp.schema.words.headers import listed
-from synthdp.schema.words.texts import meant_key
 
 _OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}
 _OF_RESOURCES: dict[str, tuple[str, ...]] = {
@@ -20,6 +20,9 @@ _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "public": ("lookup",),
 }
 """What ``synthdp`` can have at the top and in a resource, and what else that is called."""
+
+_NAMES = "the name of a column, or a list of names"
+_LINK = 'for instance {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}'
 
 _MARKS = frozenset(".`\"'\n\r\t")
 """Characters that names of tables cannot have: columns are named ``table.column`` beside others."""
@@ -40,7 +43,7 @@ class Links:
     def __init__(self, resources: Mapping[str, Mapping[str, Any]], root: object) -> None:
         self._resources = dict(resources)
         self.public = tuple(
-            name for name, resource in resources.items() if own_of(resource, name).get("public")
+            name for name, resource in resources.items() if own_of(resource, name)["public"].value
         )
         self._parents = {name: self._parent(name) for name in resources if name not in self.public}
         self.order = tuple(self._below(self._root(root)))
@@ -51,24 +54,21 @@ class Links:
     @classmethod
     def from_dict(cls, content: Any, folder: Path | None = None) -> Self:
         """The links of a description; schemas that are files are read if its folder is known."""
-        listed_ = content.get("resources") if isinstance(content, Mapping) else None
-        if not isinstance(listed_, Sequence) or isinstance(listed_, str) or not listed_:
-            refuse_package(
-                "it has no list 'resources'; list the tables there, each with name, path and schema"
-            )
-        own = content.get("synthdp", {})
-        _check_keys(own, _OF_PACKAGES, None)
+        package = in_package(content, None)
+        words = "a list of tables, each with name, path and schema"
+        resources = package["resources"].entries(words, least=1)
+        own = package["synthdp"].default({})
+        own.check_keys(_OF_PACKAGES)
         tables: dict[str, Mapping[str, Any]] = {}
-        for resource in listed_:
-            name = resource.get("name") if isinstance(resource, Mapping) else None
-            if not isinstance(name, str) or not name or _MARKS & set(name) or name != name.strip():
-                refuse_package(
-                    f"the name of a table is {name!r}; give each a name without dots, quotes and tabs"
-                )
+        for resource in resources:
+            name = resource["name"].text(words := "a name without dots, quotes and tabs")
+            if not name or _MARKS & set(name) or name != name.strip():
+                resource["name"].expect(words)
             if name in tables:
                 refuse_package("two resources have this name; give each its own", name)
-            tables[name] = {**resource, "schema": _schema(resource, name, folder)}
-        return cls(tables, own.get("root"))
+            content = resource.mapping()
+            tables[name] = {**content, "schema": _schema(content, name, folder)}
+        return cls(tables, own["root"].value)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,20 +87,15 @@ class Links:
         """Of each foreign key of a table its columns, the table that it refers to, and the columns
         there.
         """
-        keys = self._resources[name]["schema"].get("foreignKeys") or []
-        if not isinstance(keys, Sequence) or isinstance(keys, str):
-            refuse_package("foreignKeys is not a list; list the keys there", name)
-        for key in keys:
-            reference = key.get("reference") if isinstance(key, Mapping) else None
-            if (
-                not isinstance(reference, Mapping)
-                or "fields" not in key
-                or "fields" not in reference
-            ):
-                way_out = 'write {"fields": "household", "reference": {"resource": "households", "fields": "id"}}'
-                refuse_package(f"a foreign key is not complete; {way_out}", name)
-            own, there = names_of(key["fields"], name), names_of(reference["fields"], name)
-            other = reference.get("resource") or name
+        keys = in_package(
+            self._resources[name]["schema"].get("foreignKeys") or [], name, "foreignKeys"
+        )
+        for key in keys.entries():
+            key.mapping(_LINK)
+            reference = key["reference"]
+            reference.mapping('an object such as {"resource": "households", "fields": "id"}')
+            own, there = names_of(key["fields"]), names_of(reference["fields"])
+            other = reference["resource"].value or name
             if other not in self._resources:
                 refuse_package(
                     f"a foreign key refers to {other!r}; there are {listed(self.names)}", name
@@ -169,49 +164,30 @@ class Links:
         )
 
 
-def names_of(given: Any, table: str) -> tuple[str, ...]:
+def names_of(key: JsonValue) -> tuple[str, ...]:
     """The columns of a key, which may be one text or a list."""
-    names = (given,) if isinstance(given, str) else given
-    if (
-        not isinstance(names, Sequence)
-        or not names
-        or not all(isinstance(n, str) and n for n in names)
-    ):
-        refuse_package(f"a key is {given!r}; give the name of a column, or a list of names", table)
+    names = (key.value,) if isinstance(key.value, str) else key.texts(_NAMES, least=1)
+    if not all(names):
+        key.expect(_NAMES)
     if len(set(names)) < len(names):
-        refuse_package(f"a key names {listed(names)}; name each column once", table)
-    return tuple(names)
+        key.refuse(f"names {listed(names)}; name each column once")
+    return names
 
 
-def own_of(resource: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def own_of(resource: Mapping[str, Any], name: str) -> JsonValue:
     """What stands under ``synthdp`` in a resource."""
-    own = resource.get("synthdp", {})
-    _check_keys(own, _OF_RESOURCES, name)
-    if not isinstance(own.get("public", False), bool):
-        refuse_package(f"synthdp.public is {own['public']!r}; write true or false", name)
-    result: Mapping[str, Any] = own
-    return result
-
-
-def _check_keys(own: Any, allowed: Mapping[str, tuple[str, ...]], table: str | None) -> None:
-    if not isinstance(own, Mapping):
-        refuse_package(f"synthdp is {own!r}; write an object in braces", table)
-    for key in own:
-        if key not in allowed:
-            meant = meant_key(str(key), allowed)
-            refuse_package(
-                f"synthdp.{key} is not known; "
-                + (f"did you mean {meant!r}?" if meant else f"there is {listed(allowed)}"),
-                table,
-            )
+    own = in_package(resource, name)["synthdp"].default({})
+    own.check_keys(_OF_RESOURCES)
+    own["public"].default(False).flag()
+    return own
 
 
 def _schema(resource: Mapping[str, Any], name: str, folder: Path | None) -> Mapping[str, Any]:
     schema = resource.get("schema")
     if isinstance(schema, str) and folder is not None:
         schema = load_json(folder / schema, f"schema of table {name!r}")
-    if not isinstance(schema, Mapping) or not isinstance(schema.get("fields"), Sequence):
-        refuse_package("it has no schema with a list of fields; describe its columns there", name)
+    declared = in_package(schema, name, "schema")
+    declared.mapping("an object with a list of fields")
+    declared["fields"].sequence("a list of fields")
     own_of(resource, name)
-    result: Mapping[str, Any] = schema
-    return result
+    return declared.mapping()

@@ -24,7 +24,7 @@ from synthdp.linked.package.joined import (
     rule_on_sources,
     with_rows,
 )
-from synthdp.linked.package.linked_table import LinkedTable, refuse_package
+from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
 from synthdp.linked.package.resources import linked_table, with_levels_of
 
@@ -90,14 +90,8 @@ class Package:
         }
         tables = tuple(linked_table(settled, links, name) for name in links.order)
         lookups = {name: settled[name]["path"] for name in links.public}
-        own = content.get("synthdp", {})
-        rules = own.get("constraints", [])
-        if (
-            not isinstance(rules, Sequence)
-            or isinstance(rules, str)
-            or not all(isinstance(r, Mapping) for r in rules)
-        ):
-            refuse_package("synthdp.constraints is not a list of rules; list them there")
+        declared = in_package(content, None)["synthdp"]["constraints"].default(())
+        rules = [rule.mapping() for rule in declared.entries("a list of rules")]
         joined = joined_columns(tables, links, rows)
         columns = {
             f"{table.name}.{column.name}": column
@@ -154,8 +148,7 @@ def _path(resource: Mapping[str, Any], name: str) -> str:
     path = resource.get("path", "")
     if isinstance(path, Sequence) and not isinstance(path, str) and len(path) == 1:
         (path,) = path
-    if not isinstance(path, str):
-        refuse_package("path is not the name of one file; put its parts together", name)
+    path = in_package(path, name, "path").text("the name of one file; put its parts together")
     place = PurePosixPath(path)
     if place.is_absolute() or ".." in place.parts or "\\" in path or "://" in path:
         refuse_package(

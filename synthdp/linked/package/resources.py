@@ -1,13 +1,20 @@
 """From a resource of a package to what is public of its table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.linked.package.limits import limits_of
-from synthdp.linked.package.linked_table import MAX_CHILDREN, Limit, LinkedTable, refuse_package
+from synthdp.linked.package.linked_table import (
+    MAX_CHILDREN,
+    Limit,
+    LinkedTable,
+    in_package,
+    refuse_package,
+)
 from synthdp.linked.package.links import Links, names_of, own_of
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.dialect import dialect_of
@@ -92,7 +99,7 @@ def _key(links: Links, name: str) -> tuple[str, ...]:
 
 
 def _primary_key(schema: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return names_of(schema["primaryKey"], name) if schema.get("primaryKey") else ()
+    return names_of(declared) if (declared := in_package(schema, name)["primaryKey"]).value else ()
 
 
 def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
@@ -117,12 +124,17 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         )
     fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
     columns_, ignored = _schema_of(resource, schema, fields, name)
-    if parent is None and own.keys() & {"max_children", "min_children", "order", "limits"}:
+    if parent is None and own.mapping().keys() & {
+        "max_children",
+        "min_children",
+        "order",
+        "limits",
+    }:
         refuse_package(
             "it is the root, which has no parent: bounds, an order and limits are for other tables",
             name,
         )
-    most = 1 if parent is None else _max_children(own, name)
+    most = 1 if parent is None else own["max_children"].whole(1, MAX_CHILDREN)
     table = LinkedTable(
         name=name,
         path=str(resource.get("path", "")),
@@ -134,9 +146,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         parent=parent,
         parent_key=parent_key,
         max_children=most,
-        min_children=_min_children(own, most, name),
-        order=_order(own, columns_, name),
-        limits=_limits(own, columns_, name),
+        min_children=own["min_children"].default(0).whole(0, most),
+        order=_order(own["order"], columns_, name),
+        limits=_limits(own["limits"], columns_, name),
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
     )
@@ -152,11 +164,10 @@ def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
     """Type of each field by name, in order."""
     types: dict[str, str] = {}
     for field in schema["fields"]:
-        column = field.get("name") if isinstance(field, Mapping) else None
-        if not isinstance(column, str) or not column or "`" in column:
-            refuse_package(
-                f"the name of a column is {column!r}; give each a name, without backticks", name
-            )
+        declared = in_package(field, name, "a field")
+        column = declared["name"].text(words := "a name, without backticks")
+        if not column or "`" in column:
+            declared["name"].expect(words)
         if column in types:
             refuse_package(f"column {column!r} appears twice; give every column its own name", name)
         types[column] = str(field.get("type", "any"))
@@ -190,32 +201,10 @@ def _schema_of(
         refuse_package(text.removeprefix("schema: "), name)
 
 
-def _max_children(own: Mapping[str, Any], name: str) -> int:
-    most = own.get("max_children")
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CHILDREN:
-        problem = (
-            f"synthdp.max_children is {most!r}"
-            if "max_children" in own
-            else "synthdp.max_children is not given"
-        )
-        refuse_package(
-            f"{problem}; say how many rows of one parent are used, 1 to {MAX_CHILDREN}", name
-        )
-    return most
-
-
-def _min_children(own: Mapping[str, Any], most: int, name: str) -> int:
-    least = own.get("min_children", 0)
-    if isinstance(least, bool) or not isinstance(least, int) or not 0 <= least <= most:
-        problem = f"synthdp.min_children is {least!r}"
-        refuse_package(f"{problem}; say how many rows each parent has at least, 0 to {most}", name)
-    return least
-
-
-def _order(own: Mapping[str, Any], schema: Schema | None, name: str) -> str | None:
-    order = own.get("order")
-    if order is None:
+def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:
+    if not declared.is_given:
         return None
+    order = declared.value
     names = () if schema is None else tuple(column.name for column in schema.table_columns)
     if order not in names:
         refuse_package(
@@ -229,11 +218,10 @@ def _order(own: Mapping[str, Any], schema: Schema | None, name: str) -> str | No
     return str(order)
 
 
-def _limits(own: Mapping[str, Any], schema: Schema | None, name: str) -> tuple[Limit, ...]:
-    given = own.get("limits", [])
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        refuse_package("synthdp.limits is not a list; list the limits there", name)
-    limits = tuple(Limit.from_dict(each, name) for each in given)
+def _limits(declared: JsonValue, schema: Schema | None, name: str) -> tuple[Limit, ...]:
+    limits = tuple(
+        Limit.from_dict(each) for each in declared.default(()).entries("a list of limits")
+    )
     for limit in limits:
         if schema is None or limit.column not in schema.names:
             refuse_package(f"a limit names {limit.column!r}, which is no column besides keys", name)

@@ -1,8 +1,8 @@
 """What only the curator knows of a release: who publishes it, for what, and how it was tuned."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from unicodedata import category
 
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.json_value import JsonValue
 from synthdp.release.certificate.yaml_files import load_yaml
 
 MAX_LINE, MAX_TEXT, MAX_ENTRIES = 200, 10_000, 50
@@ -82,13 +83,10 @@ def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]
     {'name': 'Births', 'publication_date': '2026-11-22'}
     """
     content = about if isinstance(about, Mapping) else _content(about)
-    if not isinstance(content, Mapping):
-        raise ParameterError(
-            f"about holds a {type(content).__name__}; write keys such as 'name: ...'"
-        )
-    return {
-        _checked_key(key, KEYS, "about"): _checked(key, value) for key, value in content.items()
-    }
+    given = JsonValue(content, "about", error=ParameterError)
+    given.mapping("keys such as 'name: ...'")
+    given.check_keys(KEYS)
+    return {key: _checked(key, given[key]) for key in given.mapping()}
 
 
 def _content(path: str | PathLike[str]) -> Any:
@@ -110,95 +108,60 @@ def _content(path: str | PathLike[str]) -> Any:
         raise ParameterError(str(error)) from None
 
 
-def _checked_key(key: object, keys: Sequence[str], where: str) -> str:
-    """The key; refuses one that is not known, and says which may be meant."""
-    if isinstance(key, str) and key in keys:
-        return key
-    near = get_close_matches(str(key), keys, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use some of {', '.join(keys)}"
-    raise ParameterError(f"{where}: the key {str(key)[:MAX_LINE]!r} is not known; {hint}")
-
-
-def _checked(key: str, value: Any) -> Any:
+def _checked(key: str, value: JsonValue) -> Any:
     """The value of a known key."""
-    where = f"about: {key}"
     if key in _RECORDS:
         lines, choices = _RECORDS[key]
-        return [
-            _record(entry, f"{where}[{i}]", lines, choices)
-            for i, entry in enumerate(_entries(value, where))
-        ]
+        return [_record(entry, lines, choices) for entry in _entries(value)]
     if key == "registry_authors":
-        return [_text(entry, where, MAX_LINE) for entry in _entries(value, where)]
+        return [_text(entry, MAX_LINE) for entry in _entries(value)]
     if key == "publication_date":
-        return _date(value, where)
+        return _date(value)
     if key in _CHOICES:
-        return _choice(value, where, _CHOICES[key])
-    return _text(value, where, MAX_LINE if key in _LINES else MAX_TEXT)
+        return value.choice(_CHOICES[key])
+    return _text(value, MAX_LINE if key in _LINES else MAX_TEXT)
 
 
-def _entries(value: Any, where: str) -> Sequence[Any]:
-    if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_ENTRIES:
-        raise ParameterError(
-            f"{where} is no list of 1 to {MAX_ENTRIES} entries; write one, also for a single entry"
-        )
-    return value
+def _entries(value: JsonValue) -> list[JsonValue]:
+    entries = value.entries(words := f"a list of 1 to {MAX_ENTRIES} entries, also for a single one")
+    if not 1 <= len(entries) <= MAX_ENTRIES:
+        value.expect(words)
+    return entries
 
 
 def _record(
-    entry: Any, where: str, lines: Sequence[str], choices: Mapping[str, Sequence[str]]
+    entry: JsonValue, lines: Sequence[str], choices: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    if not isinstance(entry, Mapping):
-        raise ParameterError(
-            f"{where} is a {type(entry).__name__}; write keys such as '{lines[0]}: ...'"
-        )
-    record = {}
-    for key, value in entry.items():
-        name = _checked_key(key, (*lines, *choices), where)
-        place = f"{where}.{name}"
-        record[name] = (
-            _choice(value, place, choices[name]) if name in choices else _line(value, place)
-        )
-    if lines[0] not in record:
-        raise ParameterError(f"{where} has no {lines[0]}; write one")
-    return record
+    entry.mapping(f"keys such as '{lines[0]}: ...'")
+    entry.check_keys((*lines, *choices))
+    return {
+        key: entry[key].choice(choices[key]) if key in choices else _line(entry[key])
+        for key in dict.fromkeys([lines[0], *entry.mapping()])
+    }
 
 
-def _line(value: Any, where: str) -> str:
+def _line(value: JsonValue) -> str:
     """A line of text; a year may be a number."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return _text(str(value) if is_number else value, where, MAX_LINE)
+    is_number = isinstance(value.value, int) and not isinstance(value.value, bool)
+    return str(value.value) if is_number else _text(value, MAX_LINE)
 
 
-def _choice(value: Any, where: str, choices: Sequence[str]) -> str:
-    if value not in choices:
-        raise ParameterError(
-            f"{where} is {str(value)[:MAX_LINE]!r}; give one of {', '.join(map(repr, choices))}"
-        )
-    return str(value)
-
-
-def _date(value: Any, where: str) -> str:
+def _date(value: JsonValue) -> str:
     """A day; YAML makes dates of texts that look like one."""
-    try:
-        day = value if isinstance(value, date) else date.fromisoformat(value)
-        if str(value) == day.isoformat():
+    said = value.value
+    with suppress(TypeError, ValueError):
+        day = said if isinstance(said, date) else date.fromisoformat(said)
+        if str(said) == day.isoformat():
             return day.isoformat()
-    except (TypeError, ValueError):
-        pass
-    raise ParameterError(f"{where} is {str(value)[:MAX_LINE]!r}; write a day as 2026-12-31")
+    return value.expect("a day as 2026-12-31")
 
 
-def _text(value: Any, where: str, most: int) -> str:
-    if not isinstance(value, str):
-        raise ParameterError(
-            f"{where} is {str(value)[:MAX_LINE]!r}, which is no text; write it in quotes"
-        )
-    text = value.replace("\r\n", "\n").strip()
+def _text(value: JsonValue, most: int) -> str:
+    text = value.text("a text in quotes").replace("\r\n", "\n").strip()
     if not text or len(text) > most:
-        raise ParameterError(f"{where} has {len(text)} characters; write 1 to {most}")
+        value.refuse(f"has {len(text)} characters; write 1 to {most}")
     allowed = "\n\t" if most > MAX_LINE else ""
     if any(category(letter) in _CONTROLS and letter not in allowed for letter in text):
         others = "control characters" + ("" if allowed else " or line feeds")
-        raise ParameterError(f"{where} has {others} in it; remove them")
+        value.refuse(f"has {others} in it; remove them")
     return text

@@ -3,30 +3,28 @@ right kinds.
 """
 
 from collections.abc import Mapping
+from types import UnionType
 from typing import Any
 
 from synthdp.core.errors import DataFileError
 from synthdp.core.sealing import DAMAGED, is_damaged
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "guarantee": (str,),
-    "is_private": (bool, type(None)),
-    "epsilon": (int, float, type(None)),
-    "delta": (int, float, type(None)),
-    "accounting": (dict, type(None)),
-    "events": (list,),
-}
-"""Of each value that every certificate has the types that it can be of."""
+_ALWAYS = {"guarantee", "is_private", "epsilon", "delta", "accounting", "events"}
+"""What every certificate has."""
 
-_MORE_KINDS: dict[str, tuple[type, ...]] = {
-    "cautions": (list,),
-    "complete": (bool,),
-    "refitted": (dict,),
+_KINDS: dict[str, type | UnionType] = {
+    **dict.fromkeys(("epsilon", "delta"), int | float | None),
+    **dict.fromkeys(("cautions", "events"), list),
     **dict.fromkeys(
-        ("about", "domain", "engine", "mechanism", "package", "run", "schema"), (dict, type(None))
+        ("about", "accounting", "domain", "engine", "mechanism", "package", "run", "schema"),
+        dict | None,
     ),
+    "complete": bool,
+    "guarantee": str,
+    "is_private": bool | None,
+    "refitted": dict,
 }
-"""The same of values that some have."""
+"""The types of these and of others, where they are there."""
 
 
 def checked_certificate(content: Any) -> dict[str, Any]:
@@ -43,8 +41,8 @@ def checked_certificate(content: Any) -> dict[str, Any]:
         raise ValueError("no certificate")
     if is_damaged(content):
         raise DataFileError(DAMAGED)
-    kinds = _KINDS | {key: types for key, types in _MORE_KINDS.items() if key in content}
-    if not all(key in content and isinstance(content[key], types) for key, types in kinds.items()):
+    known = content.keys() & _KINDS.keys()
+    if not known >= _ALWAYS or not all(isinstance(content[key], _KINDS[key]) for key in known):
         raise ValueError("no certificate")
     if not all(isinstance(caution, str) for caution in content.get("cautions", [])):
         raise ValueError("cautions are no texts")

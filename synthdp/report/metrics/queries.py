@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.json_value import JsonValue
 from synthdp.report.metrics.marginal_error import total_variation
 from synthdp.report.metrics.marginals import MAX_CELLS
 from synthdp.report.metrics.read_table import ReadTable
@@ -72,28 +73,17 @@ def parse_queries(queries: Queries, schema: Schema) -> list[Query]:
     content = load_json(queries, "queries") if isinstance(queries, str | PathLike) else queries
     if isinstance(content, Mapping):
         content = content.get("queries", content.get("marginals"))
-    if not isinstance(content, Sequence) or isinstance(content, str) or not content:
-        raise ParameterError(f"queries: they are no list; write for instance {EXAMPLE}")
-    return [_parsed(entry, schema) for entry in content]
+    given = JsonValue(content, "queries", error=ParameterError)
+    entries = given.entries(f"a list such as {EXAMPLE}", least=1)
+    return [_parsed(entry, schema) for entry in entries]
 
 
-def _parsed(entry: Any, schema: Schema) -> Query:
-    keys = {"columns", "where", "name", "weight"}
-    if (
-        not isinstance(entry, Mapping)
-        or not set(entry) <= keys
-        or not set(entry) & {"columns", "where"}
-    ):
-        raise ParameterError(f"queries: {entry!r:.99} is no query; write for instance {EXAMPLE}")
-    columns, where = entry.get("columns", ()), entry.get("where", {})
-    if (
-        isinstance(columns, str)
-        or not isinstance(columns, Sequence)
-        or not isinstance(where, Mapping)
-    ):
-        raise ParameterError(
-            f"queries: {entry!r:.99} has no list of columns or no conditions; write {EXAMPLE}"
-        )
+def _parsed(entry: JsonValue, schema: Schema) -> Query:
+    entry.check_keys(("columns", "where", "name", "weight"))
+    if not entry.mapping().keys() & {"columns", "where"}:
+        entry.refuse("has no columns and no where; give one of them at least")
+    columns = entry["columns"].default(()).sequence("a list of columns")
+    where = entry["where"].default({}).mapping("conditions on columns")
     for name in (*columns, *where):
         if name not in schema.names:
             raise SchemaError(
@@ -108,7 +98,7 @@ def _parsed(entry: Any, schema: Schema) -> Query:
             _checked(schema[name], condition)
         except SchemaError as error:
             raise SchemaError(f"queries: {error}") from None
-    return Query(tuple(columns), tuple(where.items()), str(entry.get("name", "")))
+    return Query(tuple(columns), tuple(where.items()), str(entry["name"].default("").value))
 
 
 def _checked(column: Column, condition: Any) -> None:

@@ -5,7 +5,7 @@ are round. They change how bins are *decoded*, never how values are encoded.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +14,7 @@ from typing import Any, Self, final
 from synthdp.core.grid import MAX_POINT
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.words.heaps import Heaps
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 
 @final
@@ -107,26 +107,15 @@ class Heaping:
         """The heaping in a schema file, such as ``{"100": 0.5, "1000": 0.2}``; raises `SchemaError`
         if it is none.
         """
-        if not isinstance(mapping, Mapping):
-            refuse(
-                column,
-                f'synthdp.heaping is {mapping!r}; give shares by step, such as {{"100": 0.5, "1000": 0.2}}',
-            )
         shares = {}
-        for text, share in mapping.items():
+        declared = in_column(column, "synthdp.heaping", mapping)
+        for text in declared.mapping('shares by step, such as {"100": 0.5, "1000": 0.2}'):
             if not _is_step(text):
                 refuse(
                     column,
                     f"synthdp.heaping has the step {text!r}; give steps as numbers above 0, such as '100'",
                 )
-            is_share = (
-                isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1
-            )
-            if not is_share:
-                refuse(
-                    column,
-                    f"synthdp.heaping gives the step {text} the share {share!r}; give one from 0 to 1",
-                )
+            share = declared[text].number("a share from 0 to 1", least=0, most=1)
             shares[Fraction(text)] = float(share)
         steps = tuple(sorted(shares))
         for step, coarser in pairwise(steps):

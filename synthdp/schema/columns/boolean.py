@@ -14,7 +14,7 @@ from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, to_float
-from synthdp.schema.words.texts import check_text, refuse
+from synthdp.schema.words.texts import check_text, in_column, refuse
 from synthdp.schema.words.truth import FALSE_WORDS, TRUE_WORDS
 
 KEYS = ("spelling",)
@@ -85,11 +85,9 @@ class BooleanColumn(Column):
         self._check_written()
 
     def _check_spelling(self, spelling: tuple[str, ...]) -> None:
-        if len(spelling) != 2 or not all(isinstance(text, str) for text in spelling):
-            refuse(
-                self.name,
-                f"synthdp.spelling is {list(spelling)!r}; give a text for true and one for false",
-            )
+        said = in_column(self.name, "synthdp.spelling", list(spelling))
+        if len(said.texts(words := "a text for true and one for false")) != 2:
+            said.expect(words)
         if not self.has_usual_words:
             refuse(
                 self.name,
@@ -108,15 +106,15 @@ class BooleanColumn(Column):
     @classmethod
     def parse(cls, field: Field) -> Self:
         """The column that a field declares."""
-        own = field.own(KEYS)
+        field.own(KEYS)  # refuses others
         true_values, false_values = (
-            None if field.get(key) is None else field.texts(key, ())
+            None if field.get(key) is None else field[key].texts()
             for key in ("trueValues", "falseValues")
         )
         return cls(
             true_values=true_values,
             false_values=false_values,
-            spelling=field.listed(own, "spelling", "a text for true and one for false"),
+            spelling=field.listed("spelling", "a text for true and one for false"),
             **field.shared,
         )
 

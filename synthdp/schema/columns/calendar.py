@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.years import FIRST_YEAR, LAST_YEAR, YEARS_A_CELL
 from synthdp.schema.columns.reading import seconds_of
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 Resolution: TypeAlias = Literal[
     "year", "quarter", "month", "week", "day", "hour", "minute", "second"
@@ -178,9 +178,8 @@ def checked_parts(
     repeats.
     """
     checked: list[str] = []
-    for part in parts:
-        if not isinstance(part, str) or part not in PART_LEVELS:
-            refuse(column, f"synthdp.parts has {part!r}; use {', '.join(PART_LEVELS)}")
+    for name in parts:
+        part = in_column(column, "an entry of synthdp.parts", name).choice([*PART_LEVELS])
         if resolution not in _CONSTANT_IN[part]:
             problem = f"synthdp.parts has {part!r}, which dates by {resolution} cannot say"
             refuse(

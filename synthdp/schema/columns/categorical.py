@@ -19,7 +19,7 @@ from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.notation import NUMBER_MARKS, PLAIN, Notation
 from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
 from synthdp.schema.words.grid_intervals import GridIntervals, Ints
-from synthdp.schema.words.texts import check_text, refuse
+from synthdp.schema.words.texts import check_text, in_column, refuse
 
 KEYS = ("other", "merged")
 """What a field can have under ``synthdp``."""
@@ -131,7 +131,7 @@ class CategoricalColumn(Column):
                 field.name,
                 "constraints.enum is missing; list the levels that the column can have",
             )
-        merged = field.parts_of(own, "merged", ("levels", "weights"))
+        merged = field.parts_of("merged", ("levels", "weights"))
         return cls(
             levels=field.levels,
             type=field.type,
@@ -190,15 +190,8 @@ class CategoricalColumn(Column):
         if self.type == "string":
             check_text(level, self.name, "the level")
             return str(level)
-        if (
-            isinstance(level, bool)
-            or not isinstance(level, int | float)
-            or not math.isfinite(level)
-        ):
-            refuse(
-                self.name,
-                f"the level {level!r} is not a number; write a number, or set the type to 'string'",
-            )
+        said = in_column(self.name, "a level", level)
+        said.number("a number, or set the type to 'string'")
         if self.type == "number":
             return float(level)
         if level != int(level) or abs(level) > 2**53:

@@ -123,7 +123,7 @@ class DateColumn(TemporalColumn[date]):
 
     @classmethod
     def _typed_as(cls, field: Field) -> dict[str, Any]:
-        parts = field.listed(field.own((*KEYS, "parts")), "parts", "parts of dates") or ()
+        parts = field.listed("parts", "parts of dates") or ()
         return {"type": field.type, "parts": parts}
 
     def _typed_words(self) -> dict[str, Any]:

@@ -22,22 +22,14 @@ from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.notation import MAX_WIDTH, NUMBER_MARKS, PLAIN, Notation
 from synthdp.schema.columns.reading import Values, is_missing
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 
 def check_bound(column: str, key: str, value: object) -> float:
     """A bound as a finite number (an int stays an int)."""
     if value is None:
         refuse(column, f"{key} is not filled in; give the bound that is public knowledge")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse(column, f"{key} is {value!r}; give a number")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:
-        finite = False
-    if not finite:
-        refuse(column, f"{key} is not a finite number; give a finite bound")
-    return value
+    return in_column(column, key, value).number()
 
 
 def check_order(column: str, low: Any, high: Any) -> None:
@@ -87,8 +79,7 @@ def default_bins(n_values: int) -> int:
 
 def check_bins(column: str, bins: object, n_values: int | None, things: str) -> int:
     """The number of bins if it is a possible one; ``n_values`` is how many values there are to bin."""
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        refuse(column, f"synthdp.bins is {bins!r}; give a whole number of at least 2")
+    bins = in_column(column, "synthdp.bins", bins).whole(1)
     if bins == 1 and n_values != 1:
         refuse(
             column,
@@ -158,8 +149,8 @@ class NumericColumn(BinnedColumn):
                     f"synthdp.width is 0; give the number of digits, from 1 to {MAX_WIDTH}",
                 )
             binning["notation"] = replace(binning["notation"], width=own["width"])
-        binning["edges"] = field.listed(own, "edges", "increasing numbers")
-        if (shape := field.parts_of(own, "shape", ("starts", "weights"))) is not None:
+        binning["edges"] = field.listed("edges", "increasing numbers")
+        if (shape := field.parts_of("shape", ("starts", "weights"))) is not None:
             binning["shape"] = Shape(**shape)
         if own.get("heaping") is not None:
             binning["heaping"] = Heaping.from_dict(field.name, own["heaping"])

@@ -180,8 +180,8 @@ class GeopointColumn(Column):
                 )
         bins = own.get("bins")
         return cls(
-            bbox=field.listed(own, "bbox", _BBOX),
-            bins=bins if isinstance(bins, int) else field.listed(own, "bins", "[columns, rows]"),
+            bbox=field.listed("bbox", _BBOX),
+            bins=bins if isinstance(bins, int) else field.listed("bins", "[columns, rows]"),
             decimals=own.get("decimals"),
             format=field.get("format") or "default",
             **field.shared,

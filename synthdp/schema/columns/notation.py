@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.reading import Values, floats_of, numbers_by, to_float
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 NUMBER_MARKS = "decimalChar, groupChar, bareNumber"
 """What a field can say of how numbers are written."""
@@ -64,9 +64,8 @@ class Notation:
             key: NOTATION[key] if field.get(key) is None else field.get(key) for key in NOTATION
         }
         for key, value in marks.items():
-            if type(value) is not type(NOTATION[key]):
-                meant = "true or false" if key == "bareNumber" else "a text"
-                refuse(field.name, f"{key} is {value!r}; write {meant}")
+            mark = in_column(field.name, key, value)
+            mark.flag() if key == "bareNumber" else mark.text()
             if field.type not in ("integer", "number") and value != NOTATION[key]:
                 refuse(
                     field.name,

@@ -27,7 +27,7 @@ from synthdp.schema.columns.edges import (
 )
 from synthdp.schema.columns.reading import Values
 from synthdp.schema.words.heaps import Heaps
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 MAX_INTEGER = 2**53
 """Largest bound of an integer column: up to here floats hold every integer."""
@@ -356,8 +356,7 @@ class NumberColumn(NumericColumn):
         return replace(self, decimals=decimals, bins=None, edges=edges)
 
     def _check_decimals(self, decimals: object) -> None:
-        if isinstance(decimals, bool) or not isinstance(decimals, int):
-            refuse(self.name, f"synthdp.decimals is {decimals!r}; give a whole number")
+        decimals = in_column(self.name, "synthdp.decimals", decimals).whole()
         if not -300 <= decimals <= self.most_decimals:
             limit = f"at most {self.most_decimals} for these bounds"
             refuse(self.name, f"synthdp.decimals is {decimals}; use {limit}, floats hold 15 digits")

@@ -238,11 +238,11 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
             )
 
         binning: dict[str, Any] = {key: own.get(key) for key in KEYS}
-        edges = field.listed(own, "edges", f"increasing {cls.noun}s")
+        edges = field.listed("edges", f"increasing {cls.noun}s")
         if edges is not None:
             what = "an entry of synthdp.edges"
             binning["edges"] = tuple(declared(what, edge) for edge in edges)
-        shape = field.parts_of(own, "shape", ("starts", "weights"))
+        shape = field.parts_of("shape", ("starts", "weights"))
         if shape is not None:
             what = "an entry of synthdp.shape.starts"
             starts = tuple(declared(what, start) for start in shape["starts"])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from synthdp.core.errors import SchemaError
 from synthdp.schema.made_up.generated_column import GeneratedColumn
 from synthdp.schema.made_up.people import People, faker_of
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 DEFAULT_LOCALE = "en_US"
 """Language and country of fakes, if a field names none."""
@@ -52,11 +52,9 @@ class FakeColumn(GeneratedColumn):
         super().__post_init__()
         if self.fake not in FAKES:
             refuse(self.name, f"synthdp.kind is {self.fake!r}; use one of {', '.join(FAKES)}")
-        if not isinstance(self.locale, str) or _LOCALE.fullmatch(self.locale) is None:
-            refuse(
-                self.name,
-                f"synthdp.locale is {self.locale!r}; write language and country, such as 'de_DE'",
-            )
+        locale = in_column(self.name, "synthdp.locale", self.locale)
+        if _LOCALE.fullmatch(locale.text(words := "language and country, such as 'de_DE'")) is None:
+            locale.expect(words)
 
     @classmethod
     def settings(cls) -> Mapping[str, Sequence[str]]:

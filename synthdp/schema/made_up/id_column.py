@@ -12,7 +12,7 @@ from synthdp.schema.columns.reading import canonical_text
 from synthdp.schema.made_up.empty_cells import empty_cells
 from synthdp.schema.made_up.generated_column import MAX_START, GeneratedColumn
 from synthdp.schema.made_up.pattern import Pattern
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 UUID = "uuid"
 """In place of a pattern: random UUIDs (version 4)."""
@@ -65,15 +65,7 @@ class IdColumn(GeneratedColumn):
             )
         if self.type == "string" and self.pattern is None:
             object.__setattr__(self, "pattern", "{:d}")
-        if (
-            isinstance(self.start, bool)
-            or not isinstance(self.start, int)
-            or not 0 <= self.start <= MAX_START
-        ):
-            refuse(
-                self.name,
-                f"synthdp.start is {self.start!r}; give a whole number from 0 to {MAX_START}",
-            )
+        in_column(self.name, "synthdp.start", self.start).whole(0, MAX_START)
         if self.pattern == UUID and (self.start != 1 or self.per):
             refuse(
                 self.name,
@@ -101,8 +93,7 @@ class IdColumn(GeneratedColumn):
         per = given.get("per", ())
         if isinstance(per, str):
             per = (per,)
-        elif not isinstance(per, Sequence) or not all(isinstance(other, str) for other in per):
-            refuse(name, f"synthdp.per is {per!r}; give the name of a column, or a list of names")
+        in_column(name, "synthdp.per", per).texts("the name of a column, or a list of names")
         if type_ == kind:
             type_ = "integer" if "pattern" not in given else "string"
         return cls(name=name, type=type_, **{**given, "per": per})

@@ -15,7 +15,7 @@ from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.expressions import Relation, refuse_check
 from synthdp.schema.rules.inequalities import Inequality, Mask
 from synthdp.schema.rules.lines import Line
-from synthdp.schema.rules.rules import listed_rules, relations_of_check
+from synthdp.schema.rules.rules import relations_of_check, rules_in
 
 Columns = Mapping[str, Column]
 
@@ -35,7 +35,7 @@ def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ..
     """
     by_name = {column.name: column for column in columns}
     relations = tuple(
-        relation for rule in listed_rules(rules) for relation in relations_of_check(rule)
+        relation for rule in rules_in(rules) for relation in relations_of_check(rule.value)
     )
     for relation in relations:
         check_kinds(relation, by_name)

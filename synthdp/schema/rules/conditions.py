@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pandas.api.types import is_list_like
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import is_missing
-from synthdp.schema.words.texts import meant_key
 
 CONDITIONS = '{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}'
 """An example of conditions, for messages."""
@@ -85,13 +85,11 @@ def range_of(column: Column, condition: Mapping[Any, Any]) -> tuple[object, obje
     """The limits of a range, None where there is none; raises `SchemaError` if it is no range or
     suits no column.
     """
-    for key in condition if column.axis is not None else ():
-        if key not in ("minimum", "maximum") and (meant := meant_key(str(key), _LIMITS)):
-            refuse_condition(column, f"the key {key!r} is not known; did you mean {meant!r}?")
-    if column.axis is None or not set(condition) <= {"minimum", "maximum"} or not condition:
+    if column.axis is None or not condition:
         refuse_condition(
             column, "a range needs minimum or maximum, and a number or date; list levels"
         )
+    JsonValue(condition, f"column {column.name!r}").check_keys(_LIMITS)
     return condition.get("minimum"), condition.get("maximum")
 
 

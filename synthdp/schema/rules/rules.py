@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.conditions import (
@@ -37,6 +38,8 @@ from synthdp.schema.rules.expressions import Relation, relations_of
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
 
+
+_RULES = '{"forbid": ..}, {"allow": ..}, {"determines": .., "map": ..} or {"check": ..}'
 
 MAX_RULE_CELLS = 2**25
 """Most combinations of levels that rules list together, one byte each: models of more would take
@@ -65,11 +68,9 @@ class Rule:
     relations: tuple[Relation, ...] = field(default=(), compare=False)
 
 
-def listed_rules(rules: object) -> Sequence[Any]:
-    """The rules as a list; raises `SchemaError` if they are none."""
-    if not isinstance(rules, Sequence) or isinstance(rules, str):
-        _refuse("'constraints' is not a list; list the rules there")
-    return rules
+def rules_in(rules: object) -> list[JsonValue]:
+    """The rules in a list, each where it stands; raises `SchemaError` if it is none."""
+    return JsonValue(rules, "schema", "constraints").entries("a list of rules")
 
 
 def is_check(rule: object) -> bool:
@@ -99,8 +100,10 @@ def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     by_name = {column.name: column for column in columns}
     _check_cells(rules, by_name)
     return tuple(
-        Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, by_name)
-        for rule in listed_rules(rules)
+        Rule(dict(rule.value), (), relations_of_check(rule.value))
+        if is_check(rule.value)
+        else _parsed(rule, by_name)
+        for rule in rules_in(rules)
     )
 
 
@@ -109,7 +112,7 @@ def _check_cells(rules: object, columns: Columns) -> None:
     made.
     """
     n_cells = 0
-    for rule in listed_rules(rules):
+    for rule in [each.value for each in rules_in(rules)]:
         if isinstance(rule, Mapping) and not is_check(rule):
             names = names_in(rule) & columns.keys()
             n_cells += prod(columns[name].size for name in names)
@@ -121,12 +124,8 @@ def _check_cells(rules: object, columns: Columns) -> None:
                 )
 
 
-def _parsed(rule: object, columns: Columns) -> Rule:
-    if not isinstance(rule, Mapping):
-        _refuse(
-            'a rule is not an object; write {"forbid": ..}, {"allow": ..}, {"determines": ..} or {"check": ..}'
-        )
-    keys = set(rule) - {"description"}
+def _parsed(rule: JsonValue, columns: Columns) -> Rule:
+    keys = set(rule.mapping(_RULES)) - {"description"}
     if keys == {"forbid"}:
         clique, met = _conditions(rule["forbid"], columns)
         allowed = ~met
@@ -142,28 +141,28 @@ def _parsed(rule: object, columns: Columns) -> Rule:
         _refuse(
             f"the rule on {', '.join(map(repr, clique))} allows nothing; allow at least one combination"
         )
-    return Rule(dict(rule), (Constraint(clique, allowed),))
+    return Rule(dict(rule.mapping()), (Constraint(clique, allowed),))
 
 
-def _conditions(conditions: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
+def _conditions(given: JsonValue, columns: Columns) -> tuple[tuple[str, ...], Mask]:
     """The columns of a conjunction, and for each combination of codes whether all conditions are
     met.
     """
-    if not isinstance(conditions, Mapping) or not conditions:
-        _refuse("a rule's conditions are not an object of columns; write {column: condition, ..}")
+    if not given.mapping(words := "conditions of columns, {column: condition, ..}"):
+        given.expect(words)
     masks = [
-        levels_where(_column(name, columns), condition) for name, condition in conditions.items()
+        levels_where(_column(name, columns), condition)
+        for name, condition in given.mapping().items()
     ]
     met: Mask = np.array(True)
     for mask in masks:
         met = met[..., None] & mask
-    return tuple(conditions), met
+    return tuple(given.mapping()), met
 
 
-def _any_of(entries: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
-    if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
-        _refuse("'allow' is not a list of conditions; write [{column: condition, ..}, ..]")
-    parts = [_conditions(entry, columns) for entry in entries]
+def _any_of(entries: JsonValue, columns: Columns) -> tuple[tuple[str, ...], Mask]:
+    listed = entries.entries("a list of conditions, [{column: condition, ..}, ..]", least=1)
+    parts = [_conditions(entry, columns) for entry in listed]
     clique, allowed = parts[0]
     for names, met in parts[1:]:
         if set(names) != set(clique):
@@ -174,19 +173,15 @@ def _any_of(entries: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
     return clique, allowed
 
 
-def _determined(pair: object, mapping: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
-    if (
-        not isinstance(pair, Sequence)
-        or isinstance(pair, str)
-        or len(pair) != 2
-        or pair[0] == pair[1]
-    ):
-        _refuse("'determines' does not name two columns; write [fine, coarse]")
-    if not isinstance(mapping, Mapping):
-        _refuse("'map' is not an object; write {fine level: coarse level, ..}")
-    fine, coarse = (_column(name, columns) for name in pair)
+def _determined(
+    pair: JsonValue, mapping: JsonValue, columns: Columns
+) -> tuple[tuple[str, ...], Mask]:
+    names = pair.sequence(words := "two columns, [fine, coarse]")
+    if len(names) != 2 or names[0] == names[1]:
+        pair.expect(words)
+    fine, coarse = (_column(name, columns) for name in names)
     codes = np.full(fine.size, -1)
-    for level, target in mapping.items():
+    for level, target in mapping.mapping("{fine level: coarse level, ..}").items():
         codes[levels_where(fine, [level])] = np.flatnonzero(levels_where(coarse, [target]))[0]
     if (unmapped := np.flatnonzero(codes[: fine.n_levels] < 0)).size:
         _refuse(

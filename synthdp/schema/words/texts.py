@@ -1,15 +1,19 @@
 """Texts of a schema: names, titles, labels. A file must be able to hold them."""
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import NoReturn
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.json_value import JsonValue
 
 
 def refuse(column: str, problem: str) -> NoReturn:
     """Raise `SchemaError` about one column."""
     raise SchemaError(f"schema: column {column!r}: {problem}")
+
+
+def in_column(column: str, path: str, value: object) -> JsonValue:
+    """A value that is declared of one column, and the keys under which it stands in the field."""
+    return JsonValue(value, f"schema: column {column!r}", path)
 
 
 def is_writable(text: str) -> bool:
@@ -40,18 +44,3 @@ def check_words(name: object, title: object, description: object) -> None:
     """Refuse a name, or texts for people, that a file cannot hold."""
     for key, text in (("title", title), ("description", description)):
         check_text(text, checked_name(name), key)
-
-
-def meant_key(key: str, keys: Mapping[str, Iterable[str]]) -> str:
-    """The key that an unknown one was probably meant to be, empty if none is near; of each what
-    else it is called.
-
-    >>> (
-    ...     meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}),
-    ...     meant_key("minimun", {"minimum": []}),
-    ... )
-    ('minimum', 'minimum')
-    """
-    names = {name.lower(): own for own, others in keys.items() for name in (own, *others)}
-    close = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
-    return names[close[0]] if close else ""

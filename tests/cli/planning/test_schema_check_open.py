@@ -356,8 +356,8 @@ WRONG = {
     ),
     "free text": ({"a": "text"}, (), 1, "free text"),
     "a size among kinds": ({"a": 2, "b": "integer"}, (), 1, "the number 2"),
-    "neither": ({"a": [1]}, (), 1, "no list 'fields'"),
-    "empty": ({}, (), 1, "no list 'fields'"),
+    "neither": ({"a": [1]}, (), 1, "fields is not given; give a list of columns"),
+    "empty": ({}, (), 1, "fields is not given; give a list of columns"),
     "crossed bounds": (
         {"a": {"type": "integer", "constraints": {"minimum": 9, "maximum": 0}}},
         (),

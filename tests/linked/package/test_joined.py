@@ -150,7 +150,7 @@ def test_two_columns_that_refer_to_one_table_are_told_apart():
             "'code', to which other tables refer, has several rows",
         ),
         ({"towns": TOWNS.drop(columns="side")}, "'towns': it has no column 'side'"),
-        ({"data": [["A"]]}, "data is no list of rows"),
+        ({"data": [["A"]]}, "give a list of rows"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(change, said):

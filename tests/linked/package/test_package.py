@@ -83,10 +83,14 @@ def test_columns_that_refer_to_public_tables_have_their_keys_as_levels():
 
 
 BAD = {
-    "no list 'resources'": lambda _, c: c.pop("resources"),
-    "name of a table": lambda r, _: r["pets"].update(name="a.b"),
+    "resources is not given; give a list of tables": lambda _, c: c.pop("resources"),
+    r"resources\[3\].name is 'a.b'; give a name without dots": lambda r, _: r["pets"].update(
+        name="a.b"
+    ),
     "two resources": lambda r, _: r["pets"].update(name="people"),
-    "no schema": lambda r, _: r["pets"].pop("schema"),
+    "schema is not given; give an object with a list of fields": lambda r, _: r["pets"].pop(
+        "schema"
+    ),
     "refers to 'cars'": lambda r, _: r["pets"]["schema"].update(
         foreignKeys=[link("owner", "cars", "id")]
     ),
@@ -117,9 +121,9 @@ BAD = {
     "which is no column": lambda r, _: r["pets"]["schema"].update(primaryKey="tag"),
     "max_children is not given": lambda r, _: r["pets"].pop("synthdp"),
     "max_children is 0": lambda r, _: r["pets"].update(synthdp={"max_children": 0}),
-    "min_children is 3; say how many rows each parent has at least, 0 to 2": lambda r, _: r["pets"][
-        "synthdp"
-    ].update(min_children=3),
+    "min_children is 3; give a whole number from 0 to 2": lambda r, _: r["pets"]["synthdp"].update(
+        min_children=3
+    ),
     "order is 'age'": lambda r, _: r["pets"]["synthdp"].update(order="age"),
     "orders rows, but may be missing": lambda r, _: (
         r["pets"]["schema"]["fields"][1]["constraints"].pop("required"),

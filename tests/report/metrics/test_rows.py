@@ -161,9 +161,13 @@ def test_queries_are_answered_by_values():
 @pytest.mark.parametrize(
     ("queries", "error", "says"),
     [
-        ([], ParameterError, "no list"),
-        ([{"column": ["town"]}], ParameterError, "no query"),
-        ([{"columns": "town"}], ParameterError, "no list of columns"),
+        ([], ParameterError, r"it is \[\]; give a list such as"),
+        (
+            [{"column": ["town"]}],
+            ParameterError,
+            "'\\[0\\].column' is not known; did you mean 'columns'",
+        ),
+        ([{"columns": "town"}], ParameterError, "columns is 'town'; give a list of columns"),
         ([{"columns": ["city"]}], SchemaError, "no column 'city'"),
         ([{"columns": ["town", "town"]}], ParameterError, "repeats"),
         ([{"where": {"town": ["Z"]}}], SchemaError, "no level 'Z'"),

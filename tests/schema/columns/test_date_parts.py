@@ -242,8 +242,8 @@ def test_a_resolution_must_be_able_to_say_its_parts(resolution, part):
     ("fields", "expected"),
     [
         ([field(parts="weekday")], "give a list of parts"),
-        ([field(parts=["year"])], "'year'; use weekday, month, hour"),
-        ([field(parts=[["month"]])], "use weekday, month, hour"),
+        ([field(parts=["year"])], "'year'; give one of 'weekday', 'month', 'hour'"),
+        ([field(parts=[["month"]])], "give one of 'weekday', 'month', 'hour'"),
         ([field(parts=["month", "month"])], "'month' twice"),
         ([field(parts=["hour"]) | {"type": "date"}], "dates by day cannot say"),
         (

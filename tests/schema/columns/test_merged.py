@@ -111,8 +111,11 @@ def field(**own):
 
 
 BAD = {
-    "no object": (field(merged=["c"]), "not an object of levels and weights"),
-    "no weights": (field(merged={"levels": ["c"]}), "not an object of levels and weights"),
+    "no object": (field(merged=["c"]), "give an object of levels and weights, each a list"),
+    "no weights": (
+        field(merged={"levels": ["c"]}),
+        "give an object of levels and weights, each a list",
+    ),
     "no list": (field(merged={"levels": "c", "weights": [1]}), "merged.levels is 'c'"),
     "empty": (field(merged={"levels": [], "weights": []}), "merged.levels is empty"),
     "length": (field(merged={"levels": ["c"], "weights": [1, 2]}), "2 entries for 1 levels"),

@@ -243,8 +243,8 @@ REFUSED = {
     "a letter": ("number", {"decimalChar": "e"}, "decimalChar is 'e'; give one character"),
     "a sign": ("number", {"groupChar": "-"}, "groupChar is '-'; give one character"),
     "the same": ("number", {"groupChar": "."}, r"both '\.'; give two"),
-    "no text": ("number", {"groupChar": 1}, "groupChar is 1; write a text"),
-    "no flag": ("number", {"bareNumber": "no"}, "bareNumber is 'no'; write true or false"),
+    "no text": ("number", {"groupChar": 1}, "groupChar is 1; give a text"),
+    "no flag": ("number", {"bareNumber": "no"}, "bareNumber is 'no'; give true or false"),
     "a year": ("year", COMMA, "groupChar is for columns of type 'integer' or 'number'"),
 }
 

@@ -88,7 +88,7 @@ def test_chance_elsewhere_stays_as_it_was():
 )
 def test_a_locale_is_language_and_country(locale):
     with pytest.raises(
-        SchemaError, match=r"column 'x': synthdp.locale is .*; write language and country"
+        SchemaError, match=r"column 'x': synthdp.locale is .*; give language and country"
     ):
         FakeColumn(name="x", fake="name", locale=locale)
 

@@ -85,7 +85,7 @@ def test_a_schema_without_any_keeps_its_fingerprint():
 OF_FIELDS = {
     "an unknown kind": (
         {"type": "string", "synthdp": {"kind": "ssn"}},
-        "synthdp.kind is 'ssn'; use one of id, name",
+        "synthdp.kind is 'ssn'; give one of 'id', 'name'",
     ),
     "a kind that is read": (
         {"type": "string", "synthdp": {"kind": "integer"}},
@@ -105,7 +105,7 @@ OF_FIELDS = {
     ),
     "another name": (
         {"type": "email", "language": "de"},
-        "the key 'language' is not known; did you mean 'locale'?",
+        "'language' is not known for this kind of column; did you mean 'locale'?",
     ),
     "another name inside": (
         {"type": "string", "synthdp": {"kind": "id", "prefix": "P"}},
@@ -113,11 +113,11 @@ OF_FIELDS = {
     ),
     "an unknown key": (
         {"type": "id", "colour": 1},
-        "'colour' is not known; this kind of column may have pattern, s",
+        "'colour' is not known for this kind of column; it may have pattern, s",
     ),
     "a slip": (
         {"type": "id", "patern": "{:d}"},
-        "the key 'patern' is not known; did you mean 'pattern'",
+        "'patern' is not known for this kind of column; did you mean 'pattern'",
     ),
     "both places": (
         {"type": "id", "start": 1, "synthdp": {"start": 1}},
@@ -137,8 +137,8 @@ OF_FIELDS = {
     ),
     "reading": ({"type": "id", "missingValues": ["-"]}, "'missingValues' says how values are read"),
     "constraints": ({"type": "id", "constraints": []}, ""),
-    "no constraints": ({"type": "id", "constraints": 7}, "constraints is 7; write an object"),
-    "no object": ({"type": "id", "synthdp": 7}, "synthdp is 7; write an object"),
+    "no constraints": ({"type": "id", "constraints": 7}, "constraints is 7; give an object"),
+    "no object": ({"type": "id", "synthdp": 7}, "synthdp is 7; give an object"),
     "a number of names": (
         {"type": "number", "synthdp": {"kind": "name"}},
         "its values are texts, but its type is 'number'",

@@ -89,7 +89,7 @@ def test_rules_survive_saving_and_reordering(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("no", "a rule is not an object"),
+        ("no", r"constraints\[0\] is 'no'; give {\"forbid\""),
         ({}, "has the keys"),
         ({"forbid": {}}, "conditions"),
         ({"forbid": {"height": [1]}}, "no column 'height'"),
@@ -102,7 +102,7 @@ def test_rules_survive_saving_and_reordering(tmp_path):
         ({"forbid": {"age": {"maximum": "young"}}}, "not a value"),
         ({"forbid": {"age": [None]}}, "required"),
         ({"forbid": {"age": {"minimum": 0}}}, "allows nothing"),
-        ({"allow": []}, "'allow' is not a list"),
+        ({"allow": []}, "allow is \\[\\]; give a list of conditions"),
         ({"allow": [{"age": {"maximum": 14}}, {"member": [True]}]}, "different columns"),
         ({"determines": ["town"], "map": {}}, "two columns"),
         ({"determines": ["town", "region"], "map": {"t1": "north"}}, "says nothing of level 't2'"),
