@@ -29,6 +29,7 @@ def compact(column: CodeColumn, size: int) -> Column:
 
 def stable_order(groups: CodeColumn, n_groups: int) -> IntArray:
     """Positions that sort ``groups`` and keep ties in order: radix sort, 16 bits at a time."""
+    # numpy sorts 16-bit integers by radix in linear time, and others by comparisons.
     order = np.argsort(groups.astype(np.uint16, copy=False), kind="stable")
     shift = 16
     while n_groups >> shift:
@@ -63,6 +64,7 @@ def cell_numbers(
     """
     cells = np.zeros(n_rows, dtype=dtype)
     for name, column in zip(clique, columns, strict=True):
+        # In place: one array of numbers, whatever the number of attributes.
         cells *= domain[name]
         cells += column
     return cells
@@ -106,6 +108,8 @@ def row_keys(
         size = domain[name]
         if n_keys * size > MAX_KEYS:
             # Renumbering keeps the order, and there are no more numbers than rows.
+            # There are never more distinct keys than rows, so any number of attributes fits into 64
+            # bits.
             used, positions = np.unique(keys, return_inverse=True)
             keys, n_keys = positions.astype(np.uint64), len(used)
         keys = keys * np.uint64(size) + column.astype(np.uint64)

@@ -48,12 +48,16 @@ class Compiled(Generic[P, R]):
             Exception
         ) as error:  # an AttributeError, too: it imports any module `coverage` there is
             log(WARNING, _NO_NUMBA, type(error).__name__)
+            # Slower by far, and the same rows: who cannot install numba gets a release all the
+            # same.
             return self.plain
         try:
+            # Without the interpreter's lock, so that blocks of a table are drawn side by side.
             fast = njit(cache=True, nogil=True)(self.plain)
         except RuntimeError:  # nowhere to keep it: neither beside the code nor at home
             fast = njit(nogil=True)(self.plain)
         name = f"{Path(self.plain.__code__.co_filename).stem}.{self.plain.__qualname__}"
+        # Only where nothing is kept yet: a message at each run would be noise.
         if not any(Path(fast.stats.cache_path or "").glob(f"{name}-*.nbi")):
             log(INFO, _FIRST_TIME, name)
             if sys.stderr.isatty():

@@ -79,15 +79,19 @@ def draw_by_group(
     draw
         `round_counts` or `draw_counts`.
     """
+    # Rows of a group in random order: values are dealt out in blocks, and without it neighbours
+    # would share them, which is a dependence that the model has not.
     rows, in_order = _shuffled(groups, n_groups, generator)
     starts = np.flatnonzero(np.append(groups.size > 0, in_order[1:] != in_order[:-1]))
     ends = np.append(starts[1:], groups.size)
     levels = compact(np.arange(n_values), n_values)
     drawn = np.empty(groups.size, dtype=levels.dtype)
+    # Groups are drawn in chunks that stay in a cache, so memory does not grow with the table.
     step = max(_CHUNK_CELLS // n_values, 1)
     for first in range(0, starts.size, step):
         start, end = starts[first : first + step], ends[first : first + step]
         counts = draw(_reachable(weights(rows[start])), end - start, generator=generator)
+        # Each value as often as it was counted, group after group: no number of a row is drawn.
         drawn[start[0] : end[-1]] = np.repeat(np.tile(levels, start.size), counts.ravel())
     values = np.empty_like(drawn)
     values[rows] = drawn
@@ -104,6 +108,8 @@ def _shuffled(
     in order.
     """
     row_bits, group_bits = groups.size.bit_length(), n_groups.bit_length()
+    # Many rows or groups leave too few random bits: then a permutation and a stable sort, which
+    # take longer.
     if 2 * row_bits + _SPARE_BITS + group_bits > 64:
         rows = generator.permutation(groups.size)
         rows = rows[stable_order(groups[rows], n_groups)]
@@ -113,6 +119,7 @@ def _shuffled(
     keys <<= np.uint64(row_bits)
     keys |= np.arange(groups.size, dtype=np.uint64)
     keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
+    # One sort of plain integers does three things at once, and numpy sorts these quickest.
     keys.sort()
     in_order = keys >> np.uint64(64 - group_bits)
     keys &= np.uint64((1 << row_bits) - 1)
@@ -137,6 +144,7 @@ def draw_each(weights: Array, *, generator: np.random.Generator) -> IntArray:
     totals = running[:, -1]
     targets = generator.random(len(running)) * totals
     values = np.add.reduce(running <= targets[:, None], axis=1)
+    # A target that rounding puts at the total itself would be one beyond the last value.
     return np.where(totals > 0, np.minimum(values, weights.shape[1] - 1), -1)
 
 
@@ -162,8 +170,11 @@ def order_of_alike(columns: Sequence[CodeColumn], weights: Array) -> IntArray:
 
     keys: list[CodeColumn] = []
     backwards = np.zeros(len(weights), dtype=np.bool_)
+    # The column of largest entropy first: systematic sampling is most even along what is sorted
+    # first. It halves a small table's error.
     for column in sorted(columns, key=entropy, reverse=True):
         keys.append(np.where(backwards, column.max() - column, column))
+        # Every other block runs backwards, so that at its border only the outer column changes.
         backwards ^= keys[-1] % 2 == 1
     return np.asarray(np.lexsort(keys[::-1]))
 
@@ -186,11 +197,14 @@ def round_counts(table: Array, totals: IntArray, *, generator: np.random.Generat
     totals
         Shape ``(n_groups,)``.
     """
+    # One random offset a group, and all values are cut at whole numbers of the running sum: each
+    # count is within one of its expectation, and unbiased.
     offsets = generator.random(len(totals))[:, None]
     running = np.cumsum(table, axis=1)
     running /= running[:, -1:]  # exactly 1 from the last possible value on
     running *= totals[:, None]
     running += offsets
+    # The offset is below 1, but a sum of floats may reach one too many.
     counts = np.minimum(running.astype(np.int64), totals[:, None])
     return np.diff(counts, axis=1, prepend=0)
 

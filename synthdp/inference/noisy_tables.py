@@ -62,6 +62,8 @@ class NoisyTables:
     ) -> None:
         resolutions: list[_Resolution] = []
         for measurement in measurements:
+            # Measurements that merge alike can be combined in closed form; others only one after
+            # the other, as priors of each other.
             home = next((each for each in resolutions if each.suits(measurement)), None)
             if home is None:
                 home = _Resolution()
@@ -88,9 +90,11 @@ class NoisyTables:
                 merged.append(estimate)
             else:
                 whole = estimate
+        # By cells: the coarsest says least in all, and most reliably.
         merged.sort(key=lambda estimate: estimate.counts.size)
         by_number = dict(enumerate(merged))
         if whole is not None:
+            # The last number for all cliques alike, so that layers are worked off together.
             by_number[len(self) - 1] = whole
         return by_number
 
@@ -150,6 +154,7 @@ class _ResolutionEstimates:
         self._coarsening = Coarsening(resolution.merged) if resolution.merged else _NONE
         domain = self._coarsening.domain(domain)
         measurements = combined_measurements(domain, resolution.measurements)
+        # After it all measurements of a resolution say the same of what they share.
         self._noisy = projected(measurements, total)
         self._precision: dict[Clique, float] = {}
         self._homes: dict[Clique, tuple[float, Clique]] = {}
@@ -158,11 +163,15 @@ class _ResolutionEstimates:
             clique = measurement.clique
             # Summed down, a count has the noise of all cells that fall together.
             precision = 1.0 / (float(measurement.variance.mean()) * measurement.values.size)
+            # A clique of twelve has four thousand subsets; then those that are asked for are looked
+            # at.
             for part in subsets(clique) if len(clique) <= max_whole else cliques:
                 if part not in needed or not set(part) <= set(clique):
                     continue
                 part_precision = precision * domain.size(part)
                 self._precision[part] = self._precision.get(part, 0.0) + part_precision
+                # All homes agree on the part itself; the most precise also agrees best on what lies
+                # above.
                 self._homes[part] = max(self._homes.get(part, (0.0, ())), (precision, clique))
 
     def estimate(self, clique: Clique) -> LinearEstimate | None:

@@ -45,6 +45,8 @@ def projected(measurements: Sequence[LinearMeasurement], total: float) -> dict[C
         variance = float(np.max(measurement.variance))
         if (
             len(measurement.clique) > _MAX_ATTRIBUTES
+            # With unequal noise residuals are no longer independent of each other; such tables are
+            # left as they are.
             or np.ptp(measurement.variance) > _ROUNDING * variance
         ):
             continue
@@ -53,6 +55,7 @@ def projected(measurements: Sequence[LinearMeasurement], total: float) -> dict[C
             for part in combinations(noisy.clique, size):
                 holders[part].append(noisy)
     for part, tables in holders.items():
+        # What one table alone says need not be agreed on, but the total always is.
         if not part or len(tables) > 1:
             _agree(answers, part, tables, total)
     return answers
@@ -73,10 +76,14 @@ def _agree(
         summed = tuple(axis for axis, name in enumerate(clique) if name not in part)
         interaction = np.asarray(values.sum(axis=summed))
         for axis in range(interaction.ndim):
+            # What smaller parts say is taken off, so that each part is settled once and in any
+            # order.
             interaction = interaction - interaction.mean(axis=axis, keepdims=True)
         own.append(interaction)
         places.append(summed)
+        # A sum of cells has the noise of all of them.
         weights.append(interaction.size / (variance * values.size))
+    # The total is known better from all tables together than from these.
     mean = np.average(own, axis=0, weights=weights) if part else np.array(total)
     for (clique, values, _), interaction, summed in zip(tables, own, places, strict=True):
         change = (mean - interaction) * (interaction.size / values.size)

@@ -45,9 +45,12 @@ class AutoEngine(Engine):
     ) -> tuple[Engine, str]:
         """The engine for these measurements, and why."""
         approximate = LayeredConsistencyEngine()
+        # The graphical model would have to be fitted over one common merging; layered consistency
+        # takes each measurement as it is.
         if any(measurement.groups for measurement in measurements):
             return approximate, f"{approximate.name}: levels are merged in some of the measurements"
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
+        # Columns of one level add cliques and no cells.
         n_cells = JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells()
         size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:

@@ -65,8 +65,12 @@ class RecordUpdateEngine(Engine):
         consistency = LocalConsistencyEngine(
             newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells
         )
+        # Records are moved towards tables that agree; noisy ones that contradict each other would
+        # drive them in circles.
         wanted = consistency.fit(replace(problem, warm_start=None, progress=None))
         generator = np.random.default_rng(self.seed)
+        # A table drawn from a tree of the strongest tables, or the earlier fit's rows: both are far
+        # closer than independent columns.
         records = self._start(wanted, problem.warm_start, generator)
         n_iterations, has_settled = self.moves.move(
             records, wanted.wanted, progress=problem.progress
@@ -79,6 +83,7 @@ class RecordUpdateEngine(Engine):
         ]
         reached = FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted))
         status = concluded(self.name, reached, wanted="stalled")
+        # Moving well towards the wrong tables is no good fit.
         if wanted.status.caution:  # what the records were moved to is not what it should be
             cautions = filter(None, (wanted.status.caution, status.caution))
             status = replace(status, ended="stopped", caution=". ".join(cautions))

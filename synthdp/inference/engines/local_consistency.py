@@ -78,6 +78,8 @@ class LocalConsistencyEngine(Engine):
         cliques += [
             clique for clique in possible if not any(set(clique) <= set(other) for other in cliques)
         ]
+        # What regions share is a region as well, so cells grow with the measured marginals and not
+        # with a junction tree.
         graph = RegionGraph.covering(domain, cliques)
         if graph.n_cells() > self.max_cells:
             raise ModelTooLargeError(
@@ -99,9 +101,11 @@ class LocalConsistencyEngine(Engine):
             self.newton.project, polytope, target, total=total, progress=problem.progress
         )
         solution = solve(variance, start=start)
+        # The least loss is only a question where priors of unmeasured regions may have cost some.
         if not self.shrinkage and measured.any() and not measured.all():
             solution = _of_least_loss(solve, solution, polytope, target, variance, measured)
         tables = polytope.tables(solution.cells)
+        # Nothing sensible can be said, and dividing by 0 would say nan.
         if not all(table.sum() > 0.0 for table in tables):
             # Beside counts of -1e18 rounding leaves nothing of a small total: no table is told.
             tables = [mask.astype(np.float64) for mask in masks]
@@ -146,6 +150,7 @@ def _of_least_loss(
     for _ in range(_MAX_LOOSENED):
         if is_least:
             return solution
+        # Thirty times looser at each try, from where the last one ended.
         variance = np.where(measured, variance, _LOOSENED * variance)
         looser = solve(variance, start=solution.messages)
         if looser.ended != "optimal":
@@ -168,6 +173,8 @@ def _is_least(
     paid its field. The measured ones are at that minimum; any other region would have all records
     in the cell of its largest field, and what that pays more than its own table is the gap.
     """
+    # The Lagrangian of the problem without the unmeasured regions' terms: what the multipliers pay
+    # for each of their cells.
     field = np.where(variance > 0, polytope.field(solution.messages), -np.inf)
     unmeasured = polytope.tables(np.where(measured, 0.0, solution.cells))
     gap = 0.0
@@ -210,6 +217,7 @@ def _targets(
     possible = dict(zip(graph.regions, masks, strict=True))
     targets: dict[Clique, Array] = {}
     variances: dict[Clique, Array] = {}
+    # Small ones first, so that each prior is made of what was already drawn to its own.
     for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
         of_clique = (
             {clique: targets[clique] for clique in targets if clique in measured}

@@ -110,8 +110,11 @@ class ComponentEngine(Engine):
             problem.measurements,
             problem.constraints,
         )
+        # A mixture never has probability 0 anywhere, so it cannot find out by itself that no row is
+        # possible.
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
+        # Constraints are looked at on cliques of their own, and their cells count towards the size.
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(
             allowed
         )
@@ -124,8 +127,12 @@ class ComponentEngine(Engine):
             target, ProductComponents(domain, target.cliques, backend), form, backend, total
         )
         levels, weights, driver = self._start(domain, target, measurements, problem.warm_start)
+        # All forms of parameters start from the same components, so engines differ in what they can
+        # express only.
         start = form.parameters((backend.array(levels), backend.array(weights)))
         best, status = _descend(objective, start, driver, loss.n_cells, backend, problem.progress)
+        # A relaxed table's rows need not be distributions; the model is what is left when they are
+        # made so, and the loss that is reported is the model's.
         proper = form.proper(form.components(best))
         levels, weights = (backend.to_numpy(part) for part in proper)
         flat = backend.to_numpy(objective.products.marginals(*proper))
@@ -163,11 +170,14 @@ class ComponentEngine(Engine):
         for rows in attribute_rows(domain).values():
             # An attribute that the earlier model knew nothing of needs a start that tells
             # components apart.
+            # All components alike: their gradients would be alike as well, and they would never
+            # part.
             if np.ptp(earlier.levels[rows]) > 1e-9:
                 levels[rows] = earlier.levels[rows]
         return (
             levels,
             earlier.weights,
+            # At the full rate Adam's first steps would throw away what the earlier fit had learnt.
             replace(self.driver, learning_rate=self.driver.learning_rate / 4),
         )
 
@@ -215,6 +225,8 @@ class _Objective:
     ) -> None:
         self.products = products
         self.form = form
+        # One over the least noise: moving one record out of a forbidden cell then gains as much as
+        # one standard deviation of the most exact cell.
         self.price = float(np.sqrt(target.weights.max(initial=0.0)))
         self._total = total
         self._noisy, self._weights, self._forbidden = (backend.array(part) for part in target[1:])
@@ -224,6 +236,7 @@ class _Objective:
         counts = self._total * self.products.marginals(*components)
         residual = counts - self._noisy
         weighted = self._weights * residual
+        # Linear in the forbidden records: squares would let many little shares through.
         value = 0.5 * float(weighted @ residual) + self.price * float(self._forbidden @ counts)
         slopes = self.products.gradient(
             *components, self._total * (weighted + self.price * self._forbidden)
@@ -263,6 +276,7 @@ def _descend(
             progress=shifted,
         )
         done += status.n_iterations
+        # A thousandth is left to drawing again, row by row.
         if done >= most or objective.forbidden_share(best) <= _MAX_FORBIDDEN:
             break
         objective.price *= 10
@@ -303,6 +317,7 @@ def _random_levels(
         # The logarithm of a noisy count below 1 would say more than the noise allows.
         logits = np.log(np.maximum(counts, 1.0))[:, None]
         scatter = _SCATTER * generator.standard_normal((domain[name], n_components))
+        # Nobody measured it: components that differ there would make up a dependence.
         powers = np.exp(logits - logits.max() + (scatter if name in measured else 0.0 * scatter))
         levels[rows] = powers / powers.sum(axis=0)
     return levels

@@ -116,6 +116,8 @@ class PublicDataEngine(Engine):
         columns, counts = self._support(domain, constraints)
         loss = MarginalLoss(domain, measurements)
         total = estimate_total(measurements)
+        # Distinct rows, with how often each occurs as its start weight: a million public rows may
+        # be a few thousand distinct ones.
         rows = RowMarginals(domain, columns, counts.astype(np.float64), loss.cliques)
 
         def marginals(theta: Array) -> Array:
@@ -123,6 +125,8 @@ class PublicDataEngine(Engine):
 
         start = loss.flatten(_known_potentials(domain, problem.warm_start, loss))
 
+        # The best single record is the best public row: the same bound as for other engines, over
+        # the support.
         def least_slope(by_cell: Array) -> float:
             return float(rows.by_row(loss.split(by_cell)).min())
 
@@ -137,11 +141,13 @@ class PublicDataEngine(Engine):
         )
         covered = loss.flatten(rows.marginals(np.ones(len(counts)))) > 0
         # Cells without rows pull their potentials without end and without effect.
+        # They would also be saved, and look like something that was learnt.
         tables = loss.split(np.where(covered, theta, 0.0))
         report, worst = judge_support(
             loss, marginals(theta), covered, total=total, least_slope=least_slope
         )
         self._check_support(report, worst)
+        # A fit that is neither good nor provably short of support has only stalled.
         if (
             report.least_chi_squared < -2 * loss.n_cells
             and status.loss > _NEGLIGIBLE_LOSS * loss.n_cells
@@ -169,6 +175,8 @@ class PublicDataEngine(Engine):
         possible = np.ones(len(counts), dtype=np.bool_)
         for constraint in constraints:
             constraint.check_fits(domain)
+            # Rows that break a rule are left out before anything is fitted: no weight could make
+            # them right.
             possible &= constraint.allowed[
                 tuple(columns[domain.index(name)] for name in constraint.clique)
             ]

@@ -47,6 +47,8 @@ def estimate_refined(
         measurement.check_fits(domain)
     for constraint in constraints:
         constraint.check_fits(domain)
+    # One way of merging for each column makes the problem one over a smaller domain, which any
+    # engine fits.
     groups = _common_groups(measurements)
     if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
         coarsening = Coarsening(groups)
@@ -55,9 +57,12 @@ def estimate_refined(
             for constraint in constraints
             if (merged := _merged_constraint(constraint, coarsening))
         ]
+        # A constraint that tells apart merged levels cannot be kept over them.
         if len(kept) == len(constraints):
             return _refined(engine, domain, measurements, coarsening, kept, warm_start, progress)
     if not engine.takes_merged:
+        # The last resort: counts of groups are shared out by one-way counts, and the noise with
+        # them, so that they weigh no more than they should.
         measurements = [_spread(measurement, measurements) for measurement in measurements]
     return engine.estimate(
         domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
@@ -124,6 +129,7 @@ def _spread(
     share = np.ones(())
     for name, size in zip(measurement.clique, measurement.values.shape, strict=True):
         groups = measurement.groups.get(name, np.arange(size))
+        # Without it a level that noise hides would be taken to have no record and no doubt.
         own = _shares(name, groups, measurements) + _MIN_SHARE
         share = np.multiply.outer(share, own / np.bincount(groups, own)[groups])
     values = share * coarsening.spread(measurement.clique, measurement.values)
@@ -145,6 +151,7 @@ def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constr
     """The constraint over merged levels; None if it tells apart levels that are merged."""
     clique, allowed = constraint.clique, constraint.allowed.astype(np.int64)
     merged = np.minimum(coarsening.apply(clique, allowed), 1)
+    # Merged and given back it must be the same, or it speaks of levels one by one.
     if not np.array_equal(coarsening.spread(clique, merged), allowed):
         return None
     return Constraint(clique, merged.astype(np.bool_))
@@ -157,6 +164,7 @@ def _shares(
     weights = np.zeros(groups.size)
     for measurement in measurements:
         if measurement.clique == (name,) and name not in measurement.groups:
+            # Several measurements of a column count by their precision.
             weights += measurement.values / measurement.variance
     weights = np.maximum(weights, 0.0)
     sums = np.bincount(groups, weights=weights)[groups]

@@ -28,11 +28,14 @@ def blame(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bo
     wanted
         For some attributes the wanted levels, shape ``(n_levels,)``.
     """
+    # Mostly one constraint is to blame, and a message with one name is worth most.
     single = next(
         (clique for clique in possible if not _any_row(domain, {clique: possible[clique]}, wanted)),
         None,
     )
     kept = dict(possible) if single is None else {single: possible[single]}
+    # One after the other is left out if the rest still contradict: what remains is minimal, though
+    # not the smallest there is.
     for clique in list(kept) if single is None else ():
         fewer = {other: allowed for other, allowed in kept.items() if other != clique}
         if not _any_row(domain, fewer, wanted):
@@ -62,6 +65,8 @@ def possible_of(log_potentials: Mapping[Clique, Array]) -> dict[Clique, NDArray[
     return {
         clique: table > -np.inf
         for clique, table in log_potentials.items()
+        # Fitted potentials without impossible cells rule out nothing, and would only enlarge the
+        # tree.
         if np.isneginf(table).any()
     }
 
@@ -74,4 +79,6 @@ def _any_row(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np
     }
     masks = added(log_masks(possible), log_masks(asked))
     oracle = MarginalOracle(JunctionTree.covering(involved, masks), list(masks))
+    # The largest sum of masks is 0 if some row keeps to all of them: a max-product pass, with no
+    # number that could underflow.
     return oracle.largest(list(masks.values())) > -np.inf

@@ -37,6 +37,8 @@ class MarginalOracle:
 
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         self._propagation = BeliefPropagation(tree)
+        # Planned once for a fit. None where filling the tree's tables is quicker, such as on
+        # chains.
         self._elimination = VariableElimination.planned(tree, cliques)
         self._holders = [
             [(i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique]
@@ -53,6 +55,8 @@ class MarginalOracle:
         self._groups: list[list[_GroupPlan]] = []
         for home, members in enumerate(tree.cliques):
             inside = [i for i, position in enumerate(homes) if position == home]
+            # A large clique of the tree with dozens of small potentials: these are added up in
+            # groups first, or each would be spread over the whole table.
             groups = grouped(sets, members, [cliques[i] for i in inside])
             self._groups.append(
                 [
@@ -91,10 +95,14 @@ class MarginalOracle:
         try:
             return self._in_plain_numbers(log_potentials)
         except UnderflowDetected:
+            # Half of the time of fits of four-way cliques went to logarithms until potentials were
+            # evened: of 163 such passes none was left, at the same loss.
             evened = self._evened(log_potentials)
         try:
             return self._in_plain_numbers(evened)
         except UnderflowDetected:
+            # Belief propagation tries plain numbers once more, and takes logarithms if these fail:
+            # slow, and always right.
             return self._of_beliefs(self.beliefs(evened))
 
     def _in_plain_numbers(self, log_potentials: Sequence[Array]) -> list[Array]:
@@ -107,6 +115,8 @@ class MarginalOracle:
         marginals: list[Array] = [np.empty(0)] * self._n_cliques
         for table, groups in zip(beliefs, self._groups, strict=True):
             for group in groups:
+                # From the clique's table to the group's, and from there to each member: the large
+                # table is read once a group.
                 sums = summed(table, group.place.summed)
                 for i, place in group.members:
                     marginals[i] = summed(sums, place.summed)
@@ -126,11 +136,14 @@ class MarginalOracle:
                 for i, axis in holders
             ]
             mean = sum(largest) / len(largest)
+            # Evening would be inf minus inf.
             if not np.isfinite(mean).all():
                 continue  # some clique rules a level out: that is no function to move
             for (i, axis), own in zip(holders, largest, strict=True):
                 shape = [1] * tables[i].ndim
                 shape[axis] = -1
+                # The changes add up to 0 over the holders, so the product of all potentials is what
+                # it was.
                 tables[i] = tables[i] + (mean - own).reshape(shape)
         return tables
 
@@ -163,6 +176,7 @@ def _inside(domain: Domain, clique: Clique, larger: Clique) -> _Place:
 
 def _group_potential(group: _GroupPlan, log_potentials: Sequence[Array]) -> Array:
     """The sum of the members' potentials."""
+    # The group is one potential: a view of it does.
     if len(group.members) == 1 and not group.members[0][1].summed:
         return log_potentials[group.members[0][0]].reshape(group.place.shape)
     total = np.zeros(group.shape)

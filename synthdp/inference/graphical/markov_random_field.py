@@ -90,6 +90,7 @@ class MarkovRandomField(Model):
         """Many marginals at once: sums and messages across cliques are shared between them."""
         checked = check_cliques(self.domain, cliques)
         shares = self._queries.marginals(checked)[::-1]
+        # Answers may share memory with each other; counts are new tables.
         return [
             self._in_counts(names, shares.pop()) for names in checked
         ]  # popped, so that memory holds each once
@@ -119,6 +120,8 @@ class MarkovRandomField(Model):
         potentials, checked = dict(self._log_potentials), check_slice(self.domain, wanted)
         for name, weights in checked.items():
             mask = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
+            # A slice is one more potential of a single attribute, so the tree stays as it is, and
+            # rare slices cost no more than common ones.
             potentials[(name,)] = potentials.get((name,), 0.0) + mask
         inside = MarkovRandomField(
             tree=self._tree, log_potentials=potentials, total=self._total, status=self._status

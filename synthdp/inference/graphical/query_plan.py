@@ -64,6 +64,8 @@ class QueryPlan:
         self._positions = sets.positions
         self.cliques = [sets.of(clique) for clique in tree.cliques]
         self._costs: dict[AttributeSet, float] = {}
+        # Sets of attributes and of cliques are bit masks: plans of thousands of triples ask for
+        # unions and intersections, and integers answer at once.
         holders = dict.fromkeys(sets.bits[sets.of(tree.domain.attributes)], 0)
         for i, clique in enumerate(self.cliques):
             for bit in sets.bits[clique]:
@@ -72,6 +74,7 @@ class QueryPlan:
         self._holders = Folded(holders, and_, (1 << len(self.cliques)) - 1)
         self.splits: dict[AttributeSet, Split] = {}
         separators = [sets.of(separator) for separator in tree.separators]
+        # What lies below each edge, itself included: gathered from the leaves up in one pass.
         below = list(self.cliques)
         for child in range(len(below) - 1, 0, -1):  # children come after their parents
             below[tree.parents[child]] |= below[child]
@@ -82,6 +85,7 @@ class QueryPlan:
 
     def home(self, members: AttributeSet) -> int:
         """Position of the smallest clique that contains a set."""
+        # The smallest one, for the sum runs over it.
         return min(
             self._positions[self._holders[members]], key=lambda i: self._size[self.cliques[i]]
         )
@@ -91,12 +95,18 @@ class QueryPlan:
         open_sets = [(query, self._cuts)]
         while open_sets:
             members, cuts = open_sets.pop()
+            # Only edges with members on both sides split a query; of a part even fewer do, so the
+            # list shrinks on the way down.
             cuts = [cut for cut in cuts if members & cut.below and members & cut.above]
             if not cuts or members in self.splits:
                 continue
+            # The search is recursive and tries several edges at each step: of a long chain it would
+            # take for ever.
             if len(cuts) <= _MAX_SEARCHED:
                 self._search(members, cuts)
                 continue
+            # Greedy by the lower bound; halves first where edges cost the same, so that parts are
+            # shared.
             split = self.splits[members] = min(self._candidates(members, cuts))[2]
             open_sets += [(split.given, cuts), (split.joint, cuts)]
 
@@ -109,11 +119,13 @@ class QueryPlan:
         cuts = [cut for cut in cuts if members & cut.below and members & cut.above]
         least = inf if cuts else 0.0
         for bound, products, split in sorted(self._candidates(members, cuts))[:_MAX_TRIED]:
+            # Candidates come by their lower bounds, so no later one can be better.
             if bound >= least:
                 break
             cost = products + self._search(split.given, cuts) + self._search(split.joint, cuts)
             if cost < least:
                 least, self.splits[members] = cost, split
+        # Remembered by set: triples across the same cliques have their pairs in common.
         self._costs[members] = least + (_CELL_COST * self._size[members] if cuts else 0.0)
         return self._costs[members]
 
@@ -133,6 +145,8 @@ class QueryPlan:
             inner = (members & below) | separator
             outer = (members & ~below) | separator
             products = self._size[inner | outer]
+            # A part inside of a clique is a sum of a table that is there; only others have to be
+            # made.
             cells = sum(self._size[part] for part in (inner, outer) if not self._holders[part])
             if self._size[inner] <= self._size[outer]:
                 split = Split(separator, inner, outer)

@@ -58,23 +58,29 @@ def complete_records(
     """
     completer = _Completer(tree, log_potentials, frozenset(given))
     n_rows = len(next(iter(given.values())))
+    # Records that are given the same values share one upward pass.
     keys, _ = row_keys(tree.domain, tuple(given), given.values(), n_rows)
     order = np.argsort(keys, kind="stable")
     drawn: dict[str, CodeColumn] = {
         name: np.empty(n_rows, dtype=np.intp) for name in tree.domain.attributes
     }
+    # Each distinct record has tables of its own, so their number at once is what memory allows.
     batch = max(1, _BATCH_CELLS // completer.cells_per_row)
     for start in range(0, n_rows, batch):
         rows = order[start : start + batch]
         _, first, members = np.unique(keys[rows], return_index=True, return_inverse=True)
         distinct = {name: codes[rows[first]].astype(np.intp) for name, codes in given.items()}
         tables = completer.collected(distinct)
+        # At the root each record's table holds all that is known of it: nothing left there means
+        # that no row fits.
         lost = np.flatnonzero(np.isneginf(tables[0].reshape(len(tables[0]), -1).max(axis=1)))
         if lost.size:
             record = {
                 name: np.arange(tree.domain[name]) == codes[lost[0]]
                 for name, codes in distinct.items()
             }
+            # Only constraints can make a record impossible, as fitted potentials are finite; which
+            # ones is worked out for the error alone.
             cause = blame(tree.domain, possible_of(log_potentials), record)
             raise ParameterError(
                 f"given: a record contradicts {cause}; leave out what is impossible"
@@ -99,6 +105,8 @@ class _Completer:
             tuple(name for name in part if name not in given) for part in tree.separators
         ]
         self._tables = self._joined(log_potentials)
+        # A part of the tree below which nothing is given sends the same message for all records: it
+        # is sent once.
         self._live = [bool(names) for names in self._given]
         for child in range(len(tree.cliques) - 1, 0, -1):
             if self._live[child]:
@@ -128,6 +136,7 @@ class _Completer:
         for child in range(len(tables) - 1, 0, -1):
             if self._live[child]:
                 parent = self._tree.parents[child]
+                # Not in place: the table may be shared by records, or a view of the potentials.
                 tables[parent] = tables[parent] + self._message(tables[child], child)
         return tables
 
@@ -144,18 +153,23 @@ class _Completer:
         drawn_values: dict[str, CodeColumn] = {
             name: codes[members] for name, codes in given.items()
         }
+        # Parents before children: what a clique shares with its parent is drawn by then, and
+        # conditions the rest.
         for free, table in zip(self._free, tables, strict=True):
             done = [name for name in free if name in drawn_values]
             new = [name for name in free if name not in drawn_values]
             if new:
                 shape = self._tree.domain.project(new).shape
                 ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
+                # A clique that no given attribute reaches has one table for all.
                 records = members if len(table) > 1 else np.zeros_like(members)
                 logs = ordered[(records, *(drawn_values[name] for name in done))].reshape(
                     members.size, prod(shape)
                 )
                 values = draw_each(
-                    np.exp(logs - logs.max(axis=1, keepdims=True)), generator=generator
+                    # In logarithms up to here, so that no record is too improbable to be completed.
+                    np.exp(logs - logs.max(axis=1, keepdims=True)),
+                    generator=generator,
                 )
                 drawn_values.update(zip(new, np.unravel_index(values, shape), strict=True))
         return drawn_values

@@ -71,6 +71,7 @@ class MixtureModel(Model):
         constraints: Sequence[Constraint] = (),
     ) -> None:
         super().__init__(domain=domain, total=total, status=status)
+        # Copied: nobody may change a model through the arrays that it was given.
         self._levels = np.array(levels, dtype=np.float64, order="C")
         self._weights = np.array(weights, dtype=np.float64)
         self._constraints = tuple(constraints)
@@ -157,6 +158,7 @@ class MixtureModel(Model):
             scores = np.repeat(prior[None], len(members[here]), axis=0)
             for name, codes in given.items():
                 scores += logs[name][codes[here]]
+            # Products of many small probabilities underflow, their logarithms do not.
             scores -= scores.max(axis=1, keepdims=True)
             members[here] = draw_each(np.exp(scores), generator=generator)
         return members
@@ -175,6 +177,8 @@ class MixtureModel(Model):
         for name, scale in checked.items():
             inside = levels[self._rows[name]] * scale[:, None]
             shares = inside.sum(axis=0)
+            # A component that rules out all wanted levels draws them by how much they are wanted,
+            # and its weight says how unlikely that is.
             levels[self._rows[name]] = np.where(shares > 0, inside, scale[:, None])
             levels[self._rows[name]] /= levels[self._rows[name]].sum(axis=0)
             log_weights += _log(shares, _RULED_OUT)

@@ -105,6 +105,7 @@ class PseudoMarginalModel(Model):
     def _tree(self) -> tuple[JunctionTree, list[Array]]:
         """The tree that the regions make, or else one of some of them."""
         targets = self.targets()
+        # Where the regions make a tree themselves, it holds all they say, and rows are exact.
         if len(targets) <= len(self.domain):  # a triangulated graph has no more maximal cliques
             with suppress(ParameterError):
                 tree = JunctionTree.from_cliques(self.domain, list(targets))
@@ -147,6 +148,8 @@ class PseudoMarginalModel(Model):
             tuple(clique.index(name) for name in part): self._regions.marginal(home, part)
             for part, home in self._regions.parts(clique).items()
         }
+        # Beyond the regions the tree's estimate is only a start: it is scaled to every region's
+        # word on a part of the clique.
         return raked(start, wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
@@ -166,6 +169,8 @@ class PseudoMarginalModel(Model):
 
     @cached_property
     def _pool(self) -> Records:
+        # A pool as large as the table, within bounds: made once, and looked through by all
+        # conditional draws.
         n_rows = int(np.clip(self._total, *_POOL_ROWS))
         return self.records(n_rows, generator=np.random.default_rng(0))
 
@@ -201,6 +206,8 @@ class PseudoMarginalModel(Model):
             moved = moved_inside(
                 draw, self._pool, checked, n_rows, domain=self.domain, generator=generator
             )
+            # Too rare for the pool: the tree's distribution answers, exactly for itself, and
+            # without what other regions say.
             if moved is not None:
                 return tuple(
                     compact(column, size)
@@ -234,6 +241,7 @@ class PseudoMarginalModel(Model):
         """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
         if self._is_tree:
             return self.tree_records(n_rows, generator=generator)
+        # Sixty rows, moved towards expected counts below one, would all be the likeliest row.
         if n_rows < _FEWEST_MOVED:
             return some_of(self.records(_FEWEST_MOVED, generator=generator), n_rows, generator)
         records = self.rough_records(n_rows, generator=generator)

@@ -50,6 +50,7 @@ def drawn_given(
         agreeing = AgreeingRows(domain, tuple(pool), np.ones(pool.shape[1]), given)
         common = np.flatnonzero(agreeing.n_agreeing >= _MIN_ALIKE)
         whole[:, common] = pool[:, agreeing.drawn(common, generator)]
+        # Completed by the field: rarer, so less of what other regions say is lost.
         rest = np.flatnonzero(agreeing.n_agreeing < _MIN_ALIKE)
     if rest.size:
         seed = int(generator.integers(1 << 62))
@@ -96,6 +97,7 @@ def moved_inside(
         return None
     records = draw(n_drawn)
     inside = np.flatnonzero(generator.random(n_drawn) < _wanted(records, wanted, domain))
+    # The share inside was an estimate; rather than drawing again and again, the field takes over.
     if inside.size < n_rows:
         return None
     return some_of(records[:, inside], n_rows, generator)
@@ -105,6 +107,7 @@ def some_of(records: Records, n_rows: int, generator: np.random.Generator) -> Re
     """Some rows of a table, no more than it has, in random order: each by the same chance, and much
     like all of it.
     """
+    # Systematic, along an order of alike rows: a part then looks like the whole.
     alike = order_of_alike(tuple(records), np.ones(records.shape[1]))
     kept = round_counts(np.ones((1, alike.size)), np.array([n_rows]), generator=generator)[0] > 0
     return records[:, generator.permutation(alike[kept])]

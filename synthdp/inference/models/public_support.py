@@ -104,12 +104,16 @@ def judge_support(
     """
     noisy = -loss.residual(np.zeros_like(fitted))
     overlap = max(0.0, float(np.dot(loss.weights * noisy, fitted)))
+    # The fit has the estimated total. What a wrong total adds to the misfit is not the support's
+    # fault, so the best multiple is compared.
     scale = overlap / float(np.dot(loss.weights * fitted, fitted))
     residual = noisy - scale * fitted
     slopes = loss.weights * (fitted - noisy)
+    # By convexity no weighting loses less than the fit by more than this gap.
     gap = float(np.dot(slopes, fitted)) - total * least_slope(slopes)
     variance = 1.0 / loss.weights
     n_sums = sum(prod(size + 1 for size in shape) for shape in loss.shapes)
+    # A union bound over all sums of cells that are looked at, in both reports.
     z = -NormalDist().inv_cdf(FALSE_ALARM / (2 * n_sums + len(loss.shapes)))
     missed = [
         max(_in_sums(table, noise, z), _in_many_cells(table, noise, z))

@@ -59,8 +59,11 @@ class RowNetwork:
         self._domain = regions.domain
         self._conditionals: list[_Conditional] = []
         pilot: dict[str, Column] = {}
+        # Attribute by attribute: each conditional is fitted on rows that were drawn from those
+        # before it, so errors of early ones are seen by later ones.
         for name, scopes in _ordered_scopes(regions).items():
             conditional, wanted = _joined(regions, name, scopes)
+            # With one scope the conditional is exact as it is.
             if len(scopes) > 1:
                 cells = _cells(self._domain, conditional, pilot, _PILOT_ROWS)
                 fit(cells, conditional.shares, conditional.factors, wanted, _ROUNDS)
@@ -120,6 +123,8 @@ def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
                 scope: regions.information(frozenset(scope), new, homes[scope]) for scope in given
             }
             total = sum(gains.values())
+            # The attribute that the placed ones say most of comes next; strong dependences are then
+            # direct and not by way of others.
             if best is None or total > best[0] + ROUNDING:
                 ranked = sorted(given, key=gains.__getitem__, reverse=True)
                 best = (total, name, ranked)
@@ -143,6 +148,8 @@ def _joined(
         table = regions.marginal(inside, (*scope, name)).reshape(-1, shares.size)
         within = _ratio(table, table.sum(axis=1, keepdims=True))
         wanted.append(within)
+        # The strongest scope in full, the others by a root: in full all of them would count what
+        # they have in common several times over. The fit corrects the rest.
         factors.append(_ratio(within, shares) ** (1.0 if i == 0 else 1.0 / len(scopes)))
     starts = np.cumsum([0, *map(len, factors)])[:-1]
     none = np.empty((0, shares.size))

@@ -59,7 +59,10 @@ class ProductComponents:
             zip(cliques, np.cumsum([0, *map(domain.size, cliques)]).tolist(), strict=False)
         )
         self._products = [
-            self._product(left, members, starts) for left, members in _shared_splits(cliques)
+            # Cliques that share a half share one product, so a small library call serves many of
+            # them.
+            self._product(left, members, starts)
+            for left, members in _shared_splits(cliques)
         ]
         self._chunk = max(
             1, _MAX_NUMBERS // max((2 * product.n_rows for product in self._products), default=1)
@@ -80,6 +83,8 @@ class ProductComponents:
             part = levels[:, start : start + self._chunk]
             shares = weights[start : start + self._chunk]
             for product in self._products:
+                # Components are the summed axis of one matrix product: marginals of a mixture are
+                # sums of outer products.
                 left = self._joined(part, product.left) * shares
                 flat[product.cells] += left @ self._stacked(part, product.rights).T
         return flat
@@ -154,6 +159,8 @@ class ProductComponents:
             rest = self._joined(part, group)
             by_row = by_row.reshape(self._domain[name], -1, part.shape[1])
             target[self.rows[name]] += (by_row * rest[None]).sum(1)
+            # The product rule, attribute by attribute from the left: what is left over is the
+            # derivative of the rest.
             by_row = (by_row * part[self.rows[name]][:, None]).sum(0)
 
 

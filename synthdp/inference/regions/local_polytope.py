@@ -60,6 +60,8 @@ class LocalPolytope:
                 start += size
                 # The total is known, so that its messages, one a connected part, are free: they
                 # share no cell.
+                # Of the total each connected part has a condition of its own: it adds up to a known
+                # number, and nothing balances it.
                 first_cell += 0 if joint.clique else size
             first_cell += size if joint.clique else 0
         self._joint_cells = np.concatenate(joint_cells)
@@ -86,6 +88,7 @@ class LocalPolytope:
                 table.fill(0.0)
                 continue
             received = [messages[port.start : port.end].reshape(port.shape) for port in ports]
+            # The first message is written and not added: no pass to fill the table with zeros.
             table[...] = received[0]
             for message in received[1:]:
                 np.add(table, message, out=table)
@@ -113,6 +116,7 @@ class LocalPolytope:
         means = sums / np.bincount(
             self._joint_cells, weights=weights, minlength=self._n_joint_cells
         )
+        # Nothing to balance there.
         means[self._joint_cells[self.totals]] = 0.0
         return np.asarray((messages - means[self._joint_cells]) * weights)
 
@@ -135,9 +139,13 @@ class LocalPolytope:
                     _add_block(whole, table, port, other)
         _, first = np.unique(self._joint_cells, return_index=True)
         follower = first[self._joint_cells]
+        # One more row and column, all zeros, stand for the partner that messages of the total do
+        # not have.
         follower[self.totals] = self.n_messages
         free = np.flatnonzero(follower != np.arange(self.n_messages))
         bound = follower[free]
+        # Substituting minus the sum of the others for the first message of each joint cell, on both
+        # sides.
         rows = whole[free] - whole[bound]
         return rows[:, free] - rows[:, bound], free, bound
 
@@ -165,6 +173,7 @@ def _add_block(whole: Array, table: Array, port: _Port, other: _Port) -> None:
     rows, columns = (np.arange(p.start, p.end).reshape(p.shape) for p in (port, other))
     rows, columns, marginal = np.broadcast_arrays(rows, columns, marginal)
     whole[rows, columns] += marginal
+    # The block of a message with itself is on the diagonal already.
     if port is not other:
         whole[columns, rows] += marginal
 

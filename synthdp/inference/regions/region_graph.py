@@ -77,10 +77,13 @@ class RegionGraph:
 def _joints(domain: Domain, regions: Sequence[Clique]) -> list[Joint]:
     """Larger cliques first, so that each joint needs only what larger ones do not give already."""
     members = [frozenset(region) for region in regions]
+    # All that any two regions could disagree about.
     shared = {left & right for left, right in combinations(members, 2)} - {frozenset()}
     joints: list[Joint] = []
     for clique in sorted(shared, key=lambda names: (-len(names), domain.canonical(names))):
         parts = _parts(clique, members, joints)
+        # Regions of one part agree already, by way of larger joints: another condition would follow
+        # from those, and make the system singular.
         if len(parts) > 1:
             joints.append(Joint(domain.canonical(clique), _smallest(domain, regions, parts)))
     total = Joint((), _smallest(domain, regions, _parts(frozenset(), members, joints)))
@@ -98,6 +101,7 @@ def _parts(
             for other in joint.regions[1:]:
                 if part[other] is not first:
                     merged = part[other]
+                    # Union by hand, for regions are few.
                     first.extend(merged)
                     part.update((i, first) for i in merged)
     return list({id(group): group for group in part.values()}.values())
@@ -107,5 +111,6 @@ def _smallest(
     domain: Domain, regions: Sequence[Clique], parts: Iterable[Sequence[int]]
 ) -> tuple[int, ...]:
     """For each part its region with the fewest cells, the smallest ones first."""
+    # Any region of a part would do; the smallest is the quickest to sum.
     chosen = [min(part, key=lambda i: domain.size(regions[i])) for part in parts]
     return tuple(sorted(chosen, key=lambda i: domain.size(regions[i])))

@@ -30,11 +30,15 @@ def possible_masks(
                 )
         masks.append(mask)
     changed = bool(possible)
+    # A cell that one region rules out is ruled out in all that share it, which may rule out more:
+    # on to a fixed point. Masks only shrink, so it ends.
     while changed:
         changed = False
         for joint in graph.joints:
             supports = [_support(masks[i], graph.regions[i], joint.clique) for i in joint.regions]
             shared = np.logical_and.reduce([np.ravel(support) for support in supports])
+            # Locally nothing is left. That something is left locally does not yet say that a row
+            # is.
             if not shared.any():
                 raise ParameterError(
                     "constraints: together they leave no possible row; loosen them"

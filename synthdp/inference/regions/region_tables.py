@@ -67,6 +67,7 @@ class RegionTables:
                 shared[region] = (*shared.get(region, ()), name)
         homes: dict[Clique, Clique] = {}
         for region, part in shared.items():
+            # The same part in several regions is read off the smallest.
             homes[part] = min(homes.get(part, region), region, key=self.domain.size)
         inside = sorted(
             maximal_cliques(homes),
@@ -109,10 +110,14 @@ def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
     domain = tables.domain
     cliques: list[_Members] = []
     missing = frozenset(domain.attributes)
+    # For each region how it would best be joined; after each step only regions that lost an
+    # attribute have to be asked again.
     joints = {
         region: _best_joint(tables, region, cliques, missing) for region in tables.tables if region
     }
     while missing:
+        # Prim's algorithm over regions, by information: a greedy tree in which each region brings
+        # what says most of its new attributes.
         best = _first_best(joints.values())
         cliques.append(best.shared | best.new)
         missing -= best.new
@@ -136,6 +141,8 @@ def _best_joint(
     """How a region with missing attributes is best joined to the tree."""
     new = missing.intersection(region)
     rest = frozenset(region) - new
+    # It may only hang on attributes that some clique of the tree has together, or the tree would
+    # have a loop.
     shared = dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)])
     return _first_best(
         _Joint(tables.information(known, new, region), known, new) for known in shared

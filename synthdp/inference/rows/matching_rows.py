@@ -43,6 +43,7 @@ class AgreeingRows:
         given: Mapping[str, NDArray[np.integer]],
     ) -> None:
         part = domain.project(tuple(given))
+        # Rows of no weight must not be drawn, nor be the nearest.
         self._kept = np.flatnonzero(weights > 0)
         self._weights = weights[self._kept]
         joined = [
@@ -52,6 +53,7 @@ class AgreeingRows:
             )
             for name, codes in given.items()
         ]
+        # Rows and records are numbered together, so that those that agree have one number.
         keys, _ = row_keys(part, part.attributes, joined, len(joined[0]))
         _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
         self._rows, self._records = groups[: self._kept.size], groups[self._kept.size :]
@@ -69,6 +71,7 @@ class AgreeingRows:
         """
         groups = self._records[records].copy()
         lost = np.flatnonzero(self._sums[groups] == 0)
+        # A record that no row agrees with borrows the rows of the nearest group that has some.
         groups[lost] = self._nearest(groups[lost], generator)
         # Group by group the shares run from one whole number to the next, but for rounding.
         order = np.argsort(self._rows, kind="stable")
@@ -77,6 +80,7 @@ class AgreeingRows:
         ends = np.cumsum(np.bincount(self._rows, minlength=self._sums.size))
         low, high = running[np.append(0, ends[:-1])[groups]], running[ends[groups]]
         target = low + generator.random(groups.size) * (high - low)
+        # Rounding may put it at the end, which belongs to the next group.
         target = np.minimum(target, np.nextafter(high, 0.0))
         return np.asarray(self._kept[order[np.searchsorted(running, target, side="right") - 1]])
 

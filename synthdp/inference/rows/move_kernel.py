@@ -107,6 +107,9 @@ def sweep(  # noqa: C901
     n_moves = 0
     for i in range(n_rows):
         row = records[i]
+        # Cells of a block of rows are worked out attribute by attribute. They are those before any
+        # row of the block moved, and a row's own cells change by its own moves only, so none is out
+        # of date when its row comes.
         if i % _BLOCK == 0:
             top = i
             n_some = min(_BLOCK, n_rows - top)
@@ -131,13 +134,19 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
+            # What leaving would relieve is known without trying a value. Most rows stop here: the
+            # relief is not above what was too little the last time.
             if not relief > retry[i, j]:
                 continue
             size = layout.sizes[j]
             arrival[:size] = 0.0
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 stride = layout.holder_strides[h]
+                # Where the row would be with level 0, all else as it is: from there one level is
+                # one stride.
                 start = cells[layout.holders[h]] - stride * row[j]
+                # Written twice for the compiler, which makes wide instructions of a loop over
+                # neighbours.
                 if stride == 1:
                     for v in range(size):
                         arrival[v] += costs[start + v]
@@ -150,10 +159,14 @@ def sweep(  # noqa: C901
                     best = v
             # The present value is no candidate: it costs more than leaving it relieves.
             if not arrival[best] < relief:
+                # Not the best arrival itself, but halfway there: costs move on, and a row that is
+                # nearly worth moving is tried again soon.
                 retry[i, j] = relief + np.float32(0.5) * (arrival[best] - relief)
                 continue
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 t = layout.holders[h]
+                # The surplus of the cell that is left falls by one and that of the new cell rises
+                # by one, so each row sees what rows before it did.
                 costs[cells[t]] -= weights[cells[t]]
                 cells[t] += layout.holder_strides[h] * (best - row[j])
                 reliefs[t] = costs[cells[t]]
@@ -169,6 +182,8 @@ def sweep(  # noqa: C901
                 continue
             n_names = ties.first_name[k + 1] - ties.first_name[k]
             n_values = ties.n_values[k]
+            # Attributes that a rule ties together move together, or no single move would be
+            # allowed.
             # Which of the combinations the record has.
             present = -1
             for v in range(n_values):
@@ -219,6 +234,8 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.float64
         for j in range(n_attributes):
             for r in range(n_some):
                 codes[j, r] = records[start + r, j]
+        # A histogram of all marginals at once, block by block, in the same order of memory as the
+        # moves.
         for t in range(n_marginals):
             for r in range(n_some):
                 block[t, r] = layout.starts[t]

@@ -50,6 +50,7 @@ def complete_possibly(
 
     def drawn(rows: IntArray) -> Codes:
         part = {name: codes[rows] for name, codes in given.items()}
+        # What was given stays, whatever the model would rather have.
         whole = {**draw(part), **part}
         return tuple(
             compact(whole[name], size)
@@ -143,8 +144,10 @@ def weights_nearest(
     """The weights of the rows that lie in a slice in most attributes, times how much their levels
     are wanted there.
 
-    Returns ------- The weights, adding up to 1, and in how many attributes these rows lie outside:
-    0 if any row lies in the slice.
+    Returns
+    -------
+    The weights, adding up to 1, and in how many attributes these rows lie outside: 0 if any row
+    lies in the slice.
     """
     logs = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
     outside = np.zeros(weights.shape, dtype=np.int64)
@@ -152,6 +155,7 @@ def weights_nearest(
         here = scale[columns[domain.index(name)]]
         logs += np.log(here, out=np.zeros_like(here), where=here > 0)
         outside += here == 0
+    # Rows of no weight may well be nearer, but are never drawn.
     fewest = int(outside[weights > 0].min())
     logs[outside > fewest] = -np.inf
     nearest = np.exp(logs - logs.max())
@@ -172,6 +176,7 @@ def with_wanted_levels(
         position = domain.index(name)
         rows = np.flatnonzero(scale[columns[position]] == 0)
         shares = one_way(name) * scale
+        # All wanted levels are ruled out by the model: then they are as likely as they are wanted.
         weights = shares if shares.any() else scale
         drawn = generator.choice(scale.size, rows.size, p=weights / weights.sum())
         replaced[position] = columns[position].copy()
@@ -189,6 +194,7 @@ def slice_constraints(
     ParameterError
         If no possible row is wanted.
     """
+    # A slice is a rule like any other, so that whatever repairs rows keeps them inside of it.
     joined = [*constraints, *(Constraint((name,), scale > 0) for name, scale in wanted.items())]
     try:
         check_possible(domain, joined)

@@ -61,15 +61,20 @@ class RecordMoves:
         n_rows = records.shape[1]
         if not n_rows or not wanted:
             return 0, True
+        # One record side by side in memory: the loop goes record by record.
         rows = np.ascontiguousarray(records.T)
         counts = np.zeros(wanted.n_cells)
         count(rows, wanted.layout, counts)
+        # Half the memory of doubles, and costs are of noisy counts: seven digits are more than they
+        # have.
         costs = wanted.costs(counts, n_rows).astype(np.float32)
         weights = wanted.weights(n_rows).astype(np.float32)
+        # At first everything is tried where leaving gains anything.
         retry = np.zeros((n_rows, len(records) + wanted.ties.n_values.size), dtype=np.float32)
         n_sweeps, has_settled = 0, False
         while n_sweeps < self.min_sweeps or not (has_settled or n_sweeps >= self.max_sweeps):
             n_changed = 0
+            # Compiled code does not listen to signals.
             for start in range(0, n_rows, _ROWS_AT_ONCE):
                 some = slice(start, start + _ROWS_AT_ONCE)
                 n_changed += sweep(
@@ -81,6 +86,8 @@ class RecordMoves:
                     wanted.movable,
                     retry[some],
                 )
+            # Two rounds always, as the second one sees what the first did to rows before; a third
+            # where much still moves.
             has_settled = n_changed <= _FAR * records.size
             n_sweeps += 1
             if progress is not None:

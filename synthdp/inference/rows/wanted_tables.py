@@ -54,10 +54,13 @@ class WantedTables:
         fixed: Collection[str] = (),
     ) -> None:
         wanted = {clique: table for clique, table in targets.items() if clique}
+        # Twice listed, an attribute pair would count twice: those that are measured themselves are
+        # heavy in place of light.
         strong = strong_pairs(wanted)
         wanted = {clique: table for clique, table in wanted.items() if clique not in strong}
         possible = possible_cells(domain, constraints)
         cliques = [*wanted, *strong, *possible]
+        # A tie with a fixed attribute cannot move as a whole.
         tied = [block for block in blocks_of(possible) if not {*fixed}.intersection(block.names)]
         self.layout = layout_of(domain, cliques)
         self.ties = ties_of(domain, tied, cliques)
@@ -74,6 +77,8 @@ class WantedTables:
         self._shares = _joined([_laid_out(table) for table in tables])
         scales = [1.0] * len(wanted) + [_STRONG_WEIGHT] * len(strong)
         self._scales = np.repeat(scales, [table.size for table in tables])
+        # Constraints are marginals whose forbidden cells cost infinitely much: the loop needs no
+        # case for them.
         limits = [np.where(_laid_out(allowed), 0.0, np.inf) for allowed in possible.values()]
         self._limits = _joined(limits)
         self.n_cells = self._shares.size + self._limits.size
@@ -84,6 +89,7 @@ class WantedTables:
 
     def weights(self, n_rows: int) -> Array:
         """Weight of each cell, 0 in constraints, shape ``(n_cells,)``."""
+        # One record more keeps empty cells from weighing infinitely much.
         weights = self._scales / np.sqrt(n_rows * self._shares + 1.0)
         return np.append(weights, np.zeros_like(self._limits))
 
@@ -93,6 +99,8 @@ class WantedTables:
         """
         n_wanted = self._shares.size
         surplus = counts[:n_wanted] - n_rows * self._shares
+        # (s + 1)^2 - s^2 is 2 s + 1, half of which is s and a half: what one arrival adds to the
+        # squared distance.
         return np.append(self.weights(n_rows)[:n_wanted] * (surplus + 0.5), self._limits)
 
 
@@ -105,6 +113,7 @@ def strong_pairs(targets: Mapping[Clique, Array]) -> dict[Clique, Array]:
                 continue
             shares = marginal_inside(table, clique, pair)
             ways = [_entropy(shares.sum(axis=1)), _entropy(shares.sum(axis=0))]
+            # The sum of both entropies less the joint one is what each says of the other.
             if min(ways) > 0.0 and sum(ways) - _entropy(shares) > _STRONG_SHARE * min(ways):
                 pairs[pair] = shares
     return pairs
@@ -117,6 +126,7 @@ def _entropy(shares: Array) -> float:
 
 def _laid_out(table: NDArray[Any]) -> NDArray[Any]:
     """A flat table whose longest axis is the last one, as `_strides` has it."""
+    # The longest axis is the one whose values the loop tries side by side most often.
     return np.moveaxis(table, int(np.argmax(table.shape)), -1).ravel()
 
 

@@ -67,6 +67,8 @@ class JunctionTree:
             tree = cls._joining(sets, [sets.of(clique) for clique in cliques])
             # Each attribute's cliques hang together if and only if it is in one separator less than
             # cliques.
+            # Counting proves the running intersection: each attribute's cliques make a forest with
+            # one edge fewer than nodes exactly if they hang together.
             surplus = sum(map(len, tree.cliques)) - sum(map(len, tree.separators))
             if surplus == len(domain) and len(maximal_cliques(tree.cliques)) == len(cliques):
                 return tree

@@ -82,15 +82,19 @@ class TreeGrowth:
         attributes.
         """
         members = self._sets.of(clique) & self._sets.varying
+        # A clique whose pairs are all there changes nothing, whatever else it is.
         added = self._missing(members)
         if not added:
             return self
         graph = dict(self._graph)
         for bit in self._sets.bits[members]:
+            # Each member knows all others, and itself: sets of neighbours hold their own attribute.
             graph[bit] |= members
+        # Not by the constructor: sets and the old triangulation are passed on.
         grown = TreeGrowth.__new__(TreeGrowth)
         grown._start(self._sets, graph, self._triangulation)
         if grown._triangulation.cliques == self._triangulation.cliques:
+            # The same object, so that plans which others keep for a tree stay good.
             grown.tree = self.tree
         return grown
 
@@ -111,6 +115,7 @@ class TreeGrowth:
         array of float, one a candidate
             Exact up to 2^53.
         """
+        # By the edges that a candidate adds: triples that share two known pairs add the same one.
         answers: dict[_Edges, float] = {(): _as_float(self.n_cells())}
         sizes: list[float] = []
         for candidate in candidates:
@@ -134,8 +139,12 @@ class TreeGrowth:
     def _size_with(self, added: _Edges, max_cells: float) -> float:
         """Number of cells with some edges more: only what they can change is triangulated anew."""
         sets, total = self._sets, self._triangulation.n_cells
+        # Only peeled attributes from which a new edge can be reached, and parts of the core that
+        # these meet, can change. Everything else keeps its cells, and that is why thousands of
+        # candidates are no trouble.
         raised, inside = self._reach(added)
         for bit in sets.bits[raised]:
+            # All that may change is taken off, and counted anew below.
             total -= self._peeled_cells[bit]
         for members, n_cells in self._part_cells:
             if members & inside:
@@ -201,6 +210,7 @@ class TreeGrowth:
         """
         peeled = self._triangulation.peeled
         above = {bit: bit for bit in self._graph}
+        # Backwards, so that what a neighbour reaches is known when it is asked for.
         for bit in reversed(peeled):
             for other in self._sets.bits[peeled[bit]]:
                 above[bit] |= above[other]
@@ -235,6 +245,7 @@ class TreeGrowth:
 
 def _as_float(n_cells: int) -> float:
     """The number of cells, infinite where a float cannot hold it."""
+    # Sizes are Python integers up to here: of hundreds of columns they exceed what a float holds.
     return float(n_cells) if n_cells.bit_length() < 1024 else inf
 
 
@@ -261,6 +272,7 @@ def small_growths(
     """
     limit = max(max_cells, growth.n_cells())
     sizes = growth.n_cells_with(candidates, max_cells=limit)
+    # Something has to be measured all the same: then what passes the limit least.
     if not (sizes < inf).any():
         sizes = growth.n_cells_with(candidates)
         limit = sizes.min()

@@ -71,15 +71,20 @@ def triangulate(
     """A triangulation of few cells; parts of the core that are as in a ``before`` one are taken from
     there.
     """
+    # A copy: peeling takes attributes out.
     core = dict(graph)
     peeled = peel(sets, core, graph)
     eliminated = {}
     for part in connected_parts(sets, core):
         first = next(iter(part))
+        # Adding one clique changes one part of the core; the others' eliminations are taken over,
+        # which is what makes growing a tree clique by clique quick.
         old = before.parts.get(first) if before else None
         eliminated[first] = old if old and old.graph == part else eliminate(sets, part)
+    # Peeled attributes fill nothing in, whatever the order, so their cliques are final.
     cliques = {bit | boundary for bit, boundary in peeled.items()}
     cliques.update(*(part.cliques for part in eliminated.values()))
+    # A clique that is all of what a peeled attribute left behind is inside of that one's.
     kept = tuple(sorted(cliques.difference(peeled.values())))
     n_cells = sum(sets.n_cells[clique] for clique in kept)
     return Triangulation(peeled=peeled, parts=eliminated, cliques=kept, n_cells=n_cells)
@@ -108,6 +113,7 @@ def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int
     for bit in suspects:
         waiting |= bit
     while waiting:
+        # The lowest bit: a fixed order, so that the same graph gives the same tree.
         chosen = waiting & -waiting
         waiting ^= chosen
         members = graph[chosen]
@@ -119,6 +125,7 @@ def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int
             boundaries[chosen] = boundary = members ^ chosen
             for bit in bits[boundary]:
                 graph[bit] ^= chosen
+            # Only neighbours of what was taken out can have become simplicial.
             waiting |= boundary
     return boundaries
 
@@ -146,6 +153,7 @@ def eliminate(sets: AttributeSets, graph: Graph) -> Part:
     They are by least fill and by smallest clique: both are standard, neither is always better
     [Koller & Friedman 2009, sec. 9.4.3].
     """
+    # Without a limit it never gives up.
     part = eliminate_within(sets, graph, max_cells=inf)
     assert part is not None
     return part
@@ -154,6 +162,7 @@ def eliminate(sets: AttributeSets, graph: Graph) -> Part:
 def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> Part | None:
     """The same; None, and sooner, if it has more cells than allowed."""
     by_fill = _eliminate_by_fill(sets, graph, max_cells)
+    # The second way need only be tried as long as it is better than the first.
     most = max_cells if by_fill is None else by_fill.n_cells - 1
     return _eliminate_by_size(sets, graph, most) or by_fill
 
@@ -163,6 +172,8 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> P
     bits, weight = sets.bits, sets.weight
     graph = dict(whole)
     fills = {bit: _fill(sets, graph, bit, 0) for bit in graph}
+    # One integer a rank: the smallest of a dictionary of integers is quicker than of tuples, and
+    # ties are settled in it.
     ranks = {bit: _rank(fill, weight[graph[bit]], bit) for bit, fill in fills.items()}
     kept = _Kept(sets, whole, max_cells)
     while ranks:
@@ -173,6 +184,8 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> P
         if not kept.add(members, boundary):
             return None
         neighbours = bits[boundary]
+        # Its neighbours all know each other: eliminating it adds no edge, and what others would
+        # have to fill in only shrinks.
         if not fill:
             cost = weight[chosen]
             for bit in neighbours:
@@ -184,6 +197,7 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> P
             # An edge that is new spares all who know both its ends from adding it.
             for other in bits[boundary & ~graph[bit] & -bit]:
                 saved = weight[bit] * weight[other]
+                # Updated in place of working out all fills again.
                 for observer in bits[graph[bit] & graph[other] & ~members]:
                     fills[observer] -= saved
                     ranks[observer] -= saved << _TIES
@@ -205,6 +219,7 @@ def _fill(sets: AttributeSets, graph: Graph, bit: int, clique: int) -> int:
         if members & unknown:
             # Edges into the clique are met at one end only, the others at both.
             total += weight[other] * (weight[members & unknown] + weight[clique & unknown])
+    # Both ends count each edge.
     return total >> 1
 
 
@@ -220,6 +235,7 @@ def _eliminate_by_size(sets: AttributeSets, whole: Graph, max_cells: float) -> P
     costs = {bit: n_cells[members] for bit, members in graph.items()}
     kept = _Kept(sets, whole, max_cells)
     while costs:
+        # Ties go to the first in the domain, as dictionaries keep their order.
         chosen = min(costs, key=costs.__getitem__)
         del costs[chosen]
         members = graph.pop(chosen)
@@ -247,6 +263,7 @@ class _Kept:
     def add(self, members: int, boundary: int) -> bool:
         """Take the next clique and its neighbours; whether the cells are still few enough."""
         # A clique that is not maximal is all that an earlier one left behind.
+        # Cells are counted as cliques come, so that a hopeless elimination ends early.
         if members not in self._boundaries:
             self._cliques.append(members)
             self._total += self._n_cells[members]
