@@ -11,6 +11,7 @@ from synthdp.mechanisms.auto.findings import considered as considered
 from synthdp.mechanisms.auto.findings import hidden as hidden
 from synthdp.mechanisms.auto.findings import too_large as too_large
 from synthdp.mechanisms.auto.findings import visible_distance as visible_distance
+from synthdp.mechanisms.auto.level_groups import equal_groups as equal_groups
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals as NamedMarginals
 from synthdp.mechanisms.auto.named_marginals import epsilon_for as epsilon_for
 from synthdp.mechanisms.auto.residual_errors import expected_parts as expected_parts
@@ -26,6 +27,7 @@ from synthdp.mechanisms.gaussian import Gaussian as Gaussian
 from synthdp.mechanisms.gem import GEM as GEM
 from synthdp.mechanisms.independent import Independent as Independent
 from synthdp.mechanisms.mst import MST as MST
+from synthdp.mechanisms.mst import merged_rare_levels as merged_rare_levels
 from synthdp.mechanisms.mwem import MWEM as MWEM
 from synthdp.mechanisms.mwem_pgm import MWEMPGM as MWEMPGM
 from synthdp.mechanisms.privbayes import PrivBayes as PrivBayes
@@ -41,7 +43,6 @@ from synthdp.mechanisms.shared.attribute_graph import grown_attribute_graph as g
 from synthdp.mechanisms.shared.attribute_graph import noisy_dependences as noisy_dependences
 from synthdp.mechanisms.shared.inner_networks import first_marginals as first_marginals
 from synthdp.mechanisms.shared.inner_networks import network_families as network_families
-from synthdp.mechanisms.shared.level_groups import equal_groups as equal_groups
 from synthdp.mechanisms.shared.measurement_plan import ExpectedError as ExpectedError
 from synthdp.mechanisms.shared.measurement_plan import planned_shares as planned_shares
 from synthdp.mechanisms.shared.measurement_plan import wider_cliques as wider_cliques
@@ -49,7 +50,6 @@ from synthdp.mechanisms.shared.mechanism import Mechanism as Mechanism
 from synthdp.mechanisms.shared.noisy_errors import error_stddev as error_stddev
 from synthdp.mechanisms.shared.noisy_errors import independent_counts as independent_counts
 from synthdp.mechanisms.shared.noisy_errors import release_errors as release_errors
-from synthdp.mechanisms.shared.rare_levels import merged_rare_levels as merged_rare_levels
 from synthdp.mechanisms.shared.refinement import Refinement as Refinement
 from synthdp.mechanisms.shared.residuals import Subsets as Subsets
 from synthdp.mechanisms.shared.residuals import best_linear_estimates as best_linear_estimates

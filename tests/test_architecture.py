@@ -46,9 +46,9 @@ THIRD_PARTY = {
     "synthdp": set(),
     "core": {"numpy"},
     "privacy": {"numpy"},
-    "inference": {"numpy", "scipy", "networkx", "numba"},
+    "inference": {"numpy", "scipy", "numba"},
     "schema": {"numpy", "pandas", "scipy", "pyarrow", "faker", "polars"},
-    "mechanisms": {"numpy", "scipy", "networkx"},
+    "mechanisms": {"numpy", "scipy"},
     "learning": {"numpy"},
     "data": {
         "numpy",
@@ -66,7 +66,7 @@ THIRD_PARTY = {
     "linked": {"numpy", "pandas", "scipy"},
     "report": {"numpy", "pandas", "scipy", "sklearn", "threadpoolctl", "networkx"},
     "audit": {"numpy", "pandas", "scipy"},
-    "cli": {"numpy", "pandas", "networkx"},
+    "cli": {"numpy", "pandas"},
 }
 KERNEL = "privacy/*.py and privacy/noise"
 VALUES = "privacy/values"

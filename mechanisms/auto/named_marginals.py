@@ -15,8 +15,8 @@ from synthdp.core.measurement import CLEAR_TOTAL, Coarsening, total_and_noise
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
 from synthdp.inference.shrinkage import one_way_shares
 from synthdp.mechanisms.auto.candidates import MAX_COLUMNS
+from synthdp.mechanisms.auto.level_groups import merged_to
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
-from synthdp.mechanisms.shared.level_groups import merged_to
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 

@@ -19,9 +19,9 @@ from synthdp.data.engines.values.engine_values import EngineValues as EngineValu
 from synthdp.data.engines.values.grid_points import VALUE as VALUE
 from synthdp.data.engines.values.grid_points import points_of as points_of
 from synthdp.data.files.csv_blocks import checked_block as checked_block
+from synthdp.data.files.csv_blocks import frame_of as frame_of
 from synthdp.data.files.csv_file import CsvFile as CsvFile
 from synthdp.data.files.excel_file import write_excel as write_excel
-from synthdp.data.files.fields import frame_of as frame_of
 from synthdp.data.files.file_names import is_part as is_part
 from synthdp.data.files.file_names import parts_of as parts_of
 from synthdp.data.files.formats import file_kind as file_kind

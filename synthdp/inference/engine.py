@@ -26,11 +26,7 @@ A count that is known exactly has to be told with noise, but a billionth of the 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FitProblem:
-    """What an engine is to fit; see `Engine.estimate`.
-
-    Engines get it as `checked_problem` leaves it: all fits the domain, and no attribute of it has
-    one level only.
-    """
+    """What an engine is to fit, which `Engine.estimate` describes and `checked_problem` checks."""
 
     domain: Domain
     measurements: Sequence[LinearMeasurement]

@@ -1,14 +1,13 @@
 """The certificate of linked tables: one guarantee, and what was asked of each view."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from synthdp.core.measurement import clear_total
+from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView
-from synthdp.linked.unlinked import unlinked
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.certificate.certificate import cautions, privacy_certificate
@@ -149,3 +148,43 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         "left out, and not counted"
     )
     return [{"quantity": quantity, "source": source} for quantity, source in quantities.items()]
+
+
+FEW = 0.05
+"""Share of parents: where no more of them can have rows, and noise hides whether any has, it is
+said.
+"""
+
+
+def unlinked(
+    views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]
+) -> Iterator[tuple[str, str]]:
+    """The view and a sentence for each table of which no row was found to hang on the table above,
+    which has rows.
+
+    The rows of its first view weigh what their parents do, and those of all parents what the first
+    view of the table above does, in units of a family: so of the two totals, which are released,
+    one is a share of the other.
+    """
+    for label, part in parts.items():
+        view, parent = views[label], views[label].table.parent
+        if (
+            view.is_later
+            or parent is None
+            or parent not in parts
+            or not part.measurements
+            or not parts[parent].measurements
+        ):
+            continue
+        total, stddev = (number / view.grid for number in total_and_noise(part.measurements))
+        parents = clear_total(parts[parent].measurements)
+        if parents is None or total >= CLEAR_TOTAL * stddev:
+            continue
+        most = (max(total, 0.0) + CLEAR_TOTAL * stddev) * views[parent].grid / parents
+        if most <= FEW:
+            yield (
+                label,
+                f"no row was found to hang on one of {parent!r}: at most {most:.1%} of these have any, by noisy "
+                "counts; if the tables have more, keys are written differently in them (texts against numbers, leading "
+                "zeros, formats of dates): write them the same way",
+            )

@@ -4,10 +4,13 @@ from synthdp.release.certificate.about import MAX_LINE as MAX_LINE
 from synthdp.release.certificate.about import MAX_TEXT as MAX_TEXT
 from synthdp.release.certificate.about import read_about as read_about
 from synthdp.release.certificate.certificate import NOT_COVERED as NOT_COVERED
+from synthdp.release.certificate.certificate import RECORDS as RECORDS
 from synthdp.release.certificate.certificate import SCHEMA_FILE as SCHEMA_FILE
+from synthdp.release.certificate.certificate import THEOREMS as THEOREMS
 from synthdp.release.certificate.certificate import advised_delta as advised_delta
 from synthdp.release.certificate.certificate import cautions as cautions
 from synthdp.release.certificate.certificate import privacy_certificate as privacy_certificate
+from synthdp.release.certificate.certificate import unit_in_words as unit_in_words
 from synthdp.release.certificate.deployment_record import deployment_record as deployment_record
 from synthdp.release.certificate.deployment_record import next_tier as next_tier
 from synthdp.release.certificate.dp_events import dp_events as dp_events
@@ -18,9 +21,6 @@ from synthdp.release.certificate.meaning import protection_of as protection_of
 from synthdp.release.certificate.meaning import stated_meaning as stated_meaning
 from synthdp.release.certificate.run_facts import RunFacts as RunFacts
 from synthdp.release.certificate.structure import dependence as dependence
-from synthdp.release.certificate.words import RECORDS as RECORDS
-from synthdp.release.certificate.words import THEOREMS as THEOREMS
-from synthdp.release.certificate.words import unit_in_words as unit_in_words
 from synthdp.release.certificate.yaml_files import MAX_BYTES as MAX_BYTES
 from synthdp.release.certificate.yaml_files import load_yaml as load_yaml
 from synthdp.release.certificate.yaml_files import yaml_text as yaml_text
@@ -78,8 +78,8 @@ from synthdp.release.uncertainty.cell_estimates import summed_to as summed_to
 from synthdp.release.uncertainty.combining import N_CENTRES as N_CENTRES
 from synthdp.release.uncertainty.combining import Analysed as Analysed
 from synthdp.release.uncertainty.combining import combined as combined
+from synthdp.release.uncertainty.intervals import noise_limits as noise_limits
+from synthdp.release.uncertainty.intervals import widest_limits as widest_limits
 from synthdp.release.uncertainty.intervals import with_intervals as with_intervals
-from synthdp.release.uncertainty.limits import noise_limits as noise_limits
-from synthdp.release.uncertainty.limits import widest_limits as widest_limits
 from synthdp.release.uncertainty.part import Part as Part
 from synthdp.release.uncertainty.refitting import refits as refits

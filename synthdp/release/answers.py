@@ -167,6 +167,8 @@ class Answers(ABC):
 
             The graph's own ``n_rows`` is the estimated number of records.
 
+        Raises `MissingExtraError` if networkx is not installed (``synthdp[graph]``).
+
         >>> import numpy as np
         >>> from synthdp import Domain, from_measurements
         >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))

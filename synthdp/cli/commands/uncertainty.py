@@ -21,7 +21,8 @@ from synthdp.data.files.formats import is_text
 from synthdp.data.tables import check_kind, write_frame
 from synthdp.release.certificate.fit_facts import fit_cautions
 from synthdp.release.replicating import check_number_of_replicates
-from synthdp.report.texts.level_texts import decimal_mark, level_texts
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
 
 
 @final
@@ -57,7 +58,7 @@ def marginal_command(options: MarginalOptions) -> None:
             f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python"
         )
     text, dialect = is_text(options.output), synthesis.schema.dialect
-    levels = [level_texts(synthesis.schema[name], text=text) for name in options.columns]
+    levels = [_level_texts(synthesis.schema[name], text=text) for name in options.columns]
     labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(
         index=False, name=list(options.columns)
     )
@@ -67,7 +68,7 @@ def marginal_command(options: MarginalOptions) -> None:
     if text:
         for name in ("count", "low", "high"):
             table[name] = [
-                f"{number:.1f}".replace(".", decimal_mark(synthesis.schema))
+                f"{number:.1f}".replace(".", _decimal_mark(synthesis.schema))
                 for number in table[name]
             ]
     write_frame(table, options.output, force=options.force, dialect=dialect)
@@ -112,3 +113,21 @@ def _numbered(output: str, number: int, most: int) -> str:
     path = PurePath(output)
     stem, dot, endings = path.name.partition(".")
     return str(path.with_name(f"{stem}-{number:0{len(str(most))}}{dot}{endings}"))
+
+
+def _decimal_mark(schema: Schema) -> str:
+    """The mark of all columns of numbers, which know what a dialect said; a point if they differ or
+    there are none.
+    """
+    marks = {mark for column in schema.columns if (mark := column.decimal_char) is not None}
+    return marks.pop() if len(marks) == 1 else "."
+
+
+def _level_texts(column: Column, *, text: bool) -> list[str | None]:
+    """What each code of a column stands for, as the schema writes values; bins by their first and
+    last value.
+
+    "Missing" is the text for it in files of texts, and nothing in others.
+    """
+    levels = column.code_texts
+    return levels if text or column.required else [*levels[:-1], None]

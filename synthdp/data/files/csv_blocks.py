@@ -1,19 +1,20 @@
 """CSV as blocks of whole records, with the checks that a parser leaves out.
 
 Other readers fill up short records without a word, or quote values in errors. So each block of
-bytes is checked here, in a few passes of numpy, before `synthdp.data.files` reads it: RFC 4180
+bytes is checked here, in a few passes of numpy, before pandas splits it into fields: RFC 4180
 quoting, as many fields in every record as in the header, no NUL, no bytes that are no text. All of
 that is done on UTF-8: a file in another encoding is transcoded first, by `csv_text`.
 """
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 2**23
@@ -47,7 +48,7 @@ class CsvMarks:
 
     @cached_property
     def reading(self) -> dict[str, Any]:
-        """The same, as the csv module is told."""
+        """The same, as the csv module and pandas are told."""
         quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
         return {
             "delimiter": self.delimiter.decode(),
@@ -168,26 +169,9 @@ def check_text(block: bytes, marks: CsvMarks) -> None:
         raise CsvStructureError(f"it is not {marks.encoding.upper()} text; {way_out}") from None
 
 
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class CheckedBlock:
-    """Whole records, each with as many fields as the header, and no blank lines.
-
-    Parameters
-    ----------
-    text
-        The records, every one ending in a line feed.
-    ends
-        Where each field ends, before its delimiter or line feed; shape ``(n_records, n_fields)``.
-    """
-
-    text: bytes
-    ends: NDArray[np.intp]
-
-
-def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> CheckedBlock:
-    """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide
-    throughout.
+def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> bytes:
+    """The block without blank lines, every record ending in a line feed; raises
+    `CsvStructureError` if it is not ``n_fields`` wide throughout.
     """
     check_text(block, marks)
     characters = np.frombuffer(block, np.uint8)
@@ -213,12 +197,11 @@ def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> Chec
             f"give every record one field a column, with fields that hold {marks.delimiter.decode()!r} in quotes"
         )
     if not blank:
-        return CheckedBlock(block, positions.reshape(-1, n_fields))
+        return block
     keep = np.ones(len(block), dtype=np.bool_)
     for line in blank:
         keep[starts[line] : ends[line] + 1] = False
-    moved = (np.cumsum(keep) - 1)[positions[keep[positions]]]
-    return CheckedBlock(bytes(characters[keep]), moved.reshape(-1, n_fields))
+    return bytes(characters[keep])
 
 
 def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
@@ -231,3 +214,31 @@ def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
     if not np.isin(neighbours, (ord(marks.delimiter), _LF, ord(marks.quote))).all():
         way_out = "write the file with a CSV library, or declare another quote, or none: --quote ''"
         raise CsvStructureError(f"a quote stands inside an unquoted field; {way_out}")
+
+
+def frame_of(block: bytes, names: Sequence[str], marks: CsvMarks = COMMAS) -> pd.DataFrame:
+    """The fields of a checked block, all of them texts.
+
+    >>> frame_of(b'a,1\n"b",007\n', ["x", "y"]).to_numpy().tolist()
+    [['a', '1'], ['b', '007']]
+    """
+    columns = pd.Index(names, dtype=object)
+    if not block:
+        return pd.DataFrame(columns=columns, dtype=object)
+    frame = pd.read_csv(
+        # pandas would take a mark of byte order in the first field for one of the whole file.
+        io.BytesIO(b"\n" + block),
+        skiprows=1,
+        header=None,
+        names=range(len(names)),
+        index_col=False,
+        dtype=object,
+        na_filter=False,
+        skip_blank_lines=False,
+        lineterminator="\n",
+        engine="c",
+        low_memory=False,
+        **marks.reading,
+    )
+    frame.columns = columns
+    return frame

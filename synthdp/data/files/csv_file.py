@@ -15,11 +15,11 @@ from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.data.files.csv_blocks import (
     CsvStructureError,
     checked_block,
+    frame_of,
     header_names,
     whole_records,
 )
 from synthdp.data.files.csv_text import as_utf8, marks_of, unpacked
-from synthdp.data.files.fields import frame_of
 from synthdp.data.files.formats import file_kind
 from synthdp.data.files.table_file import TableFile
 from synthdp.schema.dialect import USUAL, Dialect
@@ -85,17 +85,13 @@ class CsvFile(TableFile):
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks of about `csv_blocks.BLOCK_BYTES`, as texts."""
-        return (chunk.astype(object) for chunk in self.coded_chunks())
-
-    def coded_chunks(self) -> Iterator[pd.DataFrame]:
-        """The same, texts as categories."""
         while True:
             with self._expected_failures():
                 block = next(self._blocks, None)
                 if block is None:
                     return
                 checked = checked_block(block, len(self.names), self._marks)
-                frame = frame_of(checked.text, checked.ends, self.names, self._marks.quote)
+                frame = frame_of(checked, self.names, self._marks)
             yield frame
 
     @property

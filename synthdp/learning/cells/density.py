@@ -70,17 +70,6 @@ class Density:
         piece = np.searchsorted(self.starts, starts[:-1], side="right") - 1
         return Density(starts, self.mass[piece] * np.diff(starts) / self.widths[piece])
 
-    def reaching(self, first: int | None, stop: int | None) -> "Density":
-        """The same from ``first``, and up to ``stop - 1``, without records there; None leaves an
-        end where it is.
-        """
-        density = self
-        if first is not None and first < self.starts[0]:
-            density = Density(np.insert(density.starts, 0, first), np.insert(density.mass, 0, 0.0))
-        if stop is not None and stop > self.starts[-1]:
-            density = Density(np.append(density.starts, stop), np.append(density.mass, 0.0))
-        return density
-
     def with_pieces(self, starts: Ints, mass: Floats) -> "Density":
         """The same with pieces next to it, from each start to the next."""
         if starts[0] == self.starts[-1]:

@@ -25,9 +25,6 @@ from synthdp.schema.words.headers import listed
 
 Resources = Mapping[str, Mapping[str, Any]]
 
-KEY_TYPES = ("integer", "string")
-"""Types of fresh keys: numbers where the field is of integers, else texts."""
-
 
 def with_levels_of(
     links: Links, lookup: Callable[[str], pd.DataFrame] | None

@@ -14,10 +14,39 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.certificate.fit_facts import FORMAT
 from synthdp.release.certificate.meaning import Protection, stated_meaning
 from synthdp.release.certificate.software import versions
-from synthdp.release.certificate.words import THEOREMS, unit_in_words
+
+THEOREMS = {
+    Accounting.ZCDP: (
+        "zCDP of Gaussian, Laplace and exponential mechanisms, composed by a privacy filter; "
+        "epsilon and delta by [CKS20]"
+    ),
+    Accounting.GDP: (
+        "Gaussian DP of Gaussian noise, rounded afterwards, composed by a privacy filter "
+        "[Smith-Thakurta 2022]; epsilon and delta by [DRS19]"
+    ),
+}
+"""What the guarantee stands on."""
+
+RECORDS = {
+    Adjacency.ADD_REMOVE: "one record, present or absent; the number of records is protected",
+    Adjacency.REPLACE_ONE: "the content of one record; the number of records is not protected",
+}
+"""The unit of privacy where each record is one."""
+
+
+def unit_in_words(unit: PrivacyUnit) -> str:
+    """The unit of privacy in words."""
+    if unit.column is None:
+        return RECORDS[unit.adjacency]
+    return (
+        f"one person, told apart by column {unit.column!r}, with at most {unit.max_rows} records, present or "
+        "absent; the number of records is protected"
+    )
+
 
 SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
 """JSON Schema (draft 2020-12) of every certificate that this version writes."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.imports import import_extra
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
 
@@ -35,9 +36,13 @@ def structure_graph(
     -------
     networkx.Graph
         See `synthdp.Synthesis.graph` for its attributes.
-    """
-    import networkx as nx
 
+    Raises
+    ------
+    MissingExtraError
+        If networkx is not installed.
+    """
+    nx = import_extra("networkx", "a graph needs networkx; run: pip install 'synthdp[graph]'")
     graph = nx.Graph(n_rows=float(model.total))
     for name, n_levels in zip(model.domain.attributes, model.domain.shape, strict=True):
         graph.add_node(name, column=sources[name], n_levels=n_levels, stddevs=[])

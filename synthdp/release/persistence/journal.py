@@ -393,7 +393,7 @@ def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_by() -> str:
     """What may round differently elsewhere."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "networkx"))
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     return f"Python {platform.python_version()}, {libraries} on {platform.machine()}"
 
 

@@ -132,7 +132,7 @@ def _graph_picture(graph: "Graph", frame: pd.DataFrame, about: str) -> Picture:
 
 def _places(graph: "Graph") -> dict[str, list[float]]:
     """Where nodes lie, from -1 to 1: the nearer, the stronger they depend on each other."""
-    import networkx as nx
+    import networkx as nx  # `graph` is one of its graphs
 
     for *_, edge in graph.edges(data=True):
         edge["length"] = 1.3 - edge["cramers_v"]

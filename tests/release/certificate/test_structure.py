@@ -160,6 +160,14 @@ def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(co
         )
 
 
+def test_a_graph_asks_for_the_library_that_makes_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    counts = [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
+    synthesis = synthdp.from_measurements(Domain(("a",), (2,)), counts)
+    with pytest.raises(synthdp.MissingExtraError, match=r"synthdp\[graph\]"):
+        synthesis.graph()
+
+
 @pytest.mark.parametrize("heavy", ["networkx", "scipy"])
 def test_what_is_heavy_is_loaded_only_when_it_is_used(heavy):
     """networkx for a graph, scipy where records are moved; neither by the default mechanism's engine."""
