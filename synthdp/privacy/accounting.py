@@ -94,6 +94,7 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     0.014973
     """
     check_budget(epsilon=epsilon, delta=delta)
+    # Any a proves some rho; a poor one only costs utility.
     a = Fraction(best_order(epsilon, log(delta)))
     known = (
         _log_bounds(Fraction(delta))[0] + (1 + a) * _log_bounds(1 + a)[0] - a * _log_bounds(a)[1]
@@ -126,6 +127,7 @@ def _log_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
     if x < 1:
         lower, upper = _log_bounds(1 / x)
         return -upper, -lower
+    # Logarithms of integers of any size: their quotient may be beyond any float.
     y = Fraction(max(log(x.numerator) - log(x.denominator), 0.0))
     bits = _SPARE_BITS + 2 * int(y)  # more than enough: exp(y) < 2^(2y)
     smaller, larger = (Fraction(bound, 1 << bits) * x for bound in exp_bounds(y, bits))
@@ -159,6 +161,7 @@ def _largest_gdp_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """
     proven = partial(_is_gdp_proven, epsilon=epsilon, delta=delta)
     rho = MIN_RHO / 2
+    # Bisection on the exponent, then on digits: rho only moves to where the proof holds.
     for exponent in (64, 32, 16, 8, 4, 2, 1):  # up to 2^56, far more than any budget
         rho *= 2**exponent if proven(rho * 2**exponent) else 1
     step = rho
@@ -181,6 +184,7 @@ def _is_gdp_proven(rho: Fraction, *, epsilon: Fraction, delta: Fraction) -> bool
     bits = _SPARE_BITS + int(1 / delta).bit_length()
     least, most = (Fraction(bound, 1 << bits) for bound in exp_bounds(square, bits))
     near, far = _erfcx_bounds(square), _erfcx_bounds(square + epsilon)
+    # Each end of the bracket is taken from the side that makes the claim harder.
     if rho <= epsilon:
         return most * (near[1] - far[0]) <= 2 * delta
     return least * (near[0] + far[0]) >= 2 * (1 - delta)
@@ -215,6 +219,7 @@ def _enough(rho: Fraction, epsilon: float, delta: float) -> Fraction:
             f"epsilon {epsilon} with delta {delta} allows nothing to be measured; give more of either"
         )
     rounded = float(rho)
+    # float() rounds to the nearest, which may be above.
     while rounded > rho:
         rounded = nextafter(rounded, 0.0)
     return Fraction(rounded)

@@ -117,6 +117,7 @@ class PrivacyLedger:
         """
         part = copy(self)
         part._begin()
+        # The same epsilon, delta and accounting, but a list of events and a lock of its own.
         part._unit, part._budget, part._whole = (
             replace(self._unit, max_rows=max_rows),
             exact_rho(budget),
@@ -196,6 +197,7 @@ class PrivacyLedger:
             raise PrivacyError(
                 f"accounting: gdp does not cover {type(event).__name__}, which is not Gaussian; use accounting zcdp"
             )
+        # Before the lock: what is no number leaves the ledger as it was.
         cost, failure = exact_rho(event.rho), exact_delta(event.delta)
         with self._lock:
             left_to_fail = self._failure_delta - self._failed
@@ -208,6 +210,7 @@ class PrivacyLedger:
                         f"privacy budget: {type(event).__name__} costs {what} {float(price):.6g} but only "
                         f"{float(left):.6g} is left for that; ask for less or give more"
                     )
+            # The whole first. If it refuses, the part has charged nothing.
             if self._whole is not None:
                 self._whole.charge(event)
             self._failed += failure

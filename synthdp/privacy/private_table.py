@@ -73,6 +73,7 @@ class PrivateTable(Queryable[CountSource]):
         self._domain = source.domain
         self._released: list[LinearMeasurement] = []
         # Exact scores, so that peeling candidates off one by one counts each only once.
+        # Weakly, so that exact scores die with the question.
         self._scored: WeakKeyDictionary[MarginalL1Error, dict[Clique, int]] = WeakKeyDictionary()
 
     @property
@@ -116,6 +117,7 @@ class PrivateTable(Queryable[CountSource]):
         """
         names = self._checked(clique)
         cells = self._merged(coarsening).project(names)
+        # Other columns' groups are no part of what is asked.
         merging = coarsening.restricted(names) if coarsening else None
         event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
 
@@ -168,7 +170,10 @@ class PrivateTable(Queryable[CountSource]):
                 max(units),
             )
             place = exponential_mechanism(
-                [best - unit for unit in units], per_unit, self._randomness
+                # Gaps to the best, exact integers: nothing overflows, and a common factor cancels.
+                [best - unit for unit in units],
+                per_unit,
+                self._randomness,
             )
             return Answer(np.array([place], dtype=np.int64))
 
@@ -251,6 +256,8 @@ class PrivateTable(Queryable[CountSource]):
         self, cliques: Sequence[Clique], coarsening: Coarsening | None
     ) -> Iterator[NDArray[np.int64]]:
         for clique, counts in zip(cliques, self._source.counts_of(cliques), strict=True):
+            # A source that answered in floats or another shape would void the sensitivity. No value
+            # is shown.
             if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
                 raise PrivacyError(
                     f"source: counts of {clique} must be int64 and of the shape that the domain declares"

@@ -116,9 +116,12 @@ class Queryable(ABC, Generic[Source]):
         that is public of the question and not in its event; an answer has ``n_numbers`` numbers, or
         as many as it happens to have.
         """
+        # Raises if the run is over, before anything is charged.
         _ = self._source
         if isinstance(event, CountsEvent):
             self._check_scale(event.sigma_squared, event.rho)
+        # From here on the event is paid for, even if all that follows fails: a failure may depend
+        # on the records.
         self._ledger.charge(event)
         answer = None if self._memory is None else self._memory.get((event, *asked), n_numbers)
         # Nothing was asked yet, so what is logged depends on released values at most.

@@ -61,6 +61,7 @@ class MarginalL1Error:
         grid = {}
         for clique, values in self.estimates.items():
             estimate = np.asarray(values, dtype=np.float64)
+            # Written so that nan fails as well.
             if not np.abs(estimate).sum() <= _LARGEST_TOTAL:
                 raise ParameterError(
                     f"estimate of {clique}: it must be finite, with at most 2^40 records in all"

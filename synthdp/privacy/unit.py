@@ -86,6 +86,7 @@ class PrivacyUnit:
     @property
     def marginal_l2_squared(self) -> int:
         """Squared L2 sensitivity of the counts of one marginal, in records squared."""
+        # Squared, not times max_rows: all records of a person may fall into one cell.
         return self.adjacency.marginal_l2_squared * self.max_rows**2
 
     @property

@@ -54,6 +54,7 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     )  # squaring doubles the width of a bracket, of some hundred units at first
     y = (x.numerator << width) // (x.denominator << squarings)
     term, total, n_terms = 1 << width, 0, 0
+    # Integers: a term that is floored to 0 ends the series, and the bound counts the rest.
     while term:
         total += -term if n_terms % 2 else term
         n_terms += 1
@@ -97,6 +98,7 @@ def cumulative_bounds(weights: Sequence[tuple[int, int]], bits: int) -> Bounds:
     least, most = below[-1], above[-1]
     lower = [(partial << bits) // most for partial in below]
     upper = [min(-(-(partial << bits) // least), 1 << bits) for partial in above]
+    # F is exactly 1 at the last index, so every uniform number is decided in the end.
     lower[-1] = upper[-1] = 1 << bits
     return lower, upper
 
@@ -112,6 +114,7 @@ def invert(
         prefix = prefix << 64 | randomness.integer(64)
         bits += 64
         lower, upper = bounds(bits)
+        # The first k with prefix < lower[k]: u is below F(k) for certain.
         index = bisect_right(lower, prefix)
         if index < len(lower) and (index == 0 or prefix >= upper[index - 1]):
             return index

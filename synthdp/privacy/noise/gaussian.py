@@ -166,6 +166,7 @@ def _table(sigma_squared: Fraction) -> _Table:
     first = np.searchsorted(lower, cells, side="right")
     last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
     known = (first == last) & (first < len(lower)) & _is_past(upper, first, cells)
+    # One word has a sign and 15 bits, so the table is of 2^16 answers.
     magnitude = np.where(known, first, _UNDECIDED).astype(np.int32)
     return _Table(
         lower,
@@ -252,6 +253,7 @@ def _from_cells(sigma_squared: Fraction, size: int, randomness: Randomness) -> I
     """Large sigma: a cell of 2^shift integers, then a place in it (the module's text has the
     proof).
     """
+    # Powers of two: places in a cell are then bits, and need no rejection of their own.
     shift = (isqrt(int(sigma_squared)) // _CELL_SIGMA).bit_length() - 1
     cell_variance = sigma_squared / 4**shift
     farthest = 1 << (62 - shift)
@@ -261,6 +263,7 @@ def _from_cells(sigma_squared: Fraction, size: int, randomness: Randomness) -> I
     while missing.size:
         drawn = randomness.words(missing.size, np.uint64)
         places[missing] = drawn
+        # Place and acceptance are drawn anew together, as rejection demands; the cell stays.
         missing = missing[~_are_kept(cell_variance, cells[missing], drawn, randomness)]
     rounded = ((places >> np.uint64(63 - shift)) + np.uint64(1)) >> np.uint64(1)
     draws: IntArray = (cells << shift) - (1 << (shift - 1)) + rounded.astype(np.int64)
@@ -282,6 +285,7 @@ def _are_kept(
     nearest = np.maximum(np.abs(cells) - 0.5, 0.0)
     gamma = (position * position - nearest * nearest) / (2 * variance)
     u = words * 2.0**-16  # the uniform number is at most 2^-16 more
+    # exp(-g) lies between 1 - g and 1 - g + g^2 / 2; between these, exact arithmetic decides.
     kept: NDArray[np.bool_] = u < 1 - 2.0**-16 - _MARGIN - gamma
     dropped = u > 1 + _MARGIN - gamma + gamma * gamma / 2
     for i in np.flatnonzero(~(kept | dropped) | (np.abs(cells) > 16 * sqrt(variance))):

@@ -152,6 +152,7 @@ class PrivateValues(Queryable[ValueSource]):
         ParameterError
             If the starts do not increase or are too many, or ``rho`` is not above 0 or too small.
         """
+        # Copied: the caller must not change the cells between the charge and the count.
         starts = np.array(starts, dtype=np.int64)
         if starts.ndim != 1 or starts.size > MAX_CELLS or (starts[1:] <= starts[:-1]).any():
             raise ParameterError(
@@ -170,6 +171,8 @@ class PrivateValues(Queryable[ValueSource]):
                 )
             return Answer(self._noisy(event, exact))
 
+        # The starts are part of the question: a journal must not answer other cells with these
+        # counts.
         counts = self._answer(event, noisy, n_cells, grid, starts).numbers.astype(np.float64)
         below = counts[1] if starts.size else 0.0
         rest = counts[2:] if starts.size else counts[1:]
@@ -206,6 +209,8 @@ class PrivateValues(Queryable[ValueSource]):
         sigma_squared = unit.sigma_squared(exact_rho(rho))
         self._check_scale(sigma_squared, rho)
         allowed = exact_delta(delta)
+        # From sigma, the most rows of a person and delta: a value of one unit alone passes with
+        # probability delta at most.
         threshold = partition_threshold(
             sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed
         )
@@ -223,6 +228,7 @@ class PrivateValues(Queryable[ValueSource]):
             missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[
                 :1
             ]  # a public cell beside the values
+            # Noise of the missing cell is drawn first, whatever values there are.
             noisy, places, first = self._noisy(event, missing).tolist(), [], 0
             for exact in frequencies.counts():  # of a block nothing is kept but what passes
                 with_noise = self._noisy(event, np.asarray(exact, dtype=np.int64))
@@ -230,7 +236,10 @@ class PrivateValues(Queryable[ValueSource]):
                 noisy += with_noise[passing].tolist()
                 places.append(first + passing)
                 first += len(exact)
+            # Only now is the source asked for values, and only for those that passed: a value that
+            # did not is never in the kernel's hands.
             values = frequencies.values(np.concatenate(places)) if len(noisy) > 1 else []
+            # In their own order. That of the source could be that of the records.
             released = sorted(zip(map(_plain, values), noisy[1:], strict=True))
             in_order = [value for value, _ in released]  # their own, whatever order the source has
             numbers = [
@@ -289,10 +298,13 @@ class PrivateValues(Queryable[ValueSource]):
             )
 
         def counts_below(points: NDArray[np.int64]) -> NDArray[np.int64]:
+            # Values beyond the range are counted at its ends, so that each record is on one point
+            # of the grid.
             inner = points[(points > first) & (points < stop)]
             cells = self._source.histogram(grid, inner)
             all_below = np.cumsum(cells[1:]) if inner.size else cells[1:]
             position = np.searchsorted(inner, points, side="left")
+            # Nothing is below the first point by definition, and all is below the last.
             return np.where(points <= first, 0, all_below[position])
 
         def tree() -> Answer:

@@ -138,7 +138,10 @@ def split_tree(
     depth = 0
     while starts.size:
         # The middle, rounded down, without a sum or a width that could overflow.
+        # The bits that both have, and half of those that one has.
         middles = (starts & stops) + ((starts ^ stops) >> 1)
+        # A node of one point is a leaf by public knowledge; it is never asked about, and costs
+        # nothing.
         may_split = middles > starts
         leaves.append(starts[~may_split])
         starts, middles, stops = starts[may_split], middles[may_split], stops[may_split]
@@ -147,6 +150,7 @@ def split_tree(
         )
         leaves.append(starts[~splits])
         starts, middles, stops = starts[splits], middles[splits], stops[splits]
+        # Level by level, so that the source is asked once for each, whatever the number of nodes.
         starts, stops = np.concatenate([starts, middles]), np.concatenate([middles, stops])
         depth += 1
     return np.sort(np.concatenate(leaves)), int(high)
@@ -159,6 +163,8 @@ def _counts(counts_below: CountsBelow, starts: IntArray, stops: IntArray) -> Int
         return np.empty(0, dtype=np.int64)
     below = np.asarray(counts_below(points), dtype=np.int64)
     counts: IntArray = (
+        # One question for all nodes of a level: counts below a point are counts of cells by
+        # difference.
         below[np.searchsorted(points, stops)] - below[np.searchsorted(points, starts)]
     )
     return counts
@@ -168,6 +174,7 @@ def _splits(
     counts: IntArray, depth: int, scale: int, decay: int, threshold: int, randomness: Randomness
 ) -> NDArray[np.bool_]:
     """Which of the nodes at ``depth`` split, shape ``(n_nodes,)``."""
+    # The floor is what bounds the loss of deep empty nodes; see the proof, 4.
     biased = np.maximum(threshold - decay, counts - depth * decay)
     # Compared without adding noise to a count: no count, however large, can overflow.
     answer: NDArray[np.bool_] = _laplace(scale, counts.size, randomness) > threshold - biased
@@ -178,6 +185,7 @@ def _laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
     """Independent discrete Laplace noise, shape ``(size,)``."""
     drawn = np.empty(0, dtype=np.int64)
     while drawn.size < size:
+        # Twice as many as are missing, for about half of the candidates are rejected.
         more = discrete_laplace(scale, 2 * (size - drawn.size), randomness)
         drawn = np.concatenate([drawn, more])[:size]
     return drawn
@@ -208,6 +216,7 @@ def privtree_epsilon(scale: int, decay: int) -> Fraction:
     _check_parameters(scale, decay)
     bits = _GRID_BITS + 48
     _, upper = exp_bounds(Fraction(decay, scale), bits)
+    # With the upper bound of q^decay the geometric series is largest: rounded up throughout.
     epsilon = (1 + Fraction(1 << bits, (1 << bits) - upper)) / scale
     return Fraction(-((-epsilon.numerator << _GRID_BITS) // epsilon.denominator), 1 << _GRID_BITS)
 
