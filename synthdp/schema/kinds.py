@@ -94,14 +94,11 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
 
 def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
-    own = schema.get("synthdp")
-    names = own.get("ignore") if isinstance(own, Mapping) else None
-    if not isinstance(own, Mapping) or names is None:
+    own = JsonValue(schema, "schema")["synthdp"]
+    if not own["ignore"].is_given:
         return (), dict(schema)
-    ignored = JsonValue(names, "schema", "synthdp.ignore").sequence("a list of column names")
-    return ignored, dict(schema) | {
-        "synthdp": {key: value for key, value in own.items() if key != "ignore"}
-    }
+    rest = {key: value for key, value in own.mapping().items() if key != "ignore"}
+    return own["ignore"].sequence("a list of column names"), dict(schema) | {"synthdp": rest}
 
 
 def _label(kind: Any) -> Any:

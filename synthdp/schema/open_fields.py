@@ -19,7 +19,7 @@ other is a limit that derived bounds keep to. A null in ``constraints`` and an e
 most bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_LEVELS
@@ -45,6 +45,8 @@ BINNINGS: tuple[Binning, ...] = get_args(Binning)
 
 _HOW: dict[str, Part] = {"binning": "bins", "max_levels": "levels"}
 """Keys that say how a part is derived."""
+
+_HERE = " for this kind of column"
 
 _DECLARED_AS: dict[Part, str] = {
     "levels": "constraints.enum or categories",
@@ -123,28 +125,21 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
     """What a list opens; refuses what the type does not have, and what is declared."""
     possible, declared = possible_parts(field), _not_listable(field)
     free = ", ".join(part for part in possible if part not in declared)
-    if not isinstance(derive, Sequence) or isinstance(derive, str) or not derive:
-        refuse(
-            name,
-            f"synthdp.derive is {derive!r}; {f'write true, or list {free}' if free else 'remove it'}",
-        )
-    for part in derive:
+    given = in_column(name, "synthdp.derive", derive)
+    words = f"true, or a list of {free}" if free else "nothing: remove it"
+    for part in given.sequence(words, least=1):
         if part not in possible:
-            phrase = f"a column of type {field['type']!r}"
-            phrase += (
-                " with declared levels" if part in parts_of_type(field, has_levels=False) else ""
+            has_part = part in parts_of_type(field, has_levels=False)
+            levels = " with declared levels" if has_part else ""
+            may = f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
+            given.refuse(
+                f"lists {part!r}, which a column of type {field['type']!r}{levels} has not; {may}"
             )
-            way_out = (
-                f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
-            )
-            refuse(name, f"synthdp.derive lists {part!r}, which {phrase} has not; {way_out}")
-    parts: frozenset[Part] = frozenset(derive)
+    parts: frozenset[Part] = frozenset(given.sequence())
     for part in PARTS:
         if part in parts & declared:
-            refuse(
-                name,
-                f"synthdp.derive lists {part!r}, but {_DECLARED_AS[part]} declares it; remove one of them",
-            )
+            declaring = _DECLARED_AS[part]
+            given.refuse(f"lists {part!r}, but {declaring} declares it; remove one of them")
     return parts
 
 
@@ -186,17 +181,15 @@ def _refuse_unknown(
     """Refuse a key that the type does not have; shows those that it can have beside the others."""
     possible = possible_parts(field)
     keys = [*_closed_keys(field), *(key for key, part in _HOW.items() if part in possible)]
-    if unknown := [key for key in own if key not in (*keys, "derive")]:
-        gone = {key for key, part in _HOW.items() if part not in parts}
-        gone |= {"merged"} if "levels" in parts else set()
-        gone |= {"decimals"} if "decimals" in parts else set()
-        gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if has_edges(field) else set()
-        gone |= {"shape"} if "bounds" in parts else set()
-        shown = [key for key in keys if key not in gone] + ["derive"] * bool(
-            parts or derivable(field)
-        )
-        way_out = f"it may have {', '.join(shown)}" if shown else "remove it"
-        refuse(name, f"{f'synthdp.{unknown[0]}'!r} is not known for this kind of column; {way_out}")
+    unknown = [key for key in own if key not in (*keys, "derive")]
+    gone = {key for key, part in _HOW.items() if part not in parts}
+    gone |= {"merged"} if "levels" in parts else set()
+    gone |= {"decimals"} if "decimals" in parts else set()
+    gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if has_edges(field) else set()
+    gone |= {"shape"} if "bounds" in parts else set()
+    shown = [key for key in keys if key not in gone]
+    shown += ["derive"] if parts or derivable(field) else []
+    in_column(name, "synthdp", dict.fromkeys(unknown)).check_keys(shown, _HERE)
 
 
 def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
@@ -208,19 +201,14 @@ def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
 def _refuse_meaningless(
     name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
 ) -> None:
+    given = in_column(name, "synthdp", own)
     for key, part in _HOW.items():
-        if part not in parts and own.get(key) is not None:
+        if part not in parts and given[key].is_given:
             way_out = f" or derive {part}" if part in derivable(field) else ""
-            refuse(
-                name,
-                f"synthdp.{key} says how {part} are derived, but they are not; remove it{way_out}",
-            )
+            given[key].refuse(f"says how {part} are derived, but they are not; remove it{way_out}")
     for key, part in (("merged", "levels"), ("shape", "bounds")):
-        if part in parts and own.get(key) is not None:
-            refuse(
-                name,
-                f"synthdp.{key} cannot be declared of {part} that are derived; remove one of them",
-            )
+        if part in parts and given[key].is_given:
+            given[key].refuse(f"cannot be declared of {part} that are derived; remove one of them")
 
 
 def _declared_field(

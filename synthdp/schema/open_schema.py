@@ -105,9 +105,8 @@ class OpenSchema:
         )
         if columns and not ignored and not open_ones(columns):
             return cls.from_schema(Schema.from_dict(whole))
-        own = mapping.get("synthdp", {})
-        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        rules = JsonValue(rules, "schema", "constraints").sequence("a list of rules")
+        declared = JsonValue(mapping, "schema")["synthdp"]["constraints"]
+        rules = declared.default(()).sequence("a list of rules")
         return cls(columns, missing_values, rules, ignored, of_files, generated)
 
     @classmethod

@@ -105,8 +105,8 @@ class Schema:
         """
         plain, generated = without_generated(mapping)
         columns, missing_values, dialect = parse_schema(plain)
-        own = mapping.get("synthdp", {}) if "fields" in mapping else {}
-        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
+        own = mapping.get("synthdp") if "fields" in mapping else {}
+        rules = JsonValue(own, "schema", "synthdp")["constraints"].default(()).value
         exact = with_exact_decimals(columns, rules)
         return cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
 

@@ -118,10 +118,16 @@ CONTRADICTIONS = [
     ),
     (lambda: one("string", ["levles"]), "lists 'levles'"),
     (lambda: one("string", [["levels"]]), "synthdp.derive lists"),
-    (lambda: one("string", []), r"synthdp.derive is \[\]; write true, or list levels, missing$"),
-    (lambda: one("boolean", [], {"required": True}), r"synthdp.derive is \[\]; remove it$"),
+    (
+        lambda: one("string", []),
+        r"synthdp.derive is \[\]; give true, or a list of levels, missing$",
+    ),
+    (
+        lambda: one("boolean", [], {"required": True}),
+        r"synthdp.derive is \[\]; give nothing: remove it$",
+    ),
     (lambda: one("string", False), "synthdp.derive is False"),
-    (lambda: one("string", None), "synthdp.derive is None"),
+    (lambda: one("string", None), "synthdp.derive is not given; give true"),
     (lambda: one("string", "levels"), "synthdp.derive is 'levels'"),
     (lambda: one("string", True, {"enum": ["a"], "required": False}), "everything is declared"),
     (lambda: one("string", max_levels=2), "synthdp.max_levels is 2"),
@@ -214,9 +220,9 @@ CONTRADICTIONS = [
     ),
     (
         lambda: resolved(AGE, derived=True),
-        "'synthdp.derived' is not known.*; .* bins, edges, shape, heaping, width, derive$",
+        "'synthdp.derived' is not known.*; did you mean 'derive'\\?$",
     ),
-    (lambda: resolved(SEX, othr="x"), "it may have other, merged$"),
+    (lambda: resolved(SEX, othr="x"), r"'synthdp.othr' .*; did you mean 'other'\?$"),
     (
         lambda: resolved({"name": "x", "type": "boolean", "constraints": {"required": True}}, a=1),
         "; it may have spelling$",

@@ -142,13 +142,8 @@ class NumericColumn(BinnedColumn):
         own = field.own(keys)
         binning: dict[str, Any] = {key: own.get(key) for key in keys if key != "width"}
         binning["notation"] = Notation.parse(field)
-        if own.get("width") is not None:
-            if own["width"] == 0:
-                refuse(
-                    field.name,
-                    f"synthdp.width is 0; give the number of digits, from 1 to {MAX_WIDTH}",
-                )
-            binning["notation"] = replace(binning["notation"], width=own["width"])
+        if (width := field["synthdp"]["width"]).is_given:
+            binning["notation"] = replace(binning["notation"], width=width.whole(1, MAX_WIDTH))
         binning["edges"] = field.listed("edges", "increasing numbers")
         if (shape := field.parts_of("shape", ("starts", "weights"))) is not None:
             binning["shape"] = Shape(**shape)

@@ -174,10 +174,8 @@ class GeopointColumn(Column):
         """The column that a field declares."""
         own = field.own(KEYS)
         for key in ("minimum", "maximum", "enum"):
-            if field.constraints.get(key) is not None:
-                refuse(
-                    field.name, f"constraints.{key} is not for points; give synthdp.bbox, {_BBOX}"
-                )
+            if (stated := field["constraints"][key]).is_given:
+                stated.refuse(f"is not for points; give synthdp.bbox, {_BBOX}")
         bins = own.get("bins")
         return cls(
             bbox=field.listed("bbox", _BBOX),

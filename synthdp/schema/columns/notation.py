@@ -60,21 +60,15 @@ class Notation:
     @classmethod
     def parse(cls, field: Field) -> Self:
         """How a field says that numbers are written; years and texts are written in one way only."""
-        marks = {
-            key: NOTATION[key] if field.get(key) is None else field.get(key) for key in NOTATION
-        }
-        for key, value in marks.items():
-            mark = in_column(field.name, key, value)
-            mark.flag() if key == "bareNumber" else mark.text()
-            if field.type not in ("integer", "number") and value != NOTATION[key]:
-                refuse(
-                    field.name,
-                    f"{key} is for columns of type 'integer' or 'number'; change the type, or remove it",
-                )
+        marks = {key: field[key].default(usual) for key, usual in NOTATION.items()}
+        for key, mark in marks.items():
+            if field.type not in ("integer", "number") and mark.value != NOTATION[key]:
+                kinds = "columns of type 'integer' or 'number'"
+                mark.refuse(f"is for {kinds}; change the type, or remove it")
         return cls(
-            decimal_char=marks["decimalChar"],
-            group_char=marks["groupChar"],
-            bare_number=marks["bareNumber"],
+            decimal_char=marks["decimalChar"].text(),
+            group_char=marks["groupChar"].text(),
+            bare_number=marks["bareNumber"].flag(),
         )
 
     def check(self, column: str) -> None:
@@ -93,12 +87,7 @@ class Notation:
                 )
         if self.decimal_char == self.group_char:
             refuse(column, f"decimalChar and groupChar are both {self.decimal_char!r}; give two")
-        is_whole = isinstance(self.width, int) and not isinstance(self.width, bool)
-        if not is_whole or not 0 <= self.width <= MAX_WIDTH:
-            refuse(
-                column,
-                f"synthdp.width is {self.width!r}; give the number of digits, from 1 to {MAX_WIDTH}",
-            )
+        in_column(column, "synthdp.width", self.width).whole(0, MAX_WIDTH)
 
     @cached_property
     def _is_plain(self) -> bool:

@@ -248,12 +248,11 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
             starts = tuple(declared(what, start) for start in shape["starts"])
             binning["shape"] = Shape(starts=starts, weights=shape["weights"])
         for key in ("minimum", "maximum"):
-            bound = field.constraints.get(key)
-            if bound is None and edges is None:
-                problem = f"constraints.{key} is not filled in"
-                refuse(field.name, f"{problem}; give the bound that is public knowledge")
-            if bound is not None:
-                binning[key] = declared(f"constraints.{key}", bound)
+            bound = field["constraints"][key]
+            if not bound.is_given and edges is None:
+                bound.refuse("is not filled in; give the bound that is public knowledge")
+            if bound.is_given:
+                binning[key] = declared(f"constraints.{key}", bound.value)
         return cls(format=pattern, **binning, **cls._typed_as(field), **field.shared)
 
     @classmethod

@@ -15,9 +15,9 @@ from synthdp.data import decode, encode
 from synthdp.schema import (
     CategoricalColumn,
     DateColumn,
+    GridIntervals,
     IntegerColumn,
     NumberColumn,
-    Runs,
     Schema,
     Shape,
     are_unread,
@@ -251,7 +251,7 @@ def test_runs_are_drawn_from_their_group_only(data):
     lengths = np.array(data.draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)))
     mass = np.array(data.draw(st.lists(WEIGHTS, min_size=n, max_size=n)), dtype=np.float64)
     firsts = np.cumsum(lengths) - lengths
-    runs = Runs.from_groups(groups, firsts, lengths, mass)
+    runs = GridIntervals.from_groups(groups, firsts, lengths, mass)
     owner = np.repeat(np.arange(n), lengths)
     for position, key in enumerate(runs.keys):
         drawn = owner[runs.draw(np.full(200, position), np.random.default_rng(position))]
@@ -265,7 +265,7 @@ def test_a_draw_next_to_one_stays_in_its_group():
             return np.full(n, np.nextafter(1.0, 0))
 
     groups = np.repeat(np.arange(100_000), 2)
-    runs = Runs.from_groups(
+    runs = GridIntervals.from_groups(
         groups, np.arange(len(groups)), np.ones(len(groups), np.int64), np.tile([1.0, 0.0], 100_000)
     )
     assert runs.draw(np.arange(100_000), Highest()).tolist() == list(range(0, 200_000, 2))

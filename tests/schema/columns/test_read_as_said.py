@@ -108,7 +108,7 @@ def test_zeros_in_front_of_negative_numbers():
 def test_a_width_is_a_number_of_digits():
     for width in (0, -1, 16, True, "5", 2.5):
         with pytest.raises(
-            SchemaError, match=r"synthdp.width is .*; give the number of digits, from 1 to 15"
+            SchemaError, match=r"synthdp.width is .*; give a whole number from 1 to 15"
         ):
             column_of("integer", synthdp={"width": width})
     with pytest.raises(SchemaError, match=r"'synthdp.width' is not known for this kind of column"):
