@@ -33,6 +33,7 @@ def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.i
         most, 1, -1
     ):  # heavy points part the others into a few bins more than an even share gives
         edges = _edges(density, wanted, min_mass)
+        # The most bins that come out as no more than wanted.
         if len(edges) <= most + 1:
             return at_least_two(np.array(edges, dtype=np.int64))
     return even_edges(int(density.starts[0]), int(density.starts[-1]), most)
@@ -46,11 +47,13 @@ def _edges(density: Density, most: int, min_mass: float) -> list[int]:
         density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True
     )
     for start, stop, mass, is_heavy in pieces:
+        # A point that holds a bin's share by itself is a bin by itself.
         if is_heavy:
             edges += [start, stop]
             held = 0.0
             continue
         cursor, left = start, float(mass)
+        # By a little more than rounding, or a bin of next to nothing would be cut off at the end.
         while share > 0 and held + left >= share * (1 + 1e-9):
             step = min(max(round((share - held) / left * (stop - cursor)), 1), stop - cursor)
             left -= left * step / (stop - cursor)
@@ -60,6 +63,7 @@ def _edges(density: Density, most: int, min_mass: float) -> list[int]:
                 left = 0.0
         held += left
     unique = sorted({*edges, int(density.starts[-1])})
+    # A last bin of little more than noise is joined to the one before.
     if 0 <= held < MIN_REST * share and len(unique) > 3 and not heavy[-1]:
         del unique[-2]
     return unique
@@ -146,5 +150,6 @@ def _found_shape(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict
     """The shape of a column; nothing if it is even in all bins."""
     if np.isin(density.starts[:-1], edges[:-1]).all() or not density.mass.any():
         return {}
+    # Six digits are more than noise leaves, and keep the schema readable.
     weights = [float(f"{mass:.{DIGITS}g}") for mass in density.mass]
     return {"shape": {"starts": axis.values(density.starts[:-1]), "weights": weights}}

@@ -98,6 +98,7 @@ def column_budgets(
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
     total, delta_each = (
+        # One open column of a table must not get all that learning may cost.
         max(sum(weights.values()), MIN_COLUMNS),
         delta / max(takes_thresholds(schema), 1),
     )

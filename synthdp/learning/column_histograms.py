@@ -68,6 +68,8 @@ class ColumnHistogram:
         cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction
     ) -> "ColumnHistogram":
         """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
+        # At the ends of the axis "below" and "above" are cells of their own by the kernel's
+        # convention; they are put back as the outermost cells.
         to_the_first, to_the_last = (
             starts[0] == axis.coarse_edges[0],
             starts[-1] == axis.coarse_edges[-1],
@@ -85,6 +87,7 @@ class ColumnHistogram:
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
         """What two looks at the same cells say together."""
+        # Inverse variances: two looks at the same cells have independent noise.
         weight = other.stddev**2 / (self.stddev**2 + other.stddev**2)
 
         def mean(one: float, two: float) -> float:
@@ -132,6 +135,8 @@ class ColumnHistogram:
         """
         if axis.has_bounds:
             return 0, len(self.counts) - 1
+        # Where noise alone would decide, a cell near the likely value is taken rather than one at
+        # 1e300.
         likely, zero = (
             self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
         )
@@ -146,6 +151,7 @@ class ColumnHistogram:
             )
             for reach in (0, ROOT_REACH)
         )
+        # Most columns of numbers have one sign; dates have no zero of their own.
         if not axis.is_calendar:  # a probable tail does not reach over 0
             first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
         return first, last
@@ -167,6 +173,7 @@ class ColumnHistogram:
             Records of each cell, the nearest first.
         """
         first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
+        # Both: beyond noise, and enough of them to be worth a wider range for all others.
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
         width = int(closer.starts[-1] - closer.starts[0])
         zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])

@@ -137,6 +137,7 @@ class Filling:
         for axis, name in enumerate(measurement.clique):
             if name not in self.levels:
                 continue
+            # By all measurements so far, not by this one: its own noise would be filled in.
             share = self.share(name)
             counts = np.moveaxis(values, axis, -1)
             merged = groups.get(name)
@@ -146,12 +147,16 @@ class Filling:
                     shares = _given_rest(counts, stddev)
                     if bend is not None:
                         shares = bend(name, measurement, Cells(counts, unread, shares))
+                    # Unread records are given to the levels in the shares that read ones have
+                    # beside the same values of other columns.
                     counts = counts + unread * shares
             elif share and merged is not None:
                 counts = np.array(counts)
+                # The place was counted with its nearest level, which has that many too many.
                 counts[..., merged[-1]] -= share * counts.sum(axis=-1)
                 counts /= max(1.0 - share, 1.0 - MOST_UNREAD)
             values = np.moveaxis(counts, -1, axis)
+            # Filled counts are divided by what was read, and their noise with them.
             scale /= 1.0 - min(share, MOST_UNREAD)
             if merged is not None:
                 groups[name] = merged[:-1]
@@ -161,6 +166,7 @@ class Filling:
         return LinearMeasurement(measurement.clique, values, stddev * scale, merging)
 
     def _learn(self, measurement: LinearMeasurement, apart: Sequence[str]) -> None:
+        # Each measurement says the number of unread records anew; weights are by precision.
         variance = float(np.max(measurement.stddev)) ** 2
         total, weight = measurement.total[0], 1 / (variance * max(measurement.values.size, 1))
         self._total = self._total[0] + total * weight, self._total[1] + weight
@@ -177,6 +183,8 @@ class Filling:
         if not self._counts[name][1]:
             return 0.0
         unread = self._unread(name)
+        # Below three standard deviations they are taken for none: filling in noise would do harm in
+        # every cell.
         return 0.0 if unread.count <= CLEAR * unread.stddev else unread.share
 
     def _apart_in(self, measurement: LinearMeasurement) -> list[str]:
@@ -203,7 +211,9 @@ class Filling:
         most = min(max(MOST_TIMES * n_cells, FEW_CELLS), MAX_CELLS)
         names = []
         for name in sorted(
-            (name for name in clique if name in self.levels), key=lambda name: -sizes[name]
+            # Large columns first: one more code costs them least.
+            (name for name in clique if name in self.levels),
+            key=lambda name: -sizes[name],
         ):
             n_cells = n_cells // sizes[name] * (sizes[name] + 1)
             if n_cells > most:
@@ -244,6 +254,7 @@ def _given_rest(counts: FloatArray, stddev: float) -> FloatArray:
     deviation = counts - sums * common
     # positive-part James-Stein: what noise alone would make of the deviation is taken off it
     spread = np.square(deviation).sum(axis=-1, keepdims=True)
+    # What the squared deviation is expected to be if there is nothing but noise.
     by_noise = (n_levels - 1) * stddev**2
     kept = np.maximum(
         0.0, 1.0 - np.divide(by_noise, spread, out=np.ones_like(spread), where=spread > 0)

@@ -66,6 +66,8 @@ def learn_heaping(
         Shares by step, as ``"heaping"`` of a schema has them; None where no more values are round
         than by chance.
     """
+    # Steps are counted by the coarsest one that divides a value, so that one histogram shows all of
+    # them.
     cells = np.arange(len(STEPS) + 2)
     histogram = values.histogram(replace(axis.grid, of="steps"), cells, rho=rho)
     return heaping_found(histogram, learnt.density, axis.grid.decimals, learnt.stddev)
@@ -82,6 +84,7 @@ def heaping_found(
     steps = np.array([step for step in STEPS if step <= largest], dtype=np.int64)
     firsts, stops = density.starts[:-1], density.starts[1:]
     points, single = counts_of_classes(steps, firsts, stops).astype(np.float64), density.widths == 1
+    # Values that stand alone in the density are known as they are; heaps are of the rest.
     counts = histogram.counts[: len(steps) + 1] - points[:, single] @ density.mass[single]
     variances = (
         np.full(len(counts), histogram.stddev**2) + points[:, single].sum(axis=1) * stddev**2
@@ -94,6 +97,7 @@ def heaping_found(
         _joined(counts, kept), _joined(points[:, ~single], kept), density.mass[~single]
     )
     shares = weights * densities(chosen.tolist())
+    # Down, so that they never add up to more than 1.
     shares = np.floor(shares / shares.sum() * 10**DIGITS) / 10**DIGITS
     unit = Fraction(10) ** -decimals
     return Heaping(
@@ -109,7 +113,10 @@ def _steps_that_show(counts: Floats, variances: Floats, points: Floats, mass: Fl
     if total <= 0 or len(counts) < 2:
         return []
     limit = significance(len(counts) - 1, ASTRONOMIC)
+    # A multiple of 100 is one of 10 as well: what shows is each step together with all coarser
+    # ones.
     observed = _from_on(counts)[1:]
+    # Greedy: the clearest step is taken, and the others are looked at again given that one.
     while len(kept) < min(MOST_STEPS, len(counts) - 1):
         weights = _fitted(_joined(counts, kept), _joined(points, kept), mass)
         expected = _from_on(_expected(_spread_out(weights, kept, len(counts)), points, mass))
@@ -117,6 +124,8 @@ def _steps_that_show(counts: Floats, variances: Floats, points: Floats, mass: Fl
         chance = np.clip(expected * (1 - expected / total), 0, None)  # of the records themselves
         excess = observed - expected
         evidence = excess / np.sqrt(_from_on(variances)[1:] + chance)
+        # Beyond noise, and worth having: of many records a tenth of a per cent would be beyond
+        # noise.
         evidence[(excess < WORTH * total) | (expected == 0)] = 0
         evidence[kept] = 0
         best = int(np.argmax(evidence))
@@ -158,6 +167,7 @@ def _fitted(counts: Floats, points: Floats, mass: Floats) -> Floats:
         expected = np.maximum(_expected(weights, points, mass), LEAST * mass.sum())
         before, ratios = weights, (wanted / wanted.sum()) / (expected / expected.sum())
         weights = np.where(has_points, weights * ratios, 1.0)
+        # Only ratios mean anything; the class of no step is the unit.
         weights = np.clip(weights / weights[0], LEAST, 1 / LEAST)
         if np.allclose(weights, before, rtol=CLOSE, atol=0):
             break

@@ -81,6 +81,7 @@ def learn_columns(
     report
         Told about progress.
     """
+    # All budgets are settled before the first question, by the schema alone.
     budgets = column_budgets(schema, rho=rho, delta=delta)
     for budget in steps(report, "learning the domain", budgets):
         yield _learn(values, budget, min_mass=min_mass)
@@ -104,6 +105,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     if has_density(column):
         axis = Axis.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
         learnt = _learnt(values, axis, budget)
+        # Decimals that noise hides are few: so many that the range keeps its meaning.
         if not decimals.is_known and not axis.has_bounds:
             axis, learnt = _with_few_decimals(axis, learnt)
             decimals = decimals._replace(decimals=axis.grid.decimals)
@@ -111,6 +113,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         findings |= _bins_found(axis, learnt, min_mass) | missing_found(
             column, learnt.missing, learnt.missing_stddev
         )
+        # Whether heaps are asked for depends on released counts, so skipping the question is free.
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
         caution = _doubts(column, (axis, learnt), decimals)

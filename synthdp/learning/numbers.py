@@ -138,17 +138,22 @@ def learn_density(
     first = asking.first_look()
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
+    # The first look is not counted: its cells are too wide to say what a point holds.
     spikes, noisiest = dict[int, float](), max(look.stddev for look in looks[1:])
+    # Where every cell is one value, a threshold would only find again what cells have shown.
     if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
         frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
         spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
     density, uncertainty = _between_bounds(axis, first, looks, spikes)
+    # Bounds that were found may have shut out all but one value. With declared bounds that cannot
+    # be.
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
         is_lone = not _is_alone(density, first, looks[1])
     if is_lone:
         density = _with_a_neighbour(axis, density, first, looks[1])
     all_looks = [first, *check, *looks[1:]]
+    # Every look counts the missing once more, for nothing; together they say it best.
     weights = np.array([look.stddev**-2 for look in all_looks])
     missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
     stddev = float(weights.sum() ** -0.5)
@@ -177,6 +182,7 @@ class _Asking:
         self.stretch = int(axis.coarse_edges[0]), int(axis.coarse_edges[-1])
 
     def _look(self, starts: Ints, share: Fraction) -> ColumnHistogram:
+        # Before the question, so that what fails is paid for as in the ledger.
         self.left -= share
         return ColumnHistogram.measured(self._values, self._axis, starts, rho=self._rho * share)
 
@@ -184,6 +190,7 @@ class _Asking:
         """A look at public cells, again if it shows nothing."""
         look = self._look(self._axis.coarse_edges, LOOKING)
         self._stddev = look.stddev
+        # Three fifths of the budget at most.
         while (
             not look.stands_out
             and self.left > 1 - MAX_LOOKS * LOOKING
@@ -198,8 +205,12 @@ class _Asking:
         """The first look, more of it if needed; the part that holds records, finer cells of it, and
         a check if any.
         """
+        # What is held by public cells is all that finer cells are spent on.
         low, high = first.held_roots(self._axis)
         mass, check = first.counts.copy(), []
+        # Numbers like 0 and 1 stand in the innermost public cells, which are single points. A
+        # column of mostly zeros would be taken for that alone; so what lies beyond is counted by
+        # itself first.
         if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
             check = [self._look(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)]
             if self.left > LOOKING and any(tail.size for tail in first.tails_beyond(check[0])):
@@ -210,6 +221,7 @@ class _Asking:
             mass[high + 1 : high + 1 + above.size] = above
             low, high = low - below.size, high + above.size
         held, masses = first.between(low, high + 1), mass[low : high + 1]
+        # Cells of single points are as fine as can be.
         n_cells = self._resolved(float(masses[held.widths > 1].sum()))
         starts = held.finer(masses, n_cells)
         self.stretch = int(starts[0]), int(starts[-1])
@@ -225,6 +237,7 @@ class _Asking:
         """In how many cells so many records show, each as many as its noise: more of them would
         show less.
         """
+        # What will be spent on these cells, so that they are as many as that can show.
         share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
         stddev = self._stddev * sqrt(LOOKING / share)
         return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
@@ -239,6 +252,7 @@ class _Asking:
         looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
         for _ in range(MAX_ZOOMS if wants_spikes else 0):
             crowded = _crowded(looks[-1])
+            # No cell holds a sixteenth of the records beyond doubt: nothing to zoom into.
             if not crowded.any():
                 break
             starts = looks[-1].finer(
@@ -250,6 +264,7 @@ class _Asking:
 
 def _crowded(look: ColumnHistogram) -> NDArray[np.bool_]:
     """Cells of many values that hold a large part of the records, beyond doubt."""
+    # Significance over all cells, for the largest of many noises is taken for records too easily.
     least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
     return (look.widths > 1) & (look.counts > least)
 
@@ -260,6 +275,7 @@ def _spikes(frequent: FrequentValues[str | int], look: ColumnHistogram) -> dict[
     """
     spikes: dict[int, float] = {}
     for value, count in frequent.counts.items():
+        # Values beyond the cells were counted at their ends.
         point = min(max(int(value), int(look.starts[0])), int(look.starts[-1]) - 1)
         if look.widths[look.cells_of(np.array([point]))[0]] > 1:
             spikes[point] = spikes.get(point, 0.0) + count
@@ -283,6 +299,8 @@ def _between_bounds(
     low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
     held = {point: count for point, count in spikes.items() if low <= point < high}
     density = density_of([look.cut(low, high) for look in looks], held)
+    # Records beyond the fine cells are known by a count only: one piece with all of them, at least
+    # one, or the bound would have no weight.
     if begin < low:
         density = density.with_pieces(np.array([begin, low]), np.array([max(closer.below, 1.0)]))
     if stop > high:
@@ -290,6 +308,7 @@ def _between_bounds(
     density = density.without_thin_ends(NEGLIGIBLE)
     ends = looks[-1].cells_of(np.array([begin, stop - 1])).clip(0, len(looks[-1].counts) - 1)
     leaves = np.minimum(looks[-1].widths[ends], density.widths[[0, -1]])
+    # Within the cell of a bound nothing tells where it lies.
     leaf = int(leaves.max()) - 1  # single values are exact
     return density, max(doubt, leaf / 2)
 
@@ -303,7 +322,9 @@ def _is_alone(density: Density, first: ColumnHistogram, look: ColumnHistogram) -
     point = int(density.starts[0])
     held = look.counts[look.cells_of(np.array([point]))[0]]
     others = float(look.counts.sum() - held) + look.below + look.above
+    # Three standard deviations of the sum of all other cells.
     noise = BEYOND * look.stddev * sqrt(len(look.counts) + 1)
+    # The largest point stands for all numbers beyond it.
     is_outermost = point in (first.starts[0], first.starts[-1] - 1)
     return bool(
         not is_outermost and others <= noise and others + noise <= CONSTANT * density.mass.sum()
@@ -347,7 +368,9 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     low, high = first.held_roots(axis)
     start, stop = int(axis.coarse_edges[low]), int(axis.coarse_edges[high + 1])
     edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
+    # PrivTree does not know how many bins are wanted; joining neighbours is post-processing.
     edges = _fewer(edges, most)
+    # Leaves are split until they hold about equally many records; no count is released.
     density = Density(edges, np.ones(len(edges) - 1))
     uncertainty = 0.0 if axis.has_bounds else float(density.widths[[0, -1]].max()) / 2
     return Learnt(

@@ -77,6 +77,8 @@ def _unread_levels(
             filling.filled(each, look)
     if not estimates:
         return None
+    # The measurement that says it most surely; an average would count the same records several
+    # times.
     _, deviation = max(estimates, key=lambda pair: pair[0])
     levels = np.maximum(whole[0] + deviation, 0.0)
     result: FloatArray = levels / levels.sum()
@@ -100,8 +102,10 @@ def _estimates(cells: Cells, common: FloatArray, stddev: float) -> list[tuple[fl
     of_unread = np.square(deviations / n_unread) * (stddev**2 + unread)
     shares = cells.shares.reshape(-1, len(common))
     spread = 1.0 - np.square(shares).sum(axis=1, keepdims=True)
+    # The rows that are read are a sample, too: their shares vary by chance, noise or not.
     of_read = np.square(parts / n_read) * (len(common) * stddev**2 + n_read * spread)
     doubt = np.sqrt(of_unread.sum() + of_read[deviations.any(axis=1)].sum())
+    # Three standard deviations short of what it seems: only what is left of it is believed.
     least = float(np.sqrt(np.square(sums).sum()) - CLEAR * doubt)
     return [(least, sums)] if least > 0 else []
 
@@ -118,6 +122,7 @@ def _bent(shares: FloatArray, unread: FloatArray, levels: FloatArray) -> FloatAr
         return shares
     weights = weights / weights.sum()
     axes = tuple(range(shares.ndim - 1))
+    # Iterative proportional fitting with one condition; a few rounds bring it within any noise.
     for _ in range(N_ROUNDS):
         bent = (weights * shares).sum(axis=axes)
         shares = shares * np.divide(levels, bent, out=np.ones_like(levels), where=bent > 0)

@@ -68,6 +68,7 @@ def support_of(
     over_zero
         Whether records lie on both sides of 0 as soon as on one.
     """
+    # First by public cells and the first fine ones, then closer and closer as far as cells show.
     support = _Upwards.without_points(
         looks[0], looks[1], spikes, first, over_zero=over_zero
     ).support()
@@ -85,8 +86,10 @@ def _looked_closer(
         if not 0 <= cell < len(outer.counts):  # beyond all cells
             continue
         low, high = (int(each) for each in outer.starts[cell : cell + 2])
+        # What was ruled out stays ruled out.
         low, high = max(low, begin), min(high, stop)
         finer = inner.cut(low, high)
+        # Where nothing stands out among the finer cells they say less than the coarse one.
         if len(finer.counts) > 1 and standing_out(finer.counts, finer.stddev).any():
             closer = _Upwards.without_points(outer.cut(low, high), finer, spikes, None).support()
             begin, stop = (
@@ -150,14 +153,18 @@ class _Upwards:
 
     def support(self) -> Support:
         """Where the records lie."""
+        # Between the first and the last cell that stand out there are records for certain; how far
+        # they reach beyond is a question of probability.
         held = np.flatnonzero(standing_out(self.inner.counts, self.inner.stddev))
         if not held.size and not self.points.size:
             return self._anywhere()
         begins = [*self.inner.starts[held[:1]].tolist(), *self.points[:1].tolist()]
         stops = [*self.inner.starts[held[-1:] + 1].tolist(), *(self.points[-1:] + 1).tolist()]
         begin, stop = min(begins), max(stops)
+        # One piece of code for both ends: the lower one is the upper one of the mirror image.
         mirror = self.mirrored()
         lowest = int(self.inner.starts[0])
+        # What an outer cell counts is shared by both ends, so each is found given the other, twice.
         for _ in range(ROUNDS):
             above = self._end_above(begin, stop, lowest)
             highest = stop + floor(above.median)
@@ -182,6 +189,8 @@ class _Upwards:
                 continue
             held = is_held & (inner.starts[:-1] >= start)
             points = (self.points >= max(start, lowest)) & (self.points < stop)
+            # What the coarse cell counts and the fine ones that are surely held do not: it may lie
+            # beyond. The noises add up.
             rest = float(count - inner.counts[held].sum() - self.heights[points].sum())
             variance = outer.stddev**2 + int(held.sum()) * inner.stddev**2
             totals.append(Total(max(start - stop, 0), end - stop, rest, variance))
@@ -204,6 +213,7 @@ class _Upwards:
         of 0.
         """
         first, last = self.first, int(self.inner.starts[-1])
+        # The fine cells reach to the end of the axis.
         if first is None or first.starts[-1] <= last:
             return [], [], None
         edges = [each - place for each in first.starts.tolist() if each > last]
@@ -242,6 +252,7 @@ class _Upwards:
         begin = int(inner.starts[-1] - below.median)
         stop = int(inner.starts[0] + above.median)
         doubt = max(ends.median_error(ends.median) for ends in (below, above))
+        # Medians of two posteriors may cross where there are next to no records.
         if begin >= stop:
             begin, stop = min(begin, stop - 1), max(stop, begin + 1)
         width = float(stop - begin)

@@ -45,13 +45,16 @@ def cover(
     [((3,), [3]), ((2, 1, 0), [0, 1, 2])]
     """
     sizes = [prod(shape[axis] for axis in axes) for axes in wanted]
+    # A larger one would cover nothing but itself.
     small = [index for index, size in enumerate(sizes) if size <= table_cells]
     for index, size in enumerate(sizes):
         if size > table_cells:
             yield _by_levels(wanted[index], shape), [index]
     uncovered = _Uncovered([wanted[index] for index in small], shape, table_cells)
     for start in sorted(
-        range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])
+        # Wide marginals first: narrow ones are mostly inside of them by then.
+        range(len(small)),
+        key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]]),
     ):
         if not uncovered.covered[start]:
             axes, members = uncovered.grow(start, wanted[small[start]])
@@ -96,8 +99,10 @@ def marginals(
     wanted
         Marginals of it.
 
-    Yields ------ A view of each marginal, axes in the order wanted, of the table's type; two of
-    them may share memory.
+    Yields
+    ------
+    A view of each marginal, axes in the order wanted, of the table's type; two of them may share
+    memory.
     """
     tables = {axes: counts}
     for names in wanted:
@@ -146,6 +151,8 @@ class _Uncovered:
             table += adding
             gains[table] = 0
             gains[self._levels * n_cells > self._table_cells] = 0
+            # The attribute that completes most marginals. Ties go to the first, so that plans
+            # repeat.
             best = int(np.argmax(gains))
             adding = [best] if gains[best] else []
         return table, self._finish(start, table)
@@ -167,6 +174,7 @@ class _Uncovered:
             members.update(having[complete].tolist())
             self._having[axis] = having[~complete]
         for having in lists:
+            # Undone for the next table: the array is one for all.
             self._lacking[having] = self._whole[having]
         self._lacking_one[table] = 0
         self.covered[list(members)] = True

@@ -45,6 +45,8 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
     >>> [counts.tolist() for counts in counts_of_all(rows, [(0,), (1, 0)]).values()]
     [[1, 2], [[0, 2], [0, 0], [1, 0]]]
     """
+    # The idea: where most rows have one level, only those that have another are counted; the rest
+    # follows by subtraction from the marginal without the column.
     left = dict.fromkeys(wanted)
     minorities: list[tuple[int, int, Counts]] = []
     for axis, level in _dominant(rows, left) if rows.n_rows >= MANY_ROWS else ():
@@ -64,6 +66,7 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
             everybody = counts[_without(axes, axis)]
             counts[axes] = minority.astype(everybody.dtype, copy=False)
             by_level = np.moveaxis(counts[axes], axes.index(axis), 0)
+            # The dominant level was left out of the count, so its cells are 0 until here.
             by_level[level] = everybody - by_level.sum(axis=0, dtype=everybody.dtype)
     return {axes: counts[axes] for axes in wanted}
 

@@ -49,6 +49,7 @@ class JointCounter:
         if not axes:
             return np.array(self.n_rows)
         size = prod(shape)
+        # So the passes over the table never cost more than those over the rows.
         step = max(CHUNK_ROWS, size)  # adding up a chunk costs one pass over the table
         cells: Codes = np.empty(min(step, self.n_rows), np.int32 if size < 2**31 else np.int64)
         total = self._counted(axes, shape, 0, cells)
@@ -96,6 +97,7 @@ def _number(
     fit there.
     """
     size = shape[0]
+    # Sixteen bits as long as they do: less memory to go through.
     cells: Codes = narrow if size < 2**16 else out
     cells[...] = columns[0]
     for column, levels in zip(columns[1:], shape[1:], strict=True):

@@ -95,6 +95,7 @@ def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
 
 def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
     edges = rule.edges
+    # One level for each whole number: a subtraction in place of a comparison for each edge.
     if rule.is_whole and held.dtype in _NARROW and are_successive(edges):
         whole = held.values.cast(nw.Int64)
         first, last = int(edges[0]) - 1, int(edges[-1])
@@ -111,6 +112,7 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
         code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
     if held.family == "float":
         code = (
+            # Infinities and numbers beyond the codec's reach are unread there, so they are here.
             nw.when(_number(held).abs() > LARGEST)
             .then(nw.lit(int(column.unread_code)))
             .otherwise(code)
@@ -118,6 +120,7 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
     if rule.is_whole and held.family == "float":
         code = nw.when(_has_fraction(held)).then(nw.lit(int(column.unread_code))).otherwise(code)
     for number in rule.missing:
+        # Missing numbers are compared in the column's own type: 80.7 is no float32.
         same = _first_at(number, column, held)
         if _read(same, column, held) == number:
             code = (
@@ -144,6 +147,8 @@ def _first_at(number: float, column: Column, held: EngineColumn) -> float:
     if held.dtype != nw.Float32:
         return number
     with np.errstate(over="ignore"):
+        # The nearest float32 may lie on either side of the edge, and reads back as another decimal;
+        # so its neighbours are tried by the codec itself.
         near = np.float32(number)
     below, above = (np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))
     return next(
@@ -225,6 +230,7 @@ def _of_part(column: Column, rule: PartOf, held: EngineColumn) -> nw.Expr:
         "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
     }[rule.part]()
     code = (
+        # An infinity of dates has no parts in an engine, and the codec clips it to the last one.
         nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)
     )  # DuckDB has an infinity, which has no parts
     for bound, after, of_bound in ((low, False, of_low), (high + 1, True, of_high)):

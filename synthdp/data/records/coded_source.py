@@ -63,6 +63,7 @@ class CodedSource(Sensitive):
         shape = self.domain.project(clique).shape
         if frozenset(axes) in self._kept:
             return _view(*self._kept[frozenset(axes)], axes).reshape(shape)
+        # Summing a table that is there is quicker than a pass over the rows, and the same counts.
         wider = self._kept.wider(axes)
         counts = self._rows().count(axes) if wider is None else next(marginals(*wider, [axes]))
         return self._kept.add(axes, counts).reshape(shape)
@@ -152,6 +153,8 @@ class _Kept:
         )  # a copy: the wider table they were summed from is let go
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         members = frozenset(axes)
+        # First come, first kept: which counts are kept follows from the questions, never from the
+        # rows.
         if owned.size <= self._room_cells and members not in self:
             self._counts[members] = axes, owned
             self._room_cells -= owned.size

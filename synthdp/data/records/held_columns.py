@@ -128,6 +128,7 @@ class HeldTexts(HeldColumn):
         if len(starts):
             self._refuse("texts have no order to be counted in; give no starts")
         numbers, keys = self.rows.joined(), self._vocabulary.keys
+        # The extra entry answers for -1, the number of rows without a key.
         missing = np.append(
             np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True
         )  # NO_KEY is the last
@@ -144,8 +145,11 @@ class HeldTexts(HeldColumn):
         counts: dict[str, int] = {}
         for key, n_rows in zip(keys, occurring, strict=True):
             text = canonical_text(key)
+            # Categories of a categorical dtype may belong to no row; to release them would need no
+            # noise, and would be a leak.
             if n_rows and text is not None and is_writable(text) and not self._is_missing(key):
                 counts[text] = counts.get(text, 0) + n_rows
+        # By code point: the order in which texts came is the order of the records.
         texts = sorted(counts)
         return HeldFrequencies(texts, np.array([counts[text] for text in texts], dtype=np.int64))
 
@@ -187,6 +191,7 @@ class _HeldPoints(HeldColumn):
         """
         points, present = self._points(grid)
         cells = np.zeros(len(present), dtype=np.intp)
+        # Cell 0 is for missing values. Each row is in one cell, whatever its value.
         cells[present] = 1 + np.searchsorted(starts, points, side="right")
         return self._counts(cells, len(starts) + 2)
 
@@ -194,6 +199,7 @@ class _HeldPoints(HeldColumn):
         """Counts of grid points, ascending."""
         points, present = self._points(grid)
         places = np.full(len(present), -1)
+        # Ascending by value, never by first occurrence.
         values, places[present] = np.unique(points, return_inverse=True)
         return HeldFrequencies(values, self._counts(places, len(values)))
 
@@ -250,6 +256,7 @@ class HeldLevels(_HeldPoints):
         reader = self._reader
         unique, positions = distinct(values)
         codes = reader.codes_of(unique).astype(self._dtype)
+        # Two facts in one integer, so that a row is still one number.
         codes += (reader.spellings_of(unique) * reader.size).astype(self._dtype)
         self.rows.add(codes if positions is None else codes[positions])
 

@@ -212,6 +212,7 @@ class HeldTableReader:
         """
         self._schema.check_header(frame.columns, unit=self._unit)
         if self._units is not None:
+            # Ids are only ever turned into numbers of persons; they are dropped at `finish`.
             self._units.add(frame[self._unit])
         if self._closed is not None:
             self._parts.append(encode(frame[list(self._closed.table_names)], self._closed))
@@ -223,6 +224,8 @@ class HeldTableReader:
         domain = Domain((), ()) if self._closed is None else self._closed.domain
         coded = CodedTable.concatenate(domain, self._parts)
         if self._units is not None:
+            # After the last row: which of a person's rows are kept is a function of all of them,
+            # and of nobody else's.
             kept = self._units.kept()
             coded = CodedTable(domain, tuple(codes[kept] for codes in coded.columns))
             for column in self._open.values():
@@ -237,4 +240,5 @@ def _closes(column: Column, opened: OpenColumn) -> bool:
     """Whether a closed column reads values as an open one of its name did."""
     if column.source != column.name:
         return column.source == opened.name
+    # A closed column that reads values otherwise would give other codes than the rows were held by.
     return column.missing_values == opened.missing_values and column.type_name == opened.type

@@ -44,6 +44,7 @@ class PlacedSource(Sensitive):
         ):
             if least < size:
                 whole &= codes < least
+        # No row has any rare code: then the small domain counts everything.
         if whole.all():
             self._whole = CodedSource(CodedTable(without, table.columns))
             self._others = None
@@ -70,6 +71,8 @@ class PlacedSource(Sensitive):
                 yield counts
                 continue
             total = np.zeros(shape, np.int64) if self._others is None else np.array(next(others))
+            # Rare codes come last in each column, so the smaller table is the corner of the larger
+            # one.
             total[tuple(map(slice, counts.shape))] += counts
             yield total
 

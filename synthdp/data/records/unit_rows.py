@@ -101,10 +101,12 @@ class UnitRows:
     def kept(self) -> NDArray[np.bool_]:
         """Whether each of the rows so far is kept; shape ``(n_rows,)``."""
         persons = self._ids.rows.joined()
+        # Stable, so that a person's rows keep their own order among themselves.
         order = np.argsort(persons, kind="stable")
         order = order[np.searchsorted(persons[order], 0) :]  # rows without an id come first
         owners = persons[order]
         positions = positions_within(owners)
+        # The j-th number of the person's own stream: a person more or less changes nobody else's.
         priorities = _mixed(self._hashes()[owners] + (positions + 1).astype(np.uint64) * _GAMMA)
         by_priority = np.lexsort((priorities, owners))  # stable: ties by position
         kept = np.zeros(len(persons), dtype=np.bool_)
@@ -119,6 +121,7 @@ class UnitRows:
             key if isinstance(key, bytes) else key.encode(errors="surrogatepass")
             for key in self._ids.keys
         ]
+        # Value by value: pandas would otherwise number all ids together first.
         hashes: NDArray[np.uint64] = pd.util.hash_array(ids, hash_key=self._key, categorize=False)
         return hashes
 

@@ -45,6 +45,7 @@ class Density:
     def simplified(self) -> "Density":
         """The same with neighbours of equal density joined."""
         height = self.mass / self.widths
+        # Pieces of one height were cut by cells, not by the records.
         same = np.isclose(height[1:], height[:-1], rtol=1e-9, atol=0)
         first = np.flatnonzero(np.append(True, ~same))
         return Density(
@@ -88,6 +89,7 @@ class Density:
         if total <= 0:
             return self
         shares = np.cumsum(self.mass) / total
+        # A piece stays if it is not wholly within the first or the last thousandth.
         held = np.flatnonzero((shares > part) & (shares - self.mass / total < 1 - part))
         return self.between(int(self.starts[held[0]]), int(self.starts[held[-1] + 1]))
 
@@ -120,6 +122,7 @@ def smoothed(counts: Floats, widths: Floats, total: float, stddev: float) -> Flo
     total
         Expected number of records in all cells together, at least 0.
     """
+    # The total comes from elsewhere and is kept: smoothing only decides where the records lie.
     return _Halving(counts, widths, stddev).divided(max(total, 0.0))
 
 
@@ -144,14 +147,18 @@ class _Halving:
         out in them.
         """
         sums, stddev = self._sums, self._stddev
+        # Noise of a sum grows with the root of the cells.
         surely = sums[j] - sums[i] if sums[j] - sums[i] > BELIEVED * stddev * sqrt(j - i) else 0.0
         if j - i < 2:
             return False, surely
+        # Halved by cells, compared with what halves of such widths have if the density is even.
         m, even = (i + j) // 2, self._even(i, j)
         (left, before), (right, after) = self._look(i, m), self._look(m, j)
         surplus = (sums[m] - sums[i]) * (1 - even) - (sums[j] - sums[m]) * even
         noise = stddev * sqrt((m - i) * (1 - even) ** 2 + (j - m) * even**2)
         self._is_plain[m] = abs(surplus) > BELIEVED * noise
+        # A peak inside of one half may cancel in the halves' difference; it still has to be divided
+        # for.
         self._is_uneven[m] = left or right or self._is_plain[m]
         self._outstanding[m], self._outstanding_after[m] = before, after
         return bool(self._is_uneven[m]), surely if self._is_plain[m] and surely else before + after
@@ -178,9 +185,11 @@ class _Halving:
         """How many of the records of a stretch its first half has."""
         m, sums = (i + j) // 2, self._sums
         if self._is_plain[m]:
+            # The noisy counts do not add up to the mass that is to be divided.
             gap = mass - (sums[j] - sums[i])  # spread over the cells, which all have the same noise
             return float(sums[m] - sums[i] + gap * (m - i) / (j - i))
         before, after = float(self._outstanding[m]), float(self._outstanding_after[m])
+        # More stands out than there is: in proportion.
         if before + after > mass:
             return mass * before / (before + after)
         return before + (mass - before - after) * self._even(i, j)
@@ -196,6 +205,8 @@ def shares_of_cells(mass: Sequence[float], widths: Sequence[int], cells: int) ->
     roots = np.sqrt(np.maximum(np.asarray(mass, dtype=np.float64), 0.0))
     wide = np.asarray(widths, dtype=np.float64)
     given = np.minimum(np.ones(len(wide)), wide)
+    # Stretches that are full give their cells to the others; each round fills one at least, so it
+    # ends.
     for _ in range(len(wide)):
         open_ = given < wide
         if not open_.any() or not roots[open_].any():

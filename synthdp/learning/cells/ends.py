@@ -64,6 +64,7 @@ class EndPosterior:
     @property
     def median(self) -> float:
         """The furthest place that the records reach with a probability of one half."""
+        # The probability that records reach at least so far.
         reached = np.cumsum(self.probabilities[::-1])[::-1]
         return float(self.distances[np.flatnonzero(reached >= 0.5 - 1e-9)[-1]])
 
@@ -119,13 +120,17 @@ def tail_ends(
         inside = np.clip(places, each.start, each.stop) - each.start
         precision = precision + inside**2 / each.variance
         score = score + inside * each.n_records / each.variance
+    # From here on a number of records per place becomes one of all records up to it.
     lengths = np.maximum(places, 1e-9)
     evidence = _log_evidence(precision / lengths**2, score / lengths, n_records)
+    # No records beyond: the ratio to itself.
     evidence[0] = 0.0
+    # A prior that is even in the logarithm of the distance, since public cells are.
     steps = np.log1p(cells + parts)  # cells grow with the distance, and so do the steps
     prior = np.diff(steps) / max(float(steps[-1]), 1e-9)
     middles = (places[1:] + places[:-1]) / 2
     if is_wide:
+        # Tails that are long beside what stands out are rarer the longer they are.
         prior = prior * (1 + middles / width) ** -THINNING
     log_prior = np.log((1 - NOTHING) * prior)
     if len(further):
@@ -146,6 +151,7 @@ def interval_ends(
 
     For cells of which none stands out: the records lie evenly between two edges.
     """
+    # All pairs of edges: of 512 cells they are 131,000, which is nothing for arrays.
     begins, ends = np.triu_indices(len(edges), 1)
     widths = np.diff(edges)
     squares = np.append(0.0, np.cumsum(widths**2)) / stddev**2
@@ -159,6 +165,7 @@ def interval_ends(
         score = score + inside * each.n_records / each.variance
     lengths = edges[ends] - edges[begins]
     evidence = _log_evidence(precision / lengths**2, score / lengths, n_records)
+    # Of many long stretches and few short ones each width has its share.
     posterior = _normalized(evidence - np.log(ends - begins))
     starting: Floats = np.bincount(begins, posterior, len(edges)).astype(np.float64)
     ending: Floats = np.bincount(ends, posterior, len(edges)).astype(np.float64)
@@ -214,7 +221,10 @@ def _log_evidence(precision: Floats, score: Floats, n_records: float) -> Floats:
     peak = score / root
     room = n_records * root - peak  # standard deviations from the likeliest number to the largest
     inside = np.maximum(_normal_cdf(room) - _normal_cdf(-peak), 1e-300)
+    # The Gaussian integral over 0 to all records, in logarithms: its parts exceed any float.
     integral = np.log(sqrt(2 * pi) / root) + np.square(peak) / 2 + np.log(inside)
+    # Far in the tail the normal distribution function has no digits left; there the integrand is an
+    # exponential.
     falling = -np.log(np.maximum(-score, 1e-300))  # where the likelihood is largest at none,
     rising = n_records * score - precision * n_records**2 / 2  # and where at all of them
     rising = rising - np.log(np.maximum(score - precision * n_records, 1e-300))
@@ -226,6 +236,7 @@ def _log_evidence(precision: Floats, score: Floats, n_records: float) -> Floats:
 
 def _normal_cdf(x: Floats) -> Floats:
     """Of the standard normal distribution, to 4 digits."""
+    # tanh of a cubic: no import of scipy for four digits.
     bounded = np.clip(x, -8.0, 8.0)
     result: Floats = 0.5 * (1 + np.tanh(sqrt(2 / pi) * (bounded + 0.044715 * bounded**3)))
     return result

@@ -37,6 +37,7 @@ def standing_out(
     [False, False, True, False]
     """
     n_cells = len(counts)
+    # Windows of all widths, half overlapping: fewer than twice as many as cells.
     limit = significance(2 * n_cells, false_alarm)
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     explained = np.zeros(n_cells, dtype=np.bool_)
@@ -45,6 +46,7 @@ def standing_out(
         starts = np.arange(0, n_cells - width + 1, max(width // 2, 1))
         passed = sums[starts + width] - sums[starts] > limit * stddev * sqrt(width)
         for start in starts[passed].tolist():
+            # Narrow windows come first, and a wide one that holds one of them says nothing more.
             if not explained[start : start + width].any():
                 stop = start + 1 + _clearest(counts[start : start + width])
                 explained[stop - 1 - _clearest(counts[start:stop][::-1]) : stop] = True
@@ -54,6 +56,7 @@ def standing_out(
 
 def _clearest(counts: Floats) -> int:
     """The last cell of the shortest stretch from the first on that stands out about as much as any."""
+    # In standard deviations of the sum, up to a factor.
     evidence = np.cumsum(counts) / np.sqrt(np.arange(1, len(counts) + 1))
     return int(np.argmax(evidence >= CLEAR * evidence.max()))
 
@@ -96,6 +99,8 @@ def occupied_cells(
     held = np.flatnonzero(standing_out(counts, stddev, false_alarm=false_alarm))
     if not held.size:
         distance = 0 if likely is None else np.abs(np.arange(len(counts)) - likely)
+        # The largest of several hundred noises would as soon be at 1e300 as at 1: each step away
+        # from the likely cell has to be earned.
         best = int(np.argmax(counts / stddev - SURPRISE * distance))
         return best, best
     first, last = int(held[0]), int(held[-1])

@@ -58,6 +58,7 @@ def tail_masses(
     array([45., 45.])
     """
     shares, price = _ways(edges, width, to_zero)
+    # The log likelihood of Gaussian counts, less what all shapes have in common.
     likelihood = total * (shares @ counts - total / 2 * (shares**2).sum(axis=1)) / stddev**2
     best = shares[int(np.argmax(likelihood - price))]
     masses: Floats = total * best[: int(np.flatnonzero(best)[-1]) + 1]
@@ -69,6 +70,8 @@ def _ways(edges: Ints, width: int, to_zero: int | None) -> tuple[Floats, Floats]
     ones.
     """
     n_cells = len(edges) - 1
+    # The two families of shapes that are tried: even over cells, which is even in the logarithm,
+    # and even on the axis.
     in_cells = np.tri(n_cells) / np.arange(1, n_cells + 1)[:, None]
     reach = float(width) * 2.0 ** np.arange(64)
     reach = reach[reach < 2.0 * float(edges[-1])]
@@ -80,6 +83,7 @@ def _ways(edges: Ints, width: int, to_zero: int | None) -> tuple[Floats, Floats]
         [np.arange(n_cells) - NEAR_CELLS + 1, np.log2(reach / (NEAR_WIDTHS * width))]
     )
     ways = np.concatenate([in_cells, on_axis])
+    # A prior: far away only if the counts say so loudly.
     price = np.where(steps > 0, FAR + FARTHER * steps, 0.0)
     if to_zero is not None:
         crosses = ways[:, to_zero:].any(axis=1)
