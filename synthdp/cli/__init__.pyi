@@ -19,6 +19,7 @@ from synthdp.cli.planning.expected_noise import expected_ledger as expected_ledg
 from synthdp.cli.planning.expected_noise import expected_noise as expected_noise
 from synthdp.cli.planning.expected_noise import expected_questions as expected_questions
 from synthdp.cli.planning.expected_noise import model_budget as model_budget
+from synthdp.cli.planning.expected_noise import quality_budget as quality_budget
 from synthdp.cli.planning.plan import Plan as Plan
 from synthdp.cli.planning.plan import Want as Want
 from synthdp.cli.planning.schema_check import ABOUT_READING as ABOUT_READING

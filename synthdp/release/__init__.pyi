@@ -66,6 +66,7 @@ from synthdp.release.saving.archive import read_schema as read_schema
 from synthdp.release.saving.members import Members as Members
 from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE
+from synthdp.release.settings import QUALITY_SHARE as QUALITY_SHARE
 from synthdp.release.synthesis import Synthesis as Synthesis
 from synthdp.release.uncertainty.analyses import design as design
 from synthdp.release.uncertainty.analyses import logistic_regression as logistic_regression

@@ -83,6 +83,11 @@ LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
 )
 """What a schema leaves open, by noisy answers; for a schema that leaves something open."""
 
+MEASURED_QUALITY: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.release.quality:measured_quality"
+)
+"""How far the rows of a release are from the records; for runs with a share for it."""
+
 MERGED_FIT: OnDemand["Callable[..., Model]"] = OnDemand(
     "synthdp.inference.engines.refinement:estimate_refined"
 )

@@ -21,6 +21,7 @@ from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import unprotected_quantities
+from synthdp.release.checked_table import CheckedTable
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import check_rules
 from synthdp.release.observer import Observer
@@ -30,6 +31,7 @@ from synthdp.release.on_demand import (
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
+    MEASURED_QUALITY,
 )
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
@@ -64,7 +66,10 @@ class Release:
     ledger
         Pays in place of a new one, and
     kept
-        is where answers are kept in place of nowhere: those of a run over several tables.
+        is where answers are kept in place of nowhere: those of a run over several tables. Of these
+        no quality is measured.
+    checked
+        Which synthetic table it is measured of; by default the one of seed 0.
     """
 
     def __init__(
@@ -76,8 +81,12 @@ class Release:
         randomness: Randomness | None = None,
         ledger: PrivacyLedger | None = None,
         kept: KeptRun | None = None,
+        checked: CheckedTable | None = None,
     ) -> None:
         self._settings = settings
+        self._checked = CheckedTable() if checked is None else checked
+        has_quality = ledger is None and self._checked.n_rows != 0
+        self._quality_share = Fraction(settings.quality_share if has_quality else 0)
         self._schema = as_schema(schema)
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
@@ -140,6 +149,7 @@ class Release:
         others = {
             "target": settings.target,
             "domain_share": settings.domain_share,
+            "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
             "randomness": self._bits.description,
         }
         with JOURNALED_RUN.load()(
@@ -195,15 +205,15 @@ class Release:
         )
         schema: Schema | None = None
         table: FilledTable | None = None
+        checked: FilledTable | None = None
         try:
             schema = self._learnt(source, report, observer)
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
-            asked = PrivateTable(
-                counts, self._ledger, randomness=self._randomness, memory=self._kept.memory
-            )
-            asked = asked if observer is None else observer.table(asked, placed)
-            table = FilledTable(asked, Filling(schema, placed.domain))
+            filling = Filling(schema, placed.domain)
+            reserved = ledger.remaining * self._quality_share
+            private = self._private(counts, placed, self._without(reserved), observer)
+            table = FilledTable(private, filling)
             self._settle_workload(schema)
             with finishing(report) as progress:
                 model = self._settings.mechanism.release(
@@ -213,8 +223,12 @@ class Release:
                     constraints=schema.constraints,
                     report=progress,
                 )
+            synthesis = self._synthesis(schema, table, model)
+            if reserved:
+                checked = FilledTable(self._private(counts, placed, ledger, observer), filling)
+                synthesis = self._with_quality(synthesis, checked, schema, table, reserved)
             self._kept.end()
-            return self._synthesis(schema, table, model)
+            return synthesis
         except BaseException:
             paid_for = self._paid_for(schema, table) if self._ledger.events else None
             if rescue is not None and paid_for is not None and self._kept.may_be_rescued():
@@ -223,6 +237,49 @@ class Release:
         finally:
             if table is not None:
                 table.close()
+            if checked is not None:
+                checked.close()
+
+    def _private(
+        self,
+        counts: CountSource,
+        placed: Schema,
+        ledger: PrivacyLedger,
+        observer: Observer | None,
+    ) -> PrivateTable:
+        """The records behind a ledger, and behind the observer if there is one."""
+        table = PrivateTable(counts, ledger, randomness=self._randomness, memory=self._kept.memory)
+        return table if observer is None else observer.table(table, placed)
+
+    def _without(self, reserved: Fraction) -> PrivacyLedger:
+        """The ledger that pays for the model: all but what is reserved for its quality."""
+        if not reserved:
+            return self._ledger
+        return self._ledger.part(
+            self._ledger.remaining - reserved, max_rows=self._ledger.unit.max_rows
+        )
+
+    def _with_quality(
+        self,
+        synthesis: Synthesis,
+        checked: FilledTable,
+        schema: Schema,
+        table: FilledTable,
+        rho: Fraction,
+    ) -> Synthesis:
+        """The release with how far a table of it is from the records, if noise does not hide that."""
+        measured = MEASURED_QUALITY.load()(checked, synthesis, rho=rho, checked=self._checked)
+        if measured is None:
+            return synthesis
+        quality, drawn = measured
+        statement = self._certificate(schema, synthesis.model, table.released, table.unread)
+        return Synthesis(
+            schema=schema,
+            measurements=table.released,
+            model=synthesis.model,
+            certificate=statement | ({} if quality is None else {"quality": quality}),
+            drawn=drawn,
+        )
 
     def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the

@@ -58,6 +58,13 @@ class Result(Released):
     """
 
     @property
+    def quality(self) -> dict[str, Any] | None:
+        """How far a table of this release is from the records, as plain JSON values: measured under
+        its budget, and fit to publish. None if it was not measured; see ``docs/quality.md``.
+        """
+        return self.certificate.get("quality")
+
+    @property
     def is_schema(self) -> bool:
         """False: its file is what `synthdp.load` restores."""
         return False

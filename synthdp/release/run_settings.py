@@ -16,9 +16,11 @@ from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
+    QUALITY_SHARE,
     as_accounting,
     as_adjacency,
     checked_flag,
+    checked_quality_share,
     checked_rows,
     checked_share,
 )
@@ -49,11 +51,20 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "domain_share", "adjacency", "save_schema", "where", "offset",
+        "domain_share", "quality_share", "adjacency", "save_schema", "where", "offset",
     ),
-    "order": ("kinds", "source", "workload", "target", "domain_share", "adjacency", "save_schema"),
+    "order": (
+        "kinds", "source", "workload", "target", "domain_share", "quality_share", "adjacency", "save_schema",
+    ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
+
+
+DEFAULT_SHARES: Mapping[str, float] = {
+    "domain_share": DOMAIN_SHARE,
+    "quality_share": QUALITY_SHARE,
+}
+"""Shares that nobody has asked for in particular."""
 
 
 @final
@@ -65,7 +76,7 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, about, anyway
+    max_rows_per_unit, order, domain_share, quality_share, about, anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -97,6 +108,7 @@ class RunSettings:
     max_rows_per_unit: int | None
     order: str | None
     domain_share: float
+    quality_share: float
     about: Mapping[str, Any] | None
     anyway: bool
     spelling: Spelling
@@ -116,6 +128,7 @@ class RunSettings:
         max_rows_per_unit: int | None = None,
         order: str | None = None,
         domain_share: float = DOMAIN_SHARE,
+        quality_share: float = QUALITY_SHARE,
         about: AboutLike = None,
         anyway: bool = False,
         spelling: Spelling = Spelling.PYTHON,
@@ -142,6 +155,7 @@ class RunSettings:
             "max_rows_per_unit": max_rows_per_unit,
             "order": order,
             "domain_share": checked_share(domain_share),
+            "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
             "about": None if about is None else READ_ABOUT.load()(about),
             "anyway": checked_flag("anyway", anyway),
             "spelling": spelling,
@@ -189,7 +203,7 @@ def check_combined(
     """
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
-        if value is None or (name == "domain_share" and value == DOMAIN_SHARE):
+        if value is None or value == DEFAULT_SHARES.get(name):
             continue
         if name == "adjacency":
             _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]

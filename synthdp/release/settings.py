@@ -18,6 +18,15 @@ same error.
 """
 
 
+QUALITY_SHARE = 0.01
+"""Share of what is left for marginals that measures how far the rows are from the records: half a
+percent more noise on all else.
+"""
+
+MAX_QUALITY_SHARE = 0.5
+"""Who spends more on what a table is worth than on the table has chosen the wrong option."""
+
+
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     """The adjacency of that name; raises `ParameterError` if there is none."""
     try:
@@ -70,6 +79,18 @@ def checked_share(domain_share: float) -> float:
         limit = f"give a number above 0 and at most {MAX_DOMAIN_SHARE}, for instance 0.25"
         raise ParameterError(f"domain_share is {domain_share}; {limit}")
     return float(domain_share)
+
+
+def checked_quality_share(quality_share: float, called: str) -> float:
+    """The share for measuring quality; raises `ParameterError` if it is out of range."""
+    if (
+        isinstance(quality_share, bool)
+        or not isinstance(quality_share, Real)
+        or not 0 <= quality_share <= MAX_QUALITY_SHARE
+    ):
+        limit = f"give a number from 0 (which measures nothing) to {MAX_QUALITY_SHARE}"
+        raise ParameterError(f"{called} is {quality_share}; {limit}")
+    return float(quality_share)
 
 
 def checked_flag(name: str, value: object) -> bool:

@@ -3,6 +3,7 @@ wanted.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
@@ -12,6 +13,7 @@ from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.core.requests import check_rows, check_seed
 from synthdp.core.sealing import sealed
+from synthdp.inference.arrays import Codes
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
@@ -28,6 +30,20 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.release.rows_check import FitSummary
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawn:
+    """The codes of a table that was drawn already, so that nobody waits for the same rows again."""
+
+    n_rows: int
+    seed: int
+    codes: Codes
+
+    def of(self, n_rows: int | None, seed: int | None) -> Codes | None:
+        """The codes, if it is that table."""
+        return self.codes if (n_rows, seed) == (self.n_rows, self.seed) else None
 
 
 @final
@@ -50,6 +66,8 @@ class Synthesis(Answers, Result):
     form
         What drawn tables look like: by default they are data frames of pandas with dtypes by the
         schema.
+    drawn
+        A table that this model drew already, if any.
     """
 
     def __init__(
@@ -60,12 +78,14 @@ class Synthesis(Answers, Result):
         model: Model | None,
         certificate: Mapping[str, Any],
         form: Form = PLAIN_FORM,
+        drawn: Drawn | None = None,
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
         self._form = form
+        self._drawn = drawn
 
     @property
     def schema(self) -> Schema:
@@ -218,6 +238,7 @@ class Synthesis(Answers, Result):
                 text=text,
                 where=where,
                 unused=self.unused,
+                codes=self.drawn_before(n_rows, seed) if where is None else None,
             )
             return self._form.filled(table, text=text)
         completed_table = COMPLETION.load()
@@ -351,7 +372,13 @@ class Synthesis(Answers, Result):
         estimator = as_engine(engine)
         model = fitted_model(estimator, self._schema, self._measurements, report=report)
         certificate = refitted(self._certificate, self.fitted, self._schema, estimator, model)
-        return self._with(model=model, certificate=certificate)
+        return self._with(model=model, certificate=certificate, drawn=None)
+
+    def drawn_before(self, n_rows: int | None, seed: int | None) -> Codes | None:
+        """The codes of a table of so many rows and that seed, if it was drawn already."""
+        if self._drawn is None:
+            return None
+        return self._drawn.of(round(self.model.total) if n_rows is None else n_rows, seed)
 
     @property
     def fitted(self) -> Model | None:
@@ -369,7 +396,11 @@ class Synthesis(Answers, Result):
             "model": self.fitted,
         }
         return type(self)(
-            **(pieces | {"certificate": self._certificate, "form": self._form} | changes)
+            **(
+                pieces
+                | {"certificate": self._certificate, "form": self._form, "drawn": self._drawn}
+                | changes
+            )
         )
 
     def __repr__(self) -> str:

@@ -400,7 +400,7 @@ def test_what_matters_most_of_a_certificate_or_model_fits_a_screen(place):
     path, certificate = learnt(place)
     for name in (path, "model.synthdp"):
         short = invoke("show", name).out.decode().splitlines()
-        assert len(short) <= 32
+        assert len(short) <= 34
         assert max(map(len, short)) <= 100
         for words in (
             certificate["guarantee"],

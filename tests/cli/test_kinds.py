@@ -45,7 +45,7 @@ def assert_success(outcome, path):
     """
     lines = [f"synthdp: caution: {text}" for text in grouped(certificate_of(path)["cautions"])]
     assert (outcome.code, outcome.out) == (0, b"")
-    assert outcome.lines[1:] == lines
+    assert outcome.said[1:] == lines
 
 
 def certificate_of(path):
@@ -171,7 +171,7 @@ def test_kinds_and_a_declared_schema_are_one_pipeline(census):
     certificate = certificate_of(output)
     assert certificate["schema"]["sha256"] == census.certificate["schema"]["sha256"]
     assert {column["domain"] for column in certificate["schema"]["columns"]} == {"declared"}
-    assert {event["event"] for event in certificate["events"]} == {"marginal"}
+    assert {event["event"] for event in certificate["events"]} == {"marginal", "scores"}
     assert certificate["accounting"]["rho_spent"] == pytest.approx(
         certificate["accounting"]["rho_budget"]
     )

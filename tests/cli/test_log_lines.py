@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.cli_runs import CANARY, invoke, lay_out, run_arguments
 
-from synthdp.core import LOGGER
+from synthdp.core import LOGGER, event_in_words
 
 
 @pytest.fixture(autouse=True)
@@ -21,12 +21,13 @@ def test_verbose_tells_stages_and_charges_and_more_verbose_the_steps():
     loud = invoke(*run_arguments("--mechanism", "independent", "--force", "-v"))
     louder = invoke(*run_arguments("--mechanism", "independent", "--force", "-vv"))
     assert (quiet.code, loud.code, louder.code) == (0, 0, 0)
-    assert len(quiet.lines) == 1
+    assert len(quiet.said) == 1
     events = json.loads(Path("out.csv.privacy.json").read_text())["events"]
     charged = [line for line in loud.lines if line.startswith("synthdp: charged ")]
     said = [
-        f"marginal {event['columns'][0]}: sigma {event['sigma']:.4g}, rho {event['rho']:.4g}"
+        f"{event['event']} {what}: {noise}, rho {event['rho']:.4g}"
         for event in events
+        for what, noise in [event_in_words(event)]
     ]
     assert [line.split(";")[0] for line in charged] == [
         f"synthdp: charged {words}" for words in said

@@ -8,6 +8,7 @@ import pytest
 
 from synthdp.cli import describe
 from synthdp.core import DataFileError, ParameterError, SchemaError, Workload, load_json
+from synthdp.report import quality_line
 from synthdp.schema import Schema
 from tests.helpers.cli_runs import SCHEMA, assert_one_line, invoke, lay_out, run_arguments
 
@@ -139,9 +140,12 @@ def test_a_format_without_seconds_is_written_without_seconds(bounds):
 
 
 @pytest.mark.usefixtures("place")
-def test_a_run_without_a_terminal_says_in_a_line_what_was_written():
+def test_a_run_without_a_terminal_says_in_a_line_what_was_written_and_in_one_how_good_it_is():
     outcome = invoke(*run_arguments("--save", "m.synthdp"))
     said = "(1, 1e-06)-differential privacy; details in"
-    assert outcome.err == f"out.csv: {said} out.csv.privacy.json\n"
+    written, quality = outcome.lines
+    assert written == f"out.csv: {said} out.csv.privacy.json"
+    certificate = json.loads(Path("out.csv.privacy.json").read_text())
+    assert quality == f"synthdp: quality: {quality_line(certificate['quality'])}"
     outcome = invoke("sample", "m.synthdp", "-o", "more.csv", "--rows", "3")
     assert outcome.err == f"more.csv: {said} more.csv.privacy.json\n"

@@ -39,15 +39,17 @@ class Outcome:
         return self.err.splitlines()
 
     @property
+    def said(self):
+        """All lines but the one that says how good the table is."""
+        return [line for line in self.lines if not line.startswith("synthdp: quality: ")]
+
+    @property
     def notes(self):
-        """What is said besides that a table was written, and where, and that the epsilon of a test
-        is large.
+        """What is said besides that a table was written, and where, how good it is, and that the
+        epsilon of a test is large.
         """
-        return [
-            line
-            for line in self.lines
-            if "; details in " not in line and "caution: epsilon is " not in line
-        ]
+        expected = ("; details in ", "synthdp: quality: ", "caution: epsilon is ")
+        return [line for line in self.lines if not any(each in line for each in expected)]
 
 
 def invoke(*arguments, stdin=b""):

@@ -88,6 +88,7 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     adjacency: str
     accounting: str | None
     order: str | None
+    quality_share: float | None
     anyway: bool
     about: str | None
     save: str | None

@@ -68,6 +68,12 @@ def add_run(commands: Commands) -> None:
         help="zcdp, or gdp: less noise, Gaussian mechanisms only; default: what the mechanism is meant for",
     )
     _add_persons(parser)
+    parser.add_argument(
+        "--quality-share",
+        type=float,
+        metavar="SHARE",
+        help="share of the budget that measures how far the rows are from the records; 0: none; default: 0.01",
+    )
     flag(
         parser,
         "--anyway",

@@ -3,12 +3,18 @@
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from logging import INFO
 from typing import Any
 
 from synthdp.cli.arguments.options import RunOptions
 from synthdp.cli.commands.table import PACKAGE_COMMANDS, RUN_HISTORY
-from synthdp.cli.shared.announcing import announce, announce_journal, caution
+from synthdp.cli.shared.announcing import (
+    announce,
+    announce_journal,
+    announce_quality,
+    caution,
+)
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
@@ -31,6 +37,7 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
 from synthdp.data.tables import open_table
+from synthdp.release.checked_table import CheckedTable
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
@@ -87,7 +94,8 @@ def run_command(options: RunOptions) -> None:
         if settings.order is not None and isinstance(table, TableFile):
             RUN_HISTORY.load()(schema, table, options, settings, status)
             return
-        release = Release(schema=schema, settings=settings)
+        options = _with_seed(options, settings)
+        release = Release(schema=schema, settings=settings, checked=_checked(options))
         rows = _rows(schema, table, settings, status)
         with (
             release.kept(keeping_of(options)),
@@ -100,8 +108,25 @@ def run_command(options: RunOptions) -> None:
             distance = write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
     certificate = with_rows(synthesis.certificate, distance)
     announce(certificate, options, replay=release.run.replay)
+    announce_quality(certificate, options)
     caution(certificate["cautions"], is_said=options.is_all_said)
     announce_journal(release.run.replay, release.run.journal_line, options)
+
+
+def _with_seed(options: RunOptions, settings: RunSettings) -> RunOptions:
+    """The options with a seed: rows whose quality is measured can be drawn again, also by a run
+    that is gone on with.
+    """
+    if options.seed is not None or not settings.quality_share:
+        return options
+    return replace(options, seed=CheckedTable().seed)
+
+
+def _checked(options: RunOptions) -> CheckedTable:
+    """The table that is written."""
+    if options.seed is None:
+        return CheckedTable(n_rows=options.rows)
+    return CheckedTable(n_rows=options.rows, seed=options.seed)
 
 
 def _rows(

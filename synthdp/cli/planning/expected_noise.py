@@ -20,7 +20,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.release.release import Release
 from synthdp.release.run_settings import RunSettings
-from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.report.texts.listing import table
 from synthdp.schema.open_schema import OpenSchema
 
@@ -106,7 +106,22 @@ def expected_ledger(
 def model_budget(
     schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
 ) -> Fraction:
-    """Rho that is left for the model: few open columns do not need the whole share of the domain."""
+    """Rho that is left for the model, whose quality has its default share: few open columns do not
+    need the whole share of the domain.
+    """
+    left = _left_to_the_model(schema, ledger, domain_share)
+    return left * (1 - Fraction(QUALITY_SHARE))
+
+
+def quality_budget(
+    schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
+) -> Fraction:
+    """Rho that measures how far rows are from the records, unless a run says otherwise."""
+    return _left_to_the_model(schema, ledger, domain_share) * Fraction(QUALITY_SHARE)
+
+
+def _left_to_the_model(schema: OpenSchema, ledger: PrivacyLedger, domain_share: float) -> Fraction:
+    """Rho that learning leaves."""
     budgets = _column_budgets(schema, ledger, domain_share)
     return ledger.budget - sum((budget.total for budget in budgets), Fraction(0))
 

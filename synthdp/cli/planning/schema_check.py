@@ -17,6 +17,7 @@ from synthdp.cli.planning.expected_noise import (
     expected_questions,
     model_budget,
     noise_text,
+    quality_budget,
     questions_text,
 )
 from synthdp.cli.planning.readings import reading_facts, readings_text
@@ -146,7 +147,9 @@ def _expectation(
     domain_share: float,
 ) -> tuple[dict[str, Any], list[str], list[str]]:
     """The noise of a budget, as plain JSON values, in parts of a text, and in parts of a short one."""
-    rho, most = model_budget(schema, ledger, domain_share=domain_share), ledger.unit.max_rows
+    rho = model_budget(schema, ledger, domain_share=domain_share)
+    rho_quality = quality_budget(schema, ledger, domain_share=domain_share)
+    most = ledger.unit.max_rows
     columns, pair = expected_noise(
         schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most
     )
@@ -160,6 +163,7 @@ def _expectation(
         "max_rows_per_unit": most,
         "rho": float(ledger.budget),
         "rho_model": float(rho),
+        "rho_quality": float(rho_quality),
         "columns": [{"name": name} | asdict(noise) for name, noise in columns.items()],
         "typical_pair": None if pair is None else asdict(pair),
         "about": ABOUT_MODEL,
@@ -175,14 +179,14 @@ def _expectation(
         "questions": [_question_facts(question, rows) for question in asked],
         "about": ABOUT_LEARNING,
     }
-    rest = float(rho / ledger.budget)
+    rest, checking = (float(each / ledger.budget) for each in (rho, rho_quality))
     most_of_it = f"(at most {100 * domain_share:g} %, see --domain-share)"
     learning = [
-        f"of learning what is open, with {100 * (1 - rest):.4g} % of the budget {most_of_it}:"
+        f"of learning what is open, with {100 * (1 - rest - checking):.4g} % of the budget {most_of_it}:"
     ]
     learning += [
         questions_text(schema, asked, rows=rows),
-        f"of the model, with the other {100 * rest:.4g} %:",
+        f"of the model, with {100 * rest:.4g} %; {100 * checking:.2g} % measure how good its rows are:",
     ]
     return content, [title, *learning, noise_text(columns, pair, largest=open_names)], brief
 

@@ -9,6 +9,7 @@ from synthdp.cli.arguments.options import OutputOptions
 from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.report.texts.quality import quality_line
 
 
 def announce(
@@ -24,6 +25,7 @@ def announce(
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
         result = {"output": options.output, "certificate": files[1] if files else None}
+        result |= {"quality": certificate["quality"]} if "quality" in certificate else {}
         result |= {name: certificate[name] for name in said} | with_replay(
             certificate.get("cautions", []), replay
         )
@@ -31,6 +33,13 @@ def announce(
         stream.write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
+
+
+def announce_quality(certificate: Mapping[str, Any], options: OutputOptions) -> None:
+    """Say how far the rows are from the records, if that was measured."""
+    quality = certificate.get("quality")
+    if quality and not options.is_all_said:
+        sys.stderr.write(f"synthdp: quality: {quality_line(quality)}\n")
 
 
 def with_replay(cautions: Iterable[str], replay: str | None) -> dict[str, Any]:

@@ -192,6 +192,7 @@ def _whole_table(
         text=is_text(options.output),
         unused=synthesis.unused,
         seen=tally.add,
+        codes=synthesis.drawn_before(options.rows, options.seed),
     )
     return frame, distance_of(synthesis, tally)
 

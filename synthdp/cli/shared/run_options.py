@@ -2,7 +2,7 @@
 
 from synthdp.cli.arguments.options import RunOptions
 from synthdp.release.run_settings import RunSettings, Spelling
-from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 
 
 def settings_of(options: RunOptions) -> RunSettings:
@@ -20,6 +20,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         max_rows_per_unit=options.max_rows_per_unit,
         order=options.order,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
         about=options.about,
         anyway=options.anyway,
         spelling=Spelling.SHELL,

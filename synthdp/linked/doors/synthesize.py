@@ -16,7 +16,7 @@ from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import RunSettings
-from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.release.table_run import Finished, release_table
 from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -54,6 +54,7 @@ def synthesize(
     max_rows_per_unit: int | None = None,
     order: str | None = None,
     domain_share: float = DOMAIN_SHARE,
+    quality_share: float = QUALITY_SHARE,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
     budget: "Budget | str | PathLike[str] | None" = None,
@@ -133,6 +134,9 @@ def synthesize(
         ``docs/persons.md``. The schema then leaves nothing open.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
+    quality_share
+        Share of what is left for marginals that measures how far rows are from the records, those
+        of ``sample(seed=0)``: see `Synthesis.quality`. 0 measures nothing; at most 0.5.
     about
         What only you know of the release, for its certificate: curators, intended use, how it was
         tuned, and so on, as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is
@@ -212,6 +216,7 @@ def synthesize(
         max_rows_per_unit=max_rows_per_unit,
         order=order,
         domain_share=domain_share,
+        quality_share=quality_share,
         about=about,
         anyway=anyway,
     )

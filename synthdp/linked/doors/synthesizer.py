@@ -16,7 +16,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.result import Released, Result
-from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
@@ -42,7 +42,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    anyway
+    quality_share, anyway
         As for `synthesize`.
 
     Attributes
@@ -78,6 +78,7 @@ class Synthesizer:
     max_rows_per_unit: int | None = None
     order: str | None = None
     domain_share: float = DOMAIN_SHARE
+    quality_share: float = QUALITY_SHARE
     about: Mapping[str, Any] | str | PathLike[str] | None = None
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None

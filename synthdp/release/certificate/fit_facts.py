@@ -89,7 +89,8 @@ def refitted(
         What the new model was fitted for, by and is.
 
     What was released, its guarantee and its cost stay; engine, software and what the old fit said
-    of itself are replaced. ``refitted`` holds what the release was first fitted with.
+    of itself are replaced. What was measured of the rows of the old model is left out.
+    ``refitted`` holds what the release was first fitted with.
     """
     facts = fit_facts(schema, engine, model)
     first = certificate.get("refitted") or {
@@ -99,7 +100,8 @@ def refitted(
     kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
     cautions = [caution for caution in fit_cautions(model) if caution not in kept]
     now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
-    return dict(certificate) | now | {"cautions": [*kept, *cautions]}
+    same = {key: value for key, value in certificate.items() if key != "quality"}
+    return same | now | {"cautions": [*kept, *cautions]}
 
 
 def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:

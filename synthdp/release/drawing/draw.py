@@ -34,19 +34,22 @@ def drawn_table(
     categories: bool = False,
     after: int = 0,
     seen: Seen = unseen,
+    codes: Codes | None = None,
 ) -> pd.DataFrame:
     """A table that a model draws, with generated columns.
 
     ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
     that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
-    ``seen`` is called with the codes of all rows before they are decoded. The other parameters, and
-    errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
+    ``seen`` is called with the codes of all rows before they are decoded; ``codes`` are those of
+    these rows if they were drawn before. The other parameters, and errors, are those of
+    `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
     sampling, decoding, generating = seeds_of(seed)
     rng = np.random.default_rng(decoding)
-    codes = drawn_codes(model, n_rows, wanted, sampling, unused)
+    if codes is None:
+        codes = drawn_codes(model, n_rows, wanted, sampling, unused)
     seen(codes)
     table = decode(codes, schema, rng, text=text, categories=categories)
     generated = schema.generated.continued(after)

@@ -20,6 +20,7 @@ from synthdp.report.texts.certificates import (
     run_facts,
 )
 from synthdp.report.texts.numbers import at_most, chance, times
+from synthdp.report.texts.quality import quality_facts
 
 FOLDER = Path(__file__).parent
 """Where the templates of releases lie."""
@@ -252,6 +253,8 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "post_processing" in content:
         rows.append(("Afterwards", content["post_processing"]))
     rows += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
+    quality = quality_facts(content.get("quality") or {})
+    rows += [(name.capitalize(), said) for name, said in quality]
     rows += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     rows.append(

@@ -13,6 +13,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
+from synthdp.report.texts.quality import quality_facts
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
@@ -64,7 +65,9 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         facts += drawn_facts(content.get("domain", {}))
         facts += run_facts(content.get("run") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
-    facts += rows_facts(content.get("rows") or {})
+    quality = quality_facts(content.get("quality") or {})
+    facts += quality if is_whole else quality[:1]
+    facts += rows_facts(content.get("rows") or {}) if is_whole else []
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
     cautions = cautions if is_whole else grouped(cautions)

@@ -4,6 +4,7 @@ nothing else.
 
 import json
 import sys
+from fractions import Fraction
 from itertools import combinations
 from math import pi, sqrt
 from statistics import median_low
@@ -21,6 +22,7 @@ from synthdp.cli.commands import run
 from synthdp.core import Domain
 from synthdp.inference import DirectEngine
 from synthdp.privacy import MAX_CELLS, PrivacyLedger, gdp_rho
+from synthdp.release import QUALITY_SHARE
 from synthdp.schema import Schema
 
 
@@ -226,7 +228,8 @@ def test_sigma_is_what_mechanism_auto_adds():
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate
     first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:3]}
     columns, _pair = expected_noise(
-        Schema.from_dict(sizes).domain, rho=gdp_rho(epsilon=0.7, delta=1e-7)
+        Schema.from_dict(sizes).domain,
+        rho=gdp_rho(epsilon=0.7, delta=1e-7) * (1 - Fraction(QUALITY_SHARE)),
     )
     assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
     assert [noise.misplaced_share for noise in columns.values()] == [None] * 3
@@ -256,7 +259,9 @@ def test_the_text_for_people():
     text = check("schema.json", *budget, "--rows", "2000").out.decode()
     assert "noise to expect at epsilon 1, delta 1e-06 and a guess of 2,000 rows:" in text
     columns, pair = expected_noise(
-        Schema.load("schema.json").domain, rho=gdp_rho(epsilon=1.0, delta=1e-6), rows=2000
+        Schema.load("schema.json").domain,
+        rho=gdp_rho(epsilon=1.0, delta=1e-6) * (1 - Fraction(QUALITY_SHARE)),
+        rows=2000,
     )
     for name, noise in columns.items():
         row = next(line.split() for line in text.splitlines() if line.startswith(f"{name} "))

@@ -17,6 +17,7 @@ from synthdp.cli import (
     expected_noise,
     expected_questions,
     model_budget,
+    quality_budget,
     question_findings,
     schema_findings,
 )
@@ -32,7 +33,7 @@ from synthdp.learning import (
     occupied_cells,
 )
 from synthdp.privacy import PrivacyLedger
-from synthdp.release import DOMAIN_SHARE
+from synthdp.release import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
@@ -139,13 +140,16 @@ def test_the_questions_and_the_model_have_the_whole_budget_and_no_more():
     schema = OpenSchema.from_kinds(KINDS)
     ledger = expected_ledger(schema, epsilon=1, delta=1e-9)
     asked = expected_questions(schema, ledger)
-    assert sum(question.rho for question in asked) + model_budget(schema, ledger) == ledger.budget
+    budgets = model_budget(schema, ledger) + quality_budget(schema, ledger)
+    assert sum(question.rho for question in asked) + budgets == ledger.budget
     assert sum(question.delta for question in asked) == ledger.failure_delta
-    assert model_budget(schema, ledger) == pytest.approx((1 - DOMAIN_SHARE) * float(ledger.budget))
+    assert budgets == pytest.approx((1 - DOMAIN_SHARE) * float(ledger.budget))
+    assert quality_budget(schema, ledger) == budgets * Fraction(QUALITY_SHARE)
     declared = OpenSchema.from_kinds({"sex": SEX})
     ledger = expected_ledger(declared, epsilon=1, delta=1e-9)
     assert expected_questions(declared, ledger) == ()
-    assert (model_budget(declared, ledger), ledger.failure_delta) == (ledger.budget, 0)
+    budgets = model_budget(declared, ledger) + quality_budget(declared, ledger)
+    assert (budgets, ledger.failure_delta) == (ledger.budget, 0)
 
 
 def test_only_columns_of_which_it_is_open_or_needed_pay_for_decimals():
@@ -273,10 +277,13 @@ def test_the_text_for_people(place):
     schema = OpenSchema.load_kinds(path)
     ledger = expected_ledger(schema, epsilon=1, delta=1e-9)
     rest = 100 * float(model_budget(schema, ledger) / ledger.budget)
+    checking = 100 * float(quality_budget(schema, ledger) / ledger.budget)
+    learning = 100 - rest - checking
     most = f"at most {100 * DOMAIN_SHARE:g} %, see --domain-share"
-    assert 100 * (1 - DOMAIN_SHARE) <= rest < 100
-    assert f"of learning what is open, with {100 - rest:.4g} % of the budget ({most}):" in text
-    assert f"of the model, with the other {rest:.4g} %:" in text
+    assert 100 * (1 - DOMAIN_SHARE) <= rest + checking < 100
+    assert f"of learning what is open, with {learning:.4g} % of the budget ({most}):" in text
+    measure = f"{checking:.2g} % measure how good its rows are"
+    assert f"of the model, with {rest:.4g} %; {measure}:" in text
     asked = {
         (question.column, question.about): question
         for question in expected_questions(schema, ledger)
@@ -320,9 +327,9 @@ def test_the_json_for_machines(place):
     assert learning["share_of_budget"] == DOMAIN_SHARE
     assert question["delta"] == learning["failure_delta"] == pytest.approx(DOMAIN_SHARE * 1e-9)
     assert question["least_share"] == question["least_records"] / 100_000
-    assert question["rho"] + reading["rho"] + content["noise"]["rho_model"] == pytest.approx(
-        content["noise"]["rho"]
-    )
+    noise = content["noise"]
+    learnt = question["rho"] + reading["rho"]
+    assert learnt + noise["rho_model"] + noise["rho_quality"] == pytest.approx(noise["rho"])
     assert json.loads(check(path, "--json").out)["noise"] is None
     closed = json.loads(check(save(place, {"sex": SEX}), "--json", *BUDGET).out)
     assert closed["learnt"] == []
@@ -434,7 +441,7 @@ def test_with_persons_and_a_share_it_is_still_what_a_run_pays(kinds, listed, pla
     ]
     accounting = certificate["accounting"]
     assert noise["rho"] == accounting["rho_budget"]
-    assert noise["rho_model"] == pytest.approx(
+    assert noise["rho_model"] + noise["rho_quality"] == pytest.approx(
         accounting["rho_budget"] - left - sum(event["rho"] for event in events)
     )
     assert (noise["unit"], noise["max_rows_per_unit"], noise["learning"]["share_of_budget"]) == (
@@ -492,7 +499,7 @@ def test_the_share_is_what_is_asked_for(place):
     path = save(place, KINDS)
     text = check(path, *BUDGET, "--domain-share", "0.4").out.decode()
     assert "with 40 % of the budget (at most 40 %, see --domain-share):" in text
-    assert "of the model, with the other 60 %:" in text
+    assert "of the model, with 59.4 %; 0.6 % measure how good its rows are:" in text
     assert (
         "note: 40 % of delta is spent on the thresholds"
         in check(path, "--domain-share", "0.4").out.decode()

@@ -66,7 +66,7 @@ def test_a_release_is_made_of_what_any_mechanism_has_measured(mechanism, path):
         assert {name: groups.tolist() for name, groups in one.groups.items()} == {
             name: groups.tolist() for name, groups in other.groups.items()
         }
-    own = ("engine", "findings", "cautions", "run", "not_covered", "sha256")
+    own = ("engine", "findings", "cautions", "quality", "run", "not_covered", "sha256")
     said = {name: value for name, value in whole.certificate.items() if name not in own}
     assert {name: value for name, value in found.certificate.items() if name not in own} == said
     assert (
@@ -90,7 +90,8 @@ def test_of_a_run_that_was_stopped_it_is_what_was_paid_for_until_then(path):
 
 
 def test_a_run_that_was_killed_after_its_last_answer_is_complete_once_it_went_on(path):
-    assert stops(lambda: run(path), 3)
+    n_columns, n_quality = 3, 4  # columns, pairs, the worst of them, triples
+    assert stops(lambda: run(path), n_columns + n_quality)
     assert not synthdp.from_journal(path).certificate["complete"]
     with pytest.warns(CautionWarning, match="all answers were there"):
         run(path)

@@ -1,0 +1,21 @@
+"""Which synthetic table the quality of a release is measured of."""
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CheckedTable:
+    """Which synthetic table quality is measured of.
+
+    Parameters
+    ----------
+    n_rows
+        Its rows; None for as many as the release says that there are records.
+    seed
+        What draws it.
+    """
+
+    n_rows: int | None = None
+    seed: int = 0
