@@ -70,6 +70,7 @@ class AncestorMarginals:
         ``stddev`` is the noise of a marginal that all of the view's budget is spent on: they are
         told to be no more exact than that, nor than numbers of drawn rows are.
         """
+        # Roots hang on nothing.
         if view.table.parent is None:
             return []
         codes, weights = self._rows(view)
@@ -83,6 +84,8 @@ class AncestorMarginals:
         for pair in combinations(names, 2):
             if domain.size(pair) <= MAX_CELLS:
                 counts = self._counts(domain, pair, codes, weights)
+                # Only pairs that depend in the drawn families are worth a table: independent ones
+                # follow from their columns.
                 apart = np.outer(tables[pair[:1]], tables[pair[1:]]) / total
                 strengths[pair] = 0.5 * float(np.abs(counts - apart).sum()) / total
                 tables[pair] = counts
@@ -93,6 +96,8 @@ class AncestorMarginals:
         cliques = [*((name,) for name in names), *dependent[:MAX_PAIRS]]
         unit = float(weights.max(initial=0.0)) or 1.0
         return [
+            # Not exact, though counted without noise: the families were drawn from a model of noisy
+            # counts, and a finite number of them.
             LinearMeasurement(c, tables[c], sqrt(stddev**2 + unit * total / domain.size(c)))
             for c in cliques
         ]
@@ -146,7 +151,10 @@ class AncestorMarginals:
 
     def _roots(self, fitted: FittedView) -> DrawnRows:
         total = estimate_total(fitted.measurements)
+        # Beyond 50,000 roots the sampling error is below the noise of the releases that they are
+        # drawn from.
         n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
+        # Weights make up for drawing fewer or more roots than there are.
         self._scale = total / n_roots
         (seed,) = self._seeds.spawn(1)
         return drawn_roots(

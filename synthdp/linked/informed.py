@@ -34,6 +34,7 @@ class Informed(Engine):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether a model of these cliques, and of what is known, has at most so many cells."""
+        # What is known of ancestors is in every fit, so it counts towards the size of the model.
         known = [measurement.clique for measurement in self._measured]
         return self._engine.can_hold(domain, [*known, *cliques], max_cells=max_cells)
 

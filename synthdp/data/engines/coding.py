@@ -38,6 +38,7 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | PlacedSour
         If the engine fails.
     """
     names = [f"code_{i}" for i in range(len(schema.columns))]
+    # Its memory is ours: codes come here once, and are counted as those of a file are.
     if frame.engine == "polars":
         return _in_memory(frame, schema, names)
     if frame.engine in KEEP_TABLES:
@@ -72,6 +73,7 @@ def _in_memory(
     casts = [nw.col(name).cast(dtype) for name, dtype in zip(names, types, strict=True)]
     codes = frame.collected(lambda: _coded(frame, schema, names).select(casts), WHAT)
     columns = frame.asked(WHAT, lambda: tuple(codes[name].to_numpy() for name in names))
+    # A null became a float or an object: a row without a code.
     if any(column.dtype.kind != "u" for column in columns):
         raise SourceError(f"{frame.engine}: it gave no code for a row; do not count by this engine")
     return source_of(CodedTable(schema.domain, columns), schema)
@@ -104,6 +106,8 @@ def _looked_up(
         held, code = frame.columns[column.source], f"given.{name}"
         lookup, is_text = lookup_of(column, held), held.family == "text"
         if lookup is None or not lookup.codes:
+            # Numbers and dates are worked out by comparisons with public edges; only texts are
+            # looked up.
             chosen.append(code_of(column, held).alias(name))
         else:
             chosen.append((nw.col(held.alias + GIVEN) if is_text else lookup.values).alias(name))

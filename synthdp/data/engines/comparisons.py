@@ -60,6 +60,8 @@ def chosen(at_least: Sequence[nw.Expr], numbers: Sequence[float]) -> nw.Expr:
     def holding(low: int, high: int) -> nw.Expr:
         if low == high:
             return nw.lit(numbers[low])
+        # Nested halves: an engine evaluates log2(n) comparisons for a value, where a chain of cases
+        # has n.
         middle = (low + high) // 2
         return (
             nw.when(at_least[middle])
@@ -85,6 +87,7 @@ def tried(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr | 
     """By blocks of public values; without ``unknown`` all values are known to be among these."""
     step = max(1, -(-len(pairs) // _BLOCK))
     blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
+    # Blocks of blocks, so that cases nest no deeper than the logarithm of the levels.
     code = _of_block(values, blocks.pop()) if unknown is None else unknown
     for block in reversed(blocks):
         is_in = (

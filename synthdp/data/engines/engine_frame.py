@@ -199,6 +199,8 @@ class EngineFrame(Sensitive):
         lazy = nw.from_native(native)
         assert isinstance(lazy, nw.LazyFrame)
         library = lazy.implementation.name.lower()
+        # Only engines that tests hold to the codec: of another one nobody knows how it compares
+        # texts or rounds.
         engine = next((each for each in _ENGINES if each == library.removesuffix("_connect")), None)
         if engine is None:
             raise ParameterError(f"data is a lazy table of {library}; {_WAY_OUT}")
@@ -210,7 +212,11 @@ class EngineFrame(Sensitive):
             lambda: dict(nw.from_native(native).collect_schema()),
         )
         types |= {
-            name: nw.Categorical() for name in types if types[name] == nw.Enum
+            # An Enum's levels are part of the type, and may have been read off the rows: no error
+            # must name them.
+            name: nw.Categorical()
+            for name in types
+            if types[name] == nw.Enum
         }  # whose levels may be the rows'
         # `renamed` asks Postgres for moments in UTC
         types |= {
@@ -223,6 +229,8 @@ class EngineFrame(Sensitive):
             for i, name in enumerate(types)
         }
         texts = {name for name, column in columns.items() if column.family == "text"}
+        # Names of one's own, so that no column of a user's table collides with ours or has to be
+        # quoted.
         aliases = {name: column.alias for name, column in columns.items()}
         rows = asked(
             engine,
@@ -311,6 +319,8 @@ class EngineFrame(Sensitive):
         cell: nw.Expr = nw.lit(0).cast(nw.Int64)
         for name, size in table.items():
             cell = cell * size + nw.col(name).cast(nw.Int64)
+        # One number for a combination, worked out in the engine: what comes here is cells and
+        # counts, never rows.
         n_rows, cells = (
             nw.len().alias("n_rows"),
             self.rows.select(cell.alias("cell")) if table else self.rows,
@@ -325,6 +335,7 @@ class EngineFrame(Sensitive):
     def whole_numbers(self, frame: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
         numbers = asked(self.engine, "reading counts", frame[name].to_numpy)
+        # Counts that are no whole numbers would have no integer sensitivity.
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
             raise SourceError(
                 f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it"
@@ -344,6 +355,8 @@ class Total:
     def check(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans, by a `SourceError`."""
         self._n_rows = total if self._n_rows < 0 else self._n_rows
+        # Two scans that count different rows are two tables, and a noise of one record's change
+        # would not cover that.
         if total != self._n_rows:
             raise SourceError(f"{self._engine}: {CHANGED}")
 
@@ -351,5 +364,6 @@ class Total:
 def collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     """The answer to a query; polars reads files piece by piece for it."""
     if query.implementation is nw.Implementation.POLARS:
+        # In pieces, so that a table larger than memory can be counted.
         return query.collect(backend="polars", engine="streaming")
     return query.collect()

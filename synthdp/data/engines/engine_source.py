@@ -97,6 +97,8 @@ class EngineSource(Sensitive):
         counted: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
         fresh: dict[frozenset[int], Axes] = {}
         for axes in wanted:
+            # A scan of a remote table is dear: whatever can be summed from what is here is not
+            # asked again.
             wider = self._wider(frozenset(axes))
             if wider is None:
                 fresh[frozenset(axes)] = axes
@@ -104,6 +106,7 @@ class EngineSource(Sensitive):
                 counted |= _summed(*wider, [axes])
         left = list(fresh.values())
         tables = list(cover(left, self._domain.shape, table_cells=TABLE_CELLS))
+        # Several tables by one query, as long as the answer stays small.
         for some in batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
             for (table, indices), counts in zip(
                 tables[: len(some)], self._count(some), strict=True
@@ -124,6 +127,7 @@ class EngineSource(Sensitive):
         if counts.size <= KEPT_CELLS:
             self._kept.append((frozenset(axes), axes, counts))
             self._kept_cells += counts.size
+        # The oldest goes first. Which are kept follows from the questions only.
         while self._kept_cells > KEPT_CELLS:
             self._kept_cells -= self._kept.pop(0)[2].size
 
@@ -134,6 +138,8 @@ class EngineSource(Sensitive):
             shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True
         ):
             counts = np.zeros(prod(shape.values()), dtype=np.int64)
+            # An engine that gives a code beyond the domain has not coded as it was told; nothing is
+            # counted by it.
             if cells.size and int(cells.max()) >= counts.size:
                 raise SourceError(
                     f"{self._frame.engine}: it gave a code that no level has; do not count by it"

@@ -63,6 +63,8 @@ def forget_with(owner: object, forget: Callable[[], object]) -> None:
     """Forget what is kept when nobody has its owner any more; what is left at the end ends with the
     connection.
     """
+    # At the end of the process connections may be closed already, and the engine drops temporary
+    # tables by itself.
     weakref.finalize(owner, quietly, forget).atexit = False
 
 
@@ -100,10 +102,12 @@ def _in_postgres(
     backend, table, is_kept = given.get_backend(), new_name(), False
     query, connection = said(f"({backend.compile(given)})"), backend.con
     with (
+        # Whoever may not make temporary tables still gets a release, only more slowly.
         suppress(Error),
         frame.writing(),
         connection.transaction(),
     ):  # its user has no right to, or it is a standby
+        # Empty first: whether a table may be made is known without working out the rows.
         connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")
         is_kept = True
 

@@ -70,10 +70,13 @@ def bounded(
             f"unit (--unit) is {unit!r}: its type in the engine is {ids.dtype}; {way_out}"
         )
     looked_at = [ids.alias, *(frame.columns[name].alias for name in columns if name != unit)]
+    # By all columns that may ever be counted: rows that tie then agree in all that matters, so
+    # which of them an engine keeps is no matter.
     hashed = with_hashes(
         frame.engine, frame.rows, looked_at, secrets.randbits(31) if key is None else key
     )
     of_person = hashed.filter(~_has_no_id(ids, missing_values))
+    # Ranked within a person only: nobody else's rows have a part in it.
     turns = of_person.with_columns(nw.col(HASHED).rank("ordinal").over(ids.alias).alias(_TURN))
     return frame.with_rows(turns.filter(nw.col(_TURN) <= max_rows))
 
@@ -84,7 +87,10 @@ def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:
     if ids.family == "text":
         return missing | ids.values.is_in(sorted(words))
     whole = sorted(
-        int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word))
+        # "007" is no whole number as it would be written, so it means no id of a column of numbers.
+        int(word)
+        for word in words
+        if word.removeprefix("-").isdecimal() and word == str(int(word))
     )
     numbers = (
         [number for number in whole if number in ids.whole_numbers]

@@ -103,6 +103,7 @@ def drawn_children(
     there is none if the table has nothing but keys.
     """
     counts = parents.codes[view.table.count].astype(np.intp)
+    # How many rows there are was drawn with the parents: numbers of children are columns of these.
     parent_rows = np.repeat(np.arange(parents.n_rows), counts)
     positions = np.arange(len(parent_rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     ancestors = {name: parents.codes[name][parent_rows] for name in view.ancestors}
@@ -116,6 +117,8 @@ def drawn_children(
     quotas = Quotas(view.table, counts)
     n_turns = int(counts.max(initial=0))
     steps = (
+        # Rows of no order depend on the first row only, so all later ones are drawn at once. In a
+        # chain, or under limits, each waits for the one before.
         positions if view.table.order is not None or view.table.limits else np.minimum(positions, 1)
     )
     for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
@@ -128,6 +131,7 @@ def drawn_children(
                 quotas.groups(parent_rows[rows], step),
                 seed.spawn(1)[0],
             )
+            # What these rows have used up narrows what the next ones may have.
             quotas.add(parent_rows[rows], drawing.codes, rows)
     frame = drawing.frame(view, seed.spawn(1)[0])
     return DrawnRows(frame, ancestors | drawing.codes, drawing.numbers, parent_rows, positions)
@@ -178,6 +182,7 @@ class _Drawing:
         """Draw some rows, none a sibling of another; ``groups`` say which of them may have which
         levels.
         """
+        # Two generators: whether values are settled now or later changes no code.
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
         given = {name: codes[rows] for name, codes in self._ancestors.items()}
@@ -221,6 +226,8 @@ class _Drawing:
         )
         frame = _own_columns(view, drawn)
         if self._table.schema is not None:
+            # A check may have moved a value into another bin; what hangs on the row must see the
+            # value's own code.
             coded = encode(frame, self._table.schema)
             for name, codes in zip(self._table.attributes, coded.columns, strict=True):
                 self.codes[name][rows] = codes

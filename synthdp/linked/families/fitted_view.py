@@ -116,6 +116,8 @@ class FittedView:
         """As `drawn`, for rows that are held and moved at once, at least one."""
         domain = self.model.domain
         n_rows = len(next(iter(given.values())))
+        # Sixty rows, moved towards shares, would all become the likeliest one; in copies each keeps
+        # its chance.
         n_copies = -(-_FEWEST_MOVED // n_rows)
         fixed = {
             name: np.tile(given[name], n_copies) for name in domain.attributes if name in given
@@ -131,6 +133,8 @@ class FittedView:
                     if wanted
                     else self._rough.complete(part, seed=seed)
                 )
+                # The group is one more column, tied by constraints to the levels that it may have:
+                # moving then keeps to quotas.
                 records[-1, which] = number
         self._move(records, tuple(fixed), groups, generator)
         return {name: records[domain.index(name), :n_rows] for name in self.view.own}
@@ -155,6 +159,7 @@ class FittedView:
             for name, levels in wanted.items():
                 allowed[name][number] = levels
         limits = [Constraint((_GROUP, name), levels) for name, levels in allowed.items()]
+        # The mover takes rows as they come, and rows of one parent stand together here.
         order = generator.permutation(records.shape[1])
         shuffled = records[:, order]
         tables = WantedTables(
@@ -188,6 +193,8 @@ class FittedView:
                     cell_counts(domain, tuple(outer), tuple(records[: len(domain)]))
                     / records.shape[1]
                 )
+                # What was released of a column beside its ancestors is used as a conditional: the
+                # ancestors that were drawn are as they are.
                 shares = _given(shares, [clique.index(name) for name in outer], present)
                 for axis, name in enumerate(clique):
                     if name in implied:
@@ -234,6 +241,7 @@ class FittedView:
         ]
         tables: dict[Clique, FloatArray] = {}
         for clique in fitting:
+            # One table less to match; the model has drawn the rows all the same.
             with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
                 (tables[clique],) = expected_rows(self.view, model, [(*clique, *last)])
         return tables

@@ -49,6 +49,7 @@ class Quotas:
             limits.allowed(self._met[name][:, parents], self._counts[parents], position)
             for name, limits in self._limits.items()
         ]
+        # Parents that allow the same levels are drawn as one group, however many they are.
         kinds, group = np.unique(np.concatenate(allowed, axis=1), axis=0, return_inverse=True)
         ends = np.cumsum([each.shape[1] for each in allowed])[:-1]
         return [

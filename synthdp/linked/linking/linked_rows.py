@@ -43,6 +43,8 @@ class LinkedTableReader(Sensitive):
         self._order = RowPieces(np.float64)
         self._keys, self._parents = (
             UnitRows(max_rows=most, missing_values=table.missing_values, key=hash_key)
+            # One row a key, and a bounded number of rows a reference: these bounds are enforced
+            # here, and all weights stand on them.
             for most in (1, table.max_children)
         )
 
@@ -72,6 +74,8 @@ class LinkedTableReader(Sensitive):
         """
         table, keys = self._table, self._keys.ids.rows.joined()
         if parent is None:
+            # Of several roots with one key one is kept by a keyed hash, not the first: which comes
+            # first depends on others.
             rows: Ints = np.flatnonzero(self._keys.kept())
             parents: Ints = np.arange(len(rows))
         else:
@@ -95,6 +99,8 @@ class LinkedTableReader(Sensitive):
             rows = np.flatnonzero(self._parents.kept() & (keys != NO_KEY))
         else:
             rows = np.flatnonzero(keys != NO_KEY)
+            # One row of each key under a parent before any are cut off, or copies of a row would
+            # crowd others out.
             rows = rows[_firsts(references[rows], keys[rows])]
             rows = rows[
                 np.lexsort((order[rows], references[rows]))
@@ -104,7 +110,10 @@ class LinkedTableReader(Sensitive):
             self._parents, rows
         )  # only now: there are never more than may be used
         firsts = _firsts(parent.roots[parents], keys[rows])
+        # Again under the root: a row may refer to several rows of one family.
         rows, parents = rows[firsts], parents[firsts]
+        # Stable, so that rows of one parent stay in the order of the file where no column orders
+        # them.
         together = np.lexsort((order[rows], parents))
         return rows[together], parents[together]
 
@@ -150,6 +159,8 @@ class FamilyRows(Sensitive):
         order.
         """
         numbers: dict[str | bytes, int] = {}
+        # Rows under different roots may have one key; a reference to it then is one to each of
+        # them.
         groups = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.intp)
         members, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
         of_key = np.array(
@@ -182,6 +193,8 @@ class FamilyRows(Sensitive):
         if self.parent is None:
             return np.ones(self.n_rows, np.int64)
         siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
+        # A row of a family with three rows at each of two steps weighs a ninth; all rows of a
+        # family together weigh what one record would.
         sizes: Ints = np.minimum(siblings * self.parent.sizes, TOO_MANY)[self.parents]
         return sizes
 
@@ -199,6 +212,8 @@ class FamilyRows(Sensitive):
         )
         if view.is_later:
             assert self.parent is not None
+            # Later rows share their parent's weight among themselves: the first has a view of its
+            # own.
             sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
         classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
@@ -260,6 +275,7 @@ def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str
     for name in names:
         ids = UnitRows(max_rows=1, missing_values=missing)
         ids.add(frame[name])
+        # Lengths first, so that ("a", "bc") and ("ab", "c") are two keys.
         texts = [*(f"{len(text)}:{text}" for text in map(repr, ids.ids.keys)), None]
         parts = (texts[row] for row in ids.ids.rows.joined())
         whole = [

@@ -51,4 +51,6 @@ class WeightedSource(Sensitive):
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Weights of the rows in each cell of each clique, in the order asked for."""
         for counts in self._rows.counts_of([(*clique, CLASS) for clique in cliques]):
+            # Whole numbers throughout: a family counts exactly its units of weight, never a float
+            # near them.
             yield counts @ self._weights

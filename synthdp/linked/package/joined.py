@@ -186,6 +186,8 @@ def rule_on_sources(
             met = _met(each, conditions[name], name)
             source, key = columns[each.source], before + each.source
             if key in conditions:
+                # A condition on the key itself and one on the public table's columns both have to
+                # hold.
                 met &= levels_where(source, conditions[key])
             labels = source.labels.to_list()
             new = [
@@ -316,6 +318,7 @@ def _column(
     described = {"name": name, "constraints": constraints} | {
         key: field[key] for key in ("type", "synthdp") if key in field
     }
+    # The rows of a public table are public, so its levels may be read off them.
     if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
         levels = sorted({text for text in texts if text is not None})
         described = {

@@ -33,6 +33,8 @@ class ColumnLimits:
         assert table.schema is not None
         limits = [limit for limit in table.limits if limit.column == column]
         met = np.array([levels_where(table.schema[column], limit.levels) for limit in limits])
+        # Limits are nested or apart (`overlap`), so sorted by size each lies inside of the first
+        # later one that it meets: a tree, and feasibility is one pass from the leaves.
         inner_first = np.argsort(met.sum(axis=1), kind="stable")
         self.column, self._is_ordered = column, column == table.order
         self.met: Bools = met[inner_first]
@@ -96,10 +98,12 @@ class ColumnLimits:
             if levels[self._inner == limit].any():
                 most[limit] += left
             if limit < n:
+                # A parent with fewer rows than a limit asks for has to have all of them so.
                 low = np.maximum(least[limit], np.minimum(self._least[limit], counts) - met[limit])
                 high = np.minimum(most[limit], self._most[limit] - met[limit])
                 possible &= low <= high
                 least[self._outer[limit]] += low
+                # What the inner limits need and allow is a part of what the outer one does.
                 most[self._outer[limit]] += high
         possible &= (least[n] <= left) & (left <= most[n])
         return possible

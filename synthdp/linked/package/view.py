@@ -216,10 +216,12 @@ class LinkedView:
         """
         reachable = np.ones(1, np.int64)
         for most in self._bounds:
+            # Which products can occur at all: a sieve, step by step from the root.
             is_found = np.zeros(TOO_MANY + 1, np.bool_)
             for number in range(1, most + 1):
                 is_found[np.minimum(reachable * number, TOO_MANY)] = True
             reachable = np.flatnonzero(is_found)
+        # Sizes that weigh the same number of whole units are one class, so there are few of them.
         _, least = np.unique(-(self.grid // reachable), return_index=True)
         return tuple(reachable[least].tolist())
 
@@ -233,6 +235,8 @@ class LinkedView:
         """Units of weight of a whole family: so many times one record is what it can change in any
         cell.
         """
+        # A grid on which every fraction 1/size is a whole number; where it would be huge, weights
+        # are rounded down instead, which never passes the bound.
         exact = prod(lcm(*range(1, most + 1)) for most in self._bounds)
         return exact if exact <= MAX_GRID else MAX_GRID
 

@@ -73,6 +73,8 @@ class ChainedFile:
             self._check_place()
             self._verify()
             if is_writable:
+                # What a killed process left at the end is taken off before anything is added, so
+                # that no half line ends up in the middle.
                 self._failing("written", self._settle)
         except BaseException:
             self.close()
@@ -257,6 +259,8 @@ class ChainedFile:
             while (
                 line := self._failing("read", lambda: _next_line(stream, self._previous))
             ) is not None:
+                # A whole line with another hash was changed; only an end without its line feed can
+                # be a write that was cut short.
                 if line.digest is None and line.is_ended:
                     self.refuse(
                         f"line {len(self) + 1} was changed or is damaged; restore the file from a copy"
@@ -300,6 +304,7 @@ class ChainedFile:
             os.fsync(descriptor)
         except BaseException:
             with suppress(OSError):
+                # All or nothing: an entry that failed is not there.
                 os.ftruncate(descriptor, self._end)
                 os.fsync(descriptor)
             self.close()
@@ -308,6 +313,7 @@ class ChainedFile:
 
 def _line(previous: str, entry: Mapping[str, Any]) -> tuple[bytes, str]:
     """A line with its hash, and that hash."""
+    # One spelling for one entry, as the hash is of the bytes.
     raw = json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
     digest = sha256(previous.encode() + raw).hexdigest()
     return _BEFORE + digest.encode() + _BETWEEN + raw + _AFTER, digest

@@ -77,6 +77,7 @@ class Journal:
         facts: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
+        # Line 0 is the header; answers follow in the order in which they were asked for.
         self._next, self._n_recalled, self._n_made = 1, 0, 0
         self._resumed: list[str] = []
         self._is_new = not _exists(path)
@@ -88,9 +89,12 @@ class Journal:
                 "when": self._began,
                 "settings": self._settings,
             }
+            # Written whole or not at all, before anything is asked: a run whose journal cannot be
+            # written does not begin.
             ChainedFile.create(
                 path, header | {"made_by": made_by(), "facts": _plain(facts)}, what=WHAT
             )
+        # Held until the run ends: two runs on one journal would each answer the other's questions.
         self._file = ChainedFile(path, what=WHAT, patience=0)
         try:
             self._header = self._file.entry(0)
@@ -161,10 +165,14 @@ class Journal:
         if self._is_at_end:
             return None
         entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
+        # Another question with this answer would be a release of something that was never asked.
+        # Rounding differs between machines; then it is safer to stop.
         if entry.get("question") != digest_of(question):
             self._refuse_question(entry, question)
         try:
             answer = answer_in(entry)
+            # The file may have been written by anybody; it is trusted for its numbers only, and
+            # those have to fit the question.
             if not is_answer_to(question, n_numbers, answer):
                 raise ValueError("another answer")
         except ValueError:
@@ -179,6 +187,7 @@ class Journal:
         """
         asked = {"asked": _words(question[0]), "question": digest_of(question)}
         if not self._is_new and self._n_made == 0 and self.has_answers:
+            # Running times are no part of what is released.
             day = self._began[:10]  # no more: when a run was stopped may tell of its records
             self._remark({"resumed": day})
         self._file.append(asked | answer_to_dict(question, answer))
@@ -222,6 +231,8 @@ class Journal:
         Raises `PrivacyError` if not, and `DataFileError` if the end cannot be written.
         """
         has_more = not self._is_at_end
+        # Answers that nobody asked for again were paid for and released before; a certificate
+        # without them would say too little.
         if (left := len(self._file) - self._next - (has_more and self.has_ended)) > 0:
             raise PrivacyError(
                 f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"

@@ -80,7 +80,10 @@ def cell_estimates(
     ([52.0, 50.0], [2.667, 2.667])
     """
     seen = _seen_from(measurements, clique)
+    # Equal noise in all cells and nothing merged: then the best estimates have a closed form,
+    # however large the table.
     plain = [table for table in seen if not table.groups and np.ndim(table.stddev) == 0]
+    # Otherwise the normal equations are solved, whose cube is the limit.
     if len(plain) < len(seen) and domain.size(clique) <= MAX_SOLVED:
         if any(_tells_a_cell(domain, table, clique) for table in seen):
             return _solved(domain, seen, clique)
@@ -104,6 +107,7 @@ def _seen_from(
     ]
     seen = [summed_to(measurement, clique) for measurement in near]
     if len(near) < len(measurements):
+        # Measurements of other columns know the number of records, and nothing else of these.
         total, stddev = total_and_noise(
             each for each in measurements if set(clique).isdisjoint(each.clique)
         )
@@ -160,11 +164,13 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
     merged: dict[bytes, tuple[NDArray[np.int64], FloatArray, FloatArray]] = {}
     for table in tables:
         places = places_in(domain, table, clique).ravel()
+        # Weights a billion times apart would leave no digits for the small ones.
         weights = 1.0 / np.maximum(table.variance, least**2).ravel()[places]
         estimates = weights * table.values.ravel()[places]
         _, earlier, sums = merged.get(key := places.tobytes(), (places, 0.0, 0.0))
         merged[key] = (places, earlier + weights, sums + estimates)
     for places, weights, estimates in merged.values():
+        # Two cells that count in one place of a table are seen by their sum only.
         normal += np.where(places[:, np.newaxis] == places, weights, 0.0)
         right += estimates
     ridge = _RIDGE * float(normal.sum(axis=1).max())
@@ -174,6 +180,8 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
         np.asarray(covariance @ right),
         np.array(covariance.diagonal(), dtype=np.float64),
     )
+    # A direction that only the ridge determines has the ridge's variance: such cells are told apart
+    # by a factor of hundreds.
     is_open = variance * ridge > _OPEN
     counts[is_open], variance[is_open] = np.nan, np.inf
     return CellEstimates(counts.reshape(shape), variance.reshape(shape))

@@ -77,7 +77,10 @@ def combined(
 
     values = np.array([each.values for each in replicates])
     m = len(values)
+    # The spread of the replicates, and a little for there being m of them only.
     middle, between = values.mean(axis=0), (1.0 + 1.0 / m) * values.var(axis=0, ddof=1)
+    # The bootstrap's correction of bias: what adding noise once more moves the mean by is what
+    # noise moved it by before.
     estimate = 2.0 * np.mean([each.values for each in centres], axis=0) - middle
     within = (
         scale * np.mean([each.variances for each in replicates], axis=0)
@@ -85,9 +88,12 @@ def combined(
         else 0.0
     )
     variance = between + within
+    # Degrees of freedom as in Rubin's rules: few where the replicates' spread makes most of the
+    # variance.
     share = np.divide(between, variance, out=np.zeros_like(between), where=variance > 0)
     df = np.divide(m - 1.0, share**2, out=np.full_like(share, np.inf), where=share > 0)
     reach = stdtrit(np.minimum(df, 1e9), (1.0 + level) / 2.0) * np.sqrt(variance)
+    # No interval rather than one that takes a dependence which nobody measured for nothing.
     reach = reach if basis.is_covered else np.full_like(reach, np.nan)
     each = (estimate, np.sqrt(variance), df, estimate - reach, estimate + reach, basis.coverage)
     return pd.DataFrame(

@@ -78,6 +78,8 @@ def with_intervals(
     is_known, counts = estimates.is_known, np.maximum(estimates.counts, 0.0)
     low, high = noise_limits(estimates, interval)
     if not is_known.all():
+        # Cells that no measurement determines still lie within what their sums allow, whatever any
+        # model says.
         widest = widest_limits(schema.domain, measurements, clique, interval)
         low, high = np.where(is_known, low, widest.low), np.where(is_known, high, widest.high)
         counts = np.where(is_known, counts, expected(clique))

@@ -47,6 +47,8 @@ class Part:
     ) -> "Part":
         """What a release says of some columns."""
         own = tuple(column for column in schema.columns if column.source in columns)
+        # Without rules: those on other columns do not hold here by themselves, and those within are
+        # kept as constraints below.
         small = replace(schema, columns=own, rules=(), generated=NOTHING_GENERATED)
         seen = [summed_to(measurement, small.names) for measurement in measurements]
         whole = combined_measurements(small.domain, [table for table in seen if not table.groups])

@@ -294,6 +294,8 @@ class Replicates(Sequence[pd.DataFrame]):
             [analysis(table) for table in tables.centres],
             [analysis(table) for table in tables.replicates],
         )
+        # Analyses state variances for the rows of a replicate; the records may have been more or
+        # fewer.
         scale = self._tables.n_rows / tables.total
         result = combined(names, centres, analysed, basis, scale=scale, level=level, of=of)
         without = sum(not np.isfinite(part.values).all() for part in (*centres, *analysed))

@@ -43,6 +43,8 @@ class Shape:
         weights = checked_weights(
             column, "synthdp.shape.weights", self.weights, len(starts), "starts"
         )
+        # A shape that began elsewhere would weigh nothing up to there, or weigh what is never
+        # drawn.
         if not starts or starts[0] != low:
             begin = f"begins at {starts[0]}" if starts else "is empty"
             refuse(column, f"synthdp.shape.starts {begin}; begin at the lower bound, {low}")
@@ -119,6 +121,8 @@ class Heaping:
             shares[Fraction(text)] = float(share)
         steps = tuple(sorted(shares))
         for step, coarser in pairwise(steps):
+            # Steps that divide each other make classes: each value has one coarsest step that
+            # divides it.
             if coarser % step:
                 problem = f"has the steps {_text(step)} and {_text(coarser)}"
                 refuse(

@@ -49,11 +49,15 @@ def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.in
     (28.999999999999996, [29, 29])
     """
     with np.errstate(over="ignore", under="ignore"):
+        # 10.0**n is exact for n up to 22, so each way rounds once only; a negative power would not
+        # be exact.
         scaled = numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals
         nearest = np.rint(scaled)
         gap = np.abs(
             np.subtract(scaled, nearest, out=np.zeros_like(scaled), where=np.isfinite(scaled))
         )
+        # 0.29 is read as 28.999999999999996 hundredths; taken for the point below it would become
+        # 0.28 when it is written again.
         return integer_points(np.where(gap <= NEAR * np.abs(scaled), nearest, scaled))
 
 
@@ -69,6 +73,7 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     is_whole = (sizes >= 2.0**53) | (sizes == np.floor(sizes))  # floats from 2**53 on are whole
     n_decimals[is_whole] = 0
     rest = np.flatnonzero(~is_whole)
+    # The fewest decimals that give back the float: how its shortest text is written.
     for decimals in range(1, MAX_SHOWN_DECIMALS):
         scaled = sizes[rest] * 10.0**decimals
         # both sides of the division are exact, so it gives the float that the decimal text is read
@@ -87,6 +92,7 @@ def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     steps = np.zeros(len(points), dtype=np.int64)
     rest = np.arange(len(points))
+    # Each step divides the next, so what one does not divide no later one does.
     for step in STEPS:
         rest = rest[points[rest] % step == 0]
         steps[rest] += 1
@@ -102,6 +108,7 @@ def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     [0, 2, -2, -1024, 1023]
     """
     _, exponents = np.frexp(numbers)
+    # frexp has its fraction between a half and one, hence the one less.
     clipped = np.clip(exponents.astype(np.int64) - 1, *EXPONENTS)
     clipped[numbers == 0] = EXPONENTS[0]
     clipped[np.isinf(numbers)] = EXPONENTS[1]

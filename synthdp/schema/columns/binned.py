@@ -298,6 +298,7 @@ class BinnedColumn(Column):
             for points in (self._starts[:-1], self._starts[1:] - 1)
         )
         inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        # A bin that is half forbidden could neither be kept nor ruled out.
         cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
         if cut.size:
             left, right = self._outer_edges[cut[0] : cut[0] + 2]
@@ -354,6 +355,7 @@ class BinnedColumn(Column):
         cuts, bins = self._cuts()
         inside = self._is_kept(cuts[:-1])
         lengths = np.diff(cuts)
+        # A shape may weigh nothing where a rule leaves room: then by the number of points.
         by_mass, by_length = (
             np.bincount(
                 bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels
@@ -375,6 +377,7 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
+        # NaN, infinite and too large at once, as every comparison with NaN is false.
         gaps = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         if gaps.size:
             numbers[gaps] = nothing_in(values[gaps], self._missing_texts)
@@ -394,6 +397,7 @@ class BinnedColumn(Column):
         >>> column.codes_of_numbers(column.read_numbers(pd.Series(["42", "?", "1e9"]))).tolist()
         [4, 10, 9]
         """
+        # Numbers beyond the bounds fall into the outermost bins: clipping, whatever the value.
         codes = np.searchsorted(self.inner_edges, numbers, side="right")
         return with_nothing(codes, numbers, self)
 

@@ -279,6 +279,7 @@ class CategoricalColumn(Column):
             code = look_up(self._table, value)
             return self._code_of_unknown(value) if code is None else code
         number = self.notation.number(value)
+        # A word among numbers: declared as missing, or unknown.
         if math.isnan(
             number
         ):  # a text that is no number: missing if the schema says so, else unknown

@@ -204,6 +204,8 @@ class DateColumn(TemporalColumn[date]):
         seconds = self._read_limits(values)
         if self.type == "date":
             with np.errstate(invalid="ignore"):
+                # A moment with a time of day is no date: taken for one it would lose the time in
+                # silence.
                 seconds[seconds % SECONDS_A_DAY != 0] = np.nan
         return seconds
 
@@ -266,6 +268,8 @@ class DateColumn(TemporalColumn[date]):
             return super().draw(codes, rng)
         points = np.full(len(codes), self._starts[0])
         left = np.flatnonzero(~self.is_missing(codes))
+        # All parts, then one fewer: the model draws them nearly, not exactly, alike, and the bin
+        # comes before all.
         for n in range(len(parts), 0, -1):
             if not left.size:
                 break
@@ -312,6 +316,7 @@ class DateColumn(TemporalColumn[date]):
         """The lowest and the highest grid point that a bound can have."""
         first, last = super().outermost_points(decimals, limits)
         if limits is not None and self._start_of(self._units[:1])[0] < self._bounds[0]:
+            # Weeks of a first of January may begin in December of the year before.
             first += 1  # the first week may begin in a year that the format cannot say
         return first, last
 

@@ -127,6 +127,7 @@ class Notation:
         if match is None:
             return math.nan
         before, whole, decimals, alone, power, after = match.groups()
+        # An area code or an identifier; as a number it would lose its zero.
         if whole and whole[0] == "0" and len(whole) > 1:
             return math.nan
         if whole and not whole.isdigit():

@@ -63,12 +63,15 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
+        # Categories are read once each, whatever the number of rows.
         values, positions = distinct(dtype.categories.to_series())
         codes = series.cat.codes.to_numpy(dtype=np.intp)
         return _objects([*objects_of(values), None]), codes if positions is None else np.append(
             positions, -1
         )[codes]
     if isinstance(dtype, pd.StringDtype) and dtype.storage != "python":
+        # By bytes, texts are equal exactly if they are the same; other tables of pandas are not so
+        # careful with surrogates and NUL.
         positions, texts = pd.factorize(series)  # a dictionary of Arrow, which goes by bytes
         from synthdp.schema.columns.arrow_values import decoded
 
@@ -111,6 +114,7 @@ def _values(series: pd.Series) -> Values:
         with np.errstate(invalid="ignore"):
             numbers = np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
         if (
+            # Whole numbers of more than 53 bits would be rounded, and two ids would become one.
             _kind(dtype) == "f" or not (np.abs(numbers) >= _EXACT).any()
         ):  # else floats would make ids equal
             return numbers
@@ -176,6 +180,8 @@ def to_float(value: object) -> float:
         try:
             # underscores are Python's own way of writing, nobody else's; zeros in front would be
             # lost, and none are where a text begins otherwise, as nearly all do
+            # float("1_000") is 1000 in Python, and "007" loses its zeros: neither is what a file
+            # means.
             is_written = "_" not in value and ("1" <= value[:1] <= "9" or not _is_padded(value))
             return float(value) if is_written else math.nan
         except ValueError:
@@ -207,6 +213,7 @@ def seconds_of(values: Values, parse: Callable[[str], datetime]) -> NDArray[np.f
     taken as they are. Numbers are read as the text that they print, for formats like ``%Y%m%d``.
     """
     if values.dtype.kind == "M":
+        # Whole numbers are divided, rounding down before 1970 as well.
         per_second = _PER_SECOND.get(
             np.datetime_data(values.dtype)
         )  # numpy's own cast overflows at the lower end

@@ -92,8 +92,10 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     equation.
     """
     scaled = {name: factor * lines[name].unit for name, factor in relation.factors.items()}
+    # Whole factors, so that places are compared exactly and no float decides about a rule.
     common = lcm(*(value.denominator for value in (*scaled.values(), relation.constant)))
     factors = [int(value * common) for value in scaled.values()]
+    # Among whole numbers "below 0" is "at most -1".
     constant = int(relation.constant * common) + (relation.sign == "<")
     names = tuple(scaled)
     inequalities = [Inequality.from_factors(names, factors, constant, lines)]
@@ -115,6 +117,7 @@ def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint |
     shape = tuple(column.n_levels for column in columns.values())
     allowed: Mask = np.ones(shape, dtype=np.bool_)
     for inequality in inequalities_of(relation, lines):
+        # A bin is possible if its most favourable values keep to the check.
         least = inequality.least(
             *({name: lines[name].bins[end] for name in columns} for end in (0, 1))
         )
@@ -147,6 +150,7 @@ def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> 
     for constraint in given:
         join(constraint.clique)
     kept: list[Constraint] = []
+    # Large ones first, as small ones may lie inside of them.
     for constraint in sorted(constraints, key=lambda each: -len(each.clique)):
         is_inside = any(set(constraint.clique) <= set(other.clique) for other in (*kept, *given))
         if is_inside or len(set(map(root, constraint.clique))) == len(constraint.clique):
@@ -171,6 +175,7 @@ def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Colum
         if axis is not None and most is not None and axis.bounds[0] == axis.bounds[1]:
             own = int(decimals_of(np.array(axis.bounds[:1], np.float64))[0])
             by_name[name] = axis.with_decimals(min(max(axis.decimals or 0, own), most))
+    # Once for each level of totals at most.
     for relation in [*relations] * len(relations):  # the parts of a total may be totals
         total = by_name[relation.total].axis if relation.total is not None else None
         if total is None or (most := total.most_decimals) is None:

@@ -85,6 +85,8 @@ def drawn_values(
     is_drawn = np.zeros(n_rows, np.bool_)
     codes = {name: column.copy() if name in points else column for name, column in codes.items()}
     given = {name: numbers for name, numbers in given.items() if name in system.columns}
+    # Chunk by chunk, and in each from the cheapest way to the dearest, which only sees the rows
+    # that are left.
     for begin in range(0, n_rows, CHUNK):
         chunk = _Chunk(
             system, codes, draw, rng, given, np.arange(begin, min(begin + CHUNK, n_rows))
@@ -100,6 +102,8 @@ def drawn_values(
             raise ParameterError(
                 "constraints: for a row that was drawn no values keep to all rules; relax one of them"
             )
+        # A row for which nothing was found is replaced by another whole row, so every row keeps to
+        # the rules.
         rows[~is_drawn] = rng.choice(rows[is_drawn], size=int((~is_drawn).sum()))
     return {name: drawn[rows] for name, drawn in points.items()}, {
         name: column[rows] for name, column in codes.items()
@@ -133,6 +137,7 @@ class _Chunk:
         for name in self._free:
             line = system.lines[name]
             bins = np.minimum(self._codes[name], line.column.n_levels - 1)
+            # The bins that the model drew come first: values inside of them keep its marginals.
             self._bins.lows[name], self._bins.highs[name] = (ends[bins] for ends in line.bins)
         self.values = self._bins.rows(np.arange(len(rows)))
 
@@ -147,10 +152,13 @@ class _Chunk:
         left = np.flatnonzero(~self.is_drawn)
         if not left.size:
             return
+        # Rows whose bins contradict a check need not be tried within them.
         inside = left[self._system.tighten(self._bins.rows(left))]
         for _ in range(MAX_ROUNDS - 1):
             inside = inside[~self.is_drawn[inside]]
             self._draw_freely(inside)
+        # First within the drawn bins, then anywhere: leaving a bin costs accuracy, breaking a rule
+        # is no choice.
         for rows, intervals in ((inside, self._bins), (left, self._widest)):
             for _ in range(MAX_TRIES):
                 which = rows[~self.is_drawn[rows]]
@@ -192,6 +200,7 @@ class _Chunk:
         """Draw one column after the other from what the checks leave of intervals, as near to its
         bin as that is.
         """
+        # Once before the first column, so that what is drawn is what the checks leave.
         for name in (None, *self._free):
             if name is not None:
                 low, high = intervals.lows[name], intervals.highs[name]
@@ -232,6 +241,8 @@ class _Chunk:
             answer = (
                 self._answer(row)
                 if len(alike) < MAX_ANSWERS
+                # Searching exactly is the dearest way; of rows of which the same is asked 64
+                # different answers do for all.
                 else alike[self._rng.integers(MAX_ANSWERS)]
             )
             if answer is None:
@@ -288,6 +299,7 @@ class _Chunk:
                 for name in relation.factors
                 if name in box.free
             ]
+            # A missing value compares with nothing: the last resort before a row is given up.
             optional = next((name for name in named if _may_be_missing(lines[name].column)), None)
             if optional is None:
                 if box.fixed:

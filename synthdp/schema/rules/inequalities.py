@@ -89,6 +89,7 @@ class Inequality:
         reach = sum(
             abs(f) * max(map(abs, lines[n].ends)) for n, f in zip(names, factors, strict=True)
         )
+        # Where sums may leave 64 bits Python's own integers take over: slower, and never wrong.
         return cls(tuple(names), tuple(factors), constant, 2 * (reach + abs(constant)) >= MAX_EXACT)
 
     def least(self, lows: Mapping[str, Ints], highs: Mapping[str, Ints]) -> list[NDArray[Any]]:
@@ -118,6 +119,8 @@ class Inequality:
         An interval of which nothing is left ends just before it begins.
         """
         least = self.least(rows.lows, rows.highs)
+        # How much the terms may exceed their least together; each may have all of it if the others
+        # stay at theirs.
         room = -(sum(least) + self.constant)
         applies, changed = self.applies(rows), False
         for name, factor, part in zip(self.names, self.factors, least, strict=True):
@@ -125,6 +128,7 @@ class Inequality:
                 continue
             low, high, line = rows.lows[name], rows.highs[name], lines[name]
             if factor > 0:
+                # One below the interval says that nothing is left, and stays a number like others.
                 end = np.clip((room + part) // factor, low - 1, high).astype(np.int64)
                 end = np.where(applies & (end < high), np.maximum(line.floor(end), low - 1), high)
                 changed |= bool((end != high).any())
@@ -147,6 +151,8 @@ def tighten(
     """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to
     all inequalities.
     """
+    # Chains of inequalities pass a bound on by one column a round; circles may go on for ever by
+    # smaller and smaller steps, hence the limit.
     for _ in range(2 * len(lines) + 2 if rounds is None else rounds):
         changed = [inequality.tighten(rows, lines) for inequality in inequalities]
         if not any(changed):

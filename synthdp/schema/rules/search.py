@@ -75,13 +75,16 @@ class Search:
         """
         if not all(allowed.any() for _, allowed in self.tables):
             return None
+        # Depth first, the most likely part last: mostly the first leaf is the answer.
         waiting = [row]
         for _ in range(self.steps):
             if not waiting:
                 return None
             box = waiting.pop().rows(np.arange(1))
+            # Bounds first: they rule out most parts at a fraction of the simplex's time.
             if not tighten(self.inequalities, box, self.lines, rounds=_ROUNDS).all():
                 continue
+            # A rational point of the relaxation; if there is none, no whole one is either.
             point = self._point(box, near)
             if point is None:
                 continue
@@ -97,6 +100,8 @@ class Search:
         """
         names = box.free
         ends = [(int(box.lows[name][0]), int(box.highs[name][0])) for name in names]
+        # Starting from what was drawn, the point stays where it can, so values keep the shape of
+        # their columns.
         begin = [
             min(max(near[name], low), high) for name, (low, high) in zip(names, ends, strict=True)
         ]
@@ -113,7 +118,9 @@ class Search:
             if below != place:
                 above = int(self.lines[name].ceil(np.array([ceil(place)]))[0])
                 parts = [(int(box.lows[name][0]), below), (above, int(box.highs[name][0]))]
+                # The nearer whole number is tried first, so it comes last on the stack.
                 return _between(box, name, parts if above - place < place - below else parts[::-1])
+        # Only now: whether a combination of bins is allowed is a question of whole points.
         for names, allowed in self.tables:
             codes = {
                 name: int(self.lines[name].codes(np.array([int(point[name])]))[0]) for name in names
@@ -157,6 +164,8 @@ def rows_of(
         }
         if factors:
             step = gcd(*(factor * lines[name].step for name, factor in factors.items()))
+            # Sums of whole places are multiples of the greatest common divisor, so the bound may be
+            # lowered to one: cuts that a solver would find one by one.
             yield {position[name]: factor for name, factor in factors.items()}, most // step * step
 
 

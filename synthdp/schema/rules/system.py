@@ -100,6 +100,7 @@ class System:
             if relation.total is not None
         }
         ready: dict[str, Inequality] = {}
+        # Totals of totals: each round takes those whose parts are ready, so circles are left over.
         for _ in equations:
             waiting = equations.keys() - ready.keys()
             for name in sorted(waiting):

@@ -54,6 +54,8 @@ def masses(
     sizes
         What the grid points between two cuts weigh where they do not all weigh the same.
     """
+    # The last piece that starts at or before a cut: of pieces without a point, which start
+    # together, the last one has the points.
     piece = np.searchsorted(starts, cuts[:-1], side="right") - 1
     share = sizes(cuts) / sizes(starts)[piece]
     return np.asarray(weights, dtype=np.float64)[piece] * share
@@ -71,6 +73,7 @@ def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
     )
     if not firsts.size:
         return firsts
+    # A long span may reach beyond later ones.
     stops = np.maximum.accumulate(stops)
     is_apart = firsts[1:] > stops[:-1]
     return np.column_stack(
@@ -80,6 +83,8 @@ def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
 
 def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
     """Whether each point lies in one of the spans with these bounds; see `joined_spans`."""
+    # Bounds alternate between first and stop, so an odd number of them at or below a point means
+    # inside.
     return np.asarray(np.searchsorted(bounds, points, side="right") % 2 == 1)
 
 
@@ -146,6 +151,8 @@ class GridIntervals:
     @classmethod
     def from_groups(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
         """Intervals by group; a group that weighs nothing at all is even over its points."""
+        # Stable: within a group intervals stay in the order of the grid, which `draw_between`
+        # needs.
         order = np.argsort(groups, kind="stable")
         firsts, lengths, mass = firsts[order], lengths[order], mass[order]
         keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
@@ -153,6 +160,8 @@ class GridIntervals:
         shares = shares_of_groups(groups[order], lengths, mass)
         summed = np.cumsum(shares)
         before = np.append(0.0, summed)[begins]
+        # One running sum for all groups, brought back to each group's own unit: drawing from any
+        # group is then one binary search.
         ends = group + np.clip(summed - before[group], 0.0, 1.0)
         drawn = np.where(shares > 0, np.arange(len(shares)), -1)
         return cls(keys, firsts, lengths, ends, np.maximum.reduceat(drawn, begins))
@@ -184,6 +193,8 @@ class GridIntervals:
         first, last = (
             np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
         )
+        # Both ends are put on the line of weights; a uniform number between them is a point by
+        # weight.
         left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
         intervals = np.searchsorted(
             self.ends, left + (right - left) * rng.random(len(lows)), side="right"

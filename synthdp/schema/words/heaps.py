@@ -42,6 +42,7 @@ class Heaps:
         >>> Heaps.of_shares([10, 100], [0.5, 0.4]).weights.round(3).tolist()
         [0.111, 5.556, 40.0]
         """
+        # An interval without any multiple of a step still needs a point to draw.
         parts = np.maximum([1 - sum(shares), *shares], LEAST_SHARE)
         return cls(np.array(steps, dtype=np.int64), parts / densities(steps))
 
@@ -58,8 +59,11 @@ def counts_of_classes(steps: Ints, firsts: Ints, stops: Ints) -> Ints:
     [[4, 1, 16], [1, 0, 2], [0, 0, 2]]
     """
     below = (np.stack([firsts, stops]) - 1)[:, None] // steps[:, None]
+    # 0 is a multiple of everything, and as likely as any other value: it would be a heap that
+    # nobody rounded to.
     multiples = below[1] - below[0] - ((firsts <= 0) & (stops > 0))
     counts = np.concatenate([(stops - firsts)[None], multiples])
+    # Multiples of a step are multiples of the finer ones as well, and are counted there no longer.
     counts[:-1] -= multiples
     return np.asarray(counts)
 
@@ -103,6 +107,7 @@ class HeapedIntervals:
         own.
         """
         counts = counts_of_classes(heaps.steps, firsts, firsts + lengths).T
+        # Classes without a point in an interval make no part of it.
         interval, kind = np.nonzero(counts)
         steps = np.append(np.int64(1), heaps.steps)
         ratios = np.append(steps[1:] // steps[:-1], np.int64(0))
@@ -128,5 +133,7 @@ class HeapedIntervals:
         """A grid point from each group; ``groups`` are positions in the groups' order."""
         parts = self.intervals.picked(groups, rng)
         numbers, ratios = self.intervals.points_in(parts, rng), self.ratios[parts]
+        # The n-th multiple of a step that is none of the next: every ratio-th one is left out, so
+        # it lies further along by those.
         skipped = np.where(ratios > 0, numbers // np.maximum(ratios - 1, 1) + 1, 0)
         return self.steps[parts] * (numbers + skipped)

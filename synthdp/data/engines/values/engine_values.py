@@ -67,6 +67,7 @@ class EngineValues(Sensitive):
         of questions as well, and its answers are dropped. Raises `SourceError` as `histogram` does.
         """
         for name, column in self._columns.items():
+            # Whatever an engine cannot read fails here, before anything is paid.
             rows = self._rows(Grid(column=name))
             for grid in grids_asked(column) if self._frame.engine in BEHIND_IBIS else ():
                 self._frame.collected(partial(self._cells, rows, grid, TRIED, 0, len(TRIED)), WHAT)
@@ -87,6 +88,7 @@ class EngineValues(Sensitive):
                 raise SourceError(
                     f"{self._frame.engine}: it counts in a cell that there is not; do not count by it"
                 )
+            # Several queries of some edges each; each record is counted by one of them.
             np.add.at(cells, counted[_CELL], counted[N_ROWS])
         self._total.check(int(cells.sum()))
         return cells

@@ -153,6 +153,8 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     said, size = number, number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
+        # Adding and taking off 2^52 leaves no room for a fraction: rounding by the hardware's own
+        # rule in any engine.
         near = _divided(scaled + _WHOLE - _WHOLE, 10.0**decimals)  # rounds halves to even, as numpy
         same = is_small & (near.cast(nw.Float32) == size.cast(nw.Float32))
         said = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(said)
@@ -177,6 +179,8 @@ def _divided(numbers: nw.Expr, divisor: float) -> nw.Expr:
     """Quotients of finite floats, rounded once: in place of dividing by a constant, polars
     multiplies.
     """
+    # A product with the inverse is rounded twice, and differs from a quotient in the last digit now
+    # and then.
     return numbers / (numbers * 0.0 + divisor)
 
 
@@ -221,6 +225,8 @@ def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
     below = _floor(scaled)
     rest, is_odd = scaled - below, below - 2.0 * _floor(below / 2.0) == 1.0
     reach = nw.when(scaled.abs() < _NO_REACH).then(nw.lit(0.0)).otherwise(scaled.abs()) * NEAR
+    # As the codec does: to the nearest point, halves to even, and up only if the number is that
+    # point but for rounding.
     is_above = ((rest > 0.5) | ((rest == 0.5) & is_odd)) & (below + 1.0 - scaled <= reach)
     return nw.when(is_above).then(below + 1.0).otherwise(below).cast(nw.Int64)
 
@@ -259,6 +265,7 @@ def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
     scaled = inside * chosen(
         is_from_base, [2.0 ** -(base + 1) for base in bases]
     )  # exact, and below 2**31
+    # Two steps: so many comparisons in one expression would be more than some engines take.
     yield counted(is_from_base).cast(nw.Int64) * 2**31 + scaled.floor().cast(nw.Int64)
     among = counted([value % 2**31 >= 2**exponent for exponent in range(31)])
     yield value // 2**31 * 32 + among.cast(nw.Int64) + first
@@ -303,6 +310,8 @@ def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.
             "quarter": months // 3 - 1970 * 4,
             "month": months - 1970 * 12,
         }[resolution]
+    # The calendar by whole numbers, with years that begin in March: the leap day comes last, and
+    # the months' lengths follow one formula.
     before_march = nw.when(month <= 2).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
     year, month = (
         year - before_march,
