@@ -5,7 +5,7 @@ line, which says where it stands, what it is, and what to give.
 import json
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf
 from typing import Any, NoReturn, final
@@ -21,7 +21,7 @@ _MAX_SHOWN = 60
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class JsonValue:
     """A public JSON value, or one of Python in its place, and where it stands.
 
@@ -54,7 +54,7 @@ class JsonValue:
         """What stands under a key of an object; not given if nothing does, or there is no object."""
         path = f"{self.path}.{key}" if self.path else key
         value = self.mapping().get(key) if self.is_given else None
-        return replace(self, value=value, path=path)
+        return JsonValue(value, self.where, path, self.error)
 
     @property
     def is_given(self) -> bool:
@@ -63,7 +63,7 @@ class JsonValue:
 
     def default(self, value: Any) -> "JsonValue":
         """This one, or another value here if there is none."""
-        return self if self.is_given else replace(self, value=value)
+        return self if self.is_given else JsonValue(value, self.where, self.path, self.error)
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise the error about what stands here."""
@@ -137,7 +137,7 @@ class JsonValue:
     def entries(self, words: str = "a list", *, least: int = 0) -> list["JsonValue"]:
         """What is in a list, each where it stands."""
         return [
-            replace(self, value=each, path=f"{self.path}[{place}]")
+            JsonValue(each, self.where, f"{self.path}[{place}]", self.error)
             for place, each in enumerate(self.sequence(words, least=least))
         ]
 

@@ -190,8 +190,9 @@ class CategoricalColumn(Column):
         if self.type == "string":
             check_text(level, self.name, "the level")
             return str(level)
-        said = in_column(self.name, "a level", level)
-        said.number("a number, or set the type to 'string'")
+        is_number = isinstance(level, int | float) and not isinstance(level, bool)
+        if not is_number or not math.isfinite(level):
+            in_column(self.name, "a level", level).expect("a number, or set the type to 'string'")
         if self.type == "number":
             return float(level)
         if level != int(level) or abs(level) > 2**53:

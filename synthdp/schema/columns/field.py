@@ -36,7 +36,11 @@ class Field:
 
     def __getitem__(self, key: str) -> JsonValue:
         """What stands under a key, where it stands."""
-        return in_column(self.name, key, self.get(key))
+        return self._declared[key]
+
+    @cached_property
+    def _declared(self) -> JsonValue:
+        return in_column(self.name, "", self.mapping)
 
     @cached_property
     def constraints(self) -> Mapping[str, Any]:
