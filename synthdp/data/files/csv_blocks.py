@@ -217,7 +217,7 @@ def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
 
 
 def frame_of(block: bytes, names: Sequence[str], marks: CsvMarks = COMMAS) -> pd.DataFrame:
-    """The fields of a checked block, all of them texts.
+    r"""The fields of a checked block, all of them texts.
 
     >>> frame_of(b'a,1\n"b",007\n', ["x", "y"]).to_numpy().tolist()
     [['a', '1'], ['b', '007']]

@@ -61,6 +61,7 @@ class PublicDataEngine(Engine):
     ParameterError
         If the columns are no integer arrays of one length, or there is no row.
 
+    >>> from synthdp.core.measurement import LinearMeasurement
     >>> public = (np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]))
     >>> engine = PublicDataEngine(columns=public)
     >>> domain = Domain(("a", "b"), (2, 2))
