@@ -1,6 +1,8 @@
 """Settings of a release by their names, and their defaults."""
 
+from enum import Enum
 from numbers import Real
+from typing import TypeVar
 
 from synthdp.core.errors import ParameterError
 from synthdp.mechanisms.shared.mechanism import Mechanism
@@ -17,6 +19,8 @@ DOMAIN_SHARE = 0.25
 same error.
 """
 
+Member = TypeVar("Member", bound=Enum)
+
 
 QUALITY_SHARE = 0.01
 """Share of what is left for marginals that measures how far the rows are from the records: half a
@@ -29,11 +33,20 @@ MAX_QUALITY_SHARE = 0.5
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     """The adjacency of that name; raises `ParameterError` if there is none."""
+    return _member(Adjacency, adjacency, "adjacency")
+
+
+def as_accounting(accounting: str | Accounting) -> Accounting:
+    """The accounting of that name; raises `ParameterError` if there is none."""
+    return _member(Accounting, accounting, "accounting")
+
+
+def _member(kind: type[Member], value: object, parameter: str) -> Member:
     try:
-        return Adjacency(adjacency)
+        return kind(value)
     except ValueError:
-        names = " or ".join(repr(each.value) for each in Adjacency)
-        raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
+        names = " or ".join(repr(each.value) for each in kind)
+        raise ParameterError(f"{parameter} is {value!r}; give {names}") from None
 
 
 def settled_accounting(
@@ -56,15 +69,6 @@ def settled_accounting(
             "accounting is 'gdp' but binning 'privtree' has noise that is not Gaussian; give 'zcdp'"
         )
     return asked
-
-
-def as_accounting(accounting: str | Accounting) -> Accounting:
-    """The accounting of that name; raises `ParameterError` if there is none."""
-    try:
-        return Accounting(accounting)
-    except ValueError:
-        names = " or ".join(repr(each.value) for each in Accounting)
-        raise ParameterError(f"accounting is {accounting!r}; give {names}") from None
 
 
 def checked_share(domain_share: float) -> float:

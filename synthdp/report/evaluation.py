@@ -6,7 +6,9 @@ from html import escape
 from os import PathLike
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.core.files.writing import written
 from synthdp.report.metrics.unread import unread_lines
@@ -94,3 +96,33 @@ class Evaluation(ABC):
     @abstractmethod
     def _where_more_is(self) -> str:
         """A sentence: which attributes have more, and the page of the documentation."""
+
+
+def compared_cells(
+    levels: Mapping[str, Sequence[str | None]],
+    real: NDArray[Any],
+    synthetic: NDArray[Any],
+) -> pd.DataFrame:
+    """Cells of a marginal that a table has records in: levels, both shares, the largest difference
+    first.
+
+    Parameters
+    ----------
+    levels
+        The texts of the levels of each axis.
+    real, synthetic
+        Numbers of records.
+    """
+    places = np.nonzero((real > 0) | (synthetic > 0))
+    frame = pd.DataFrame(
+        {
+            name: np.array(texts, dtype=object)[place]
+            for (name, texts), place in zip(levels.items(), places, strict=True)
+        }
+    )
+    frame["real share"], frame["synthetic share"] = (
+        counts[places] / max(counts.sum(), 1) for counts in (real, synthetic)
+    )
+    frame["difference"] = frame["synthetic share"] - frame["real share"]
+    order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
+    return frame.loc[order].reset_index(drop=True)

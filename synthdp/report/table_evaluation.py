@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import ParameterError
-from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.report.evaluation import NOT_PRIVATE, Evaluation, compared_cells
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.metrics.marginals import MAX_CELLS
 from synthdp.report.metrics.read_table import ReadTable
@@ -115,19 +115,8 @@ class TableEvaluation(Evaluation):
             raise ParameterError(
                 f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells"
             )
-        counts = [each.counts(clique) for each in (real, synthetic)]
-        places = np.nonzero((counts[0] > 0) | (counts[1] > 0))
-        labels = [np.array(level_texts(real.schema[each]), dtype=object) for each in clique]
-        cells = {
-            each: label[place] for each, label, place in zip(clique, labels, places, strict=True)
-        }
-        frame = pd.DataFrame(cells)
-        frame["real share"], frame["synthetic share"] = (
-            count[places] / count.sum() for count in counts
-        )
-        frame["difference"] = frame["synthetic share"] - frame["real share"]
-        order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
-        return frame.loc[order].reset_index(drop=True)
+        levels = {each: level_texts(real.schema[each]) for each in clique}
+        return compared_cells(levels, real.counts(clique), synthetic.counts(clique))
 
     def to_dict(self) -> dict[str, Any]:
         """NOT PRIVATE. All sections as plain JSON values, lists of rows; NaN becomes None."""

@@ -24,7 +24,7 @@ from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_rules import check_names as check_rule_names
 from synthdp.schema.open_rules import closed_columns, example_columns, names_of
-from synthdp.schema.schema import Schema
+from synthdp.schema.schema import Schema, written_columns
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -311,16 +311,9 @@ class OpenSchema:
         return example_columns(self.columns, self.rules)
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
-        fields = []
-        for column in columns:
-            entry = column.field()
-            if column.missing_values != self.missing_values:
-                entry["missingValues"] = list(column.missing_values)
-            fields.append(entry)
-        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        schema |= (
-            {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
-        )
+        schema = written_columns(columns, self.missing_values)
+        if self.rules:
+            schema["synthdp"] = {"constraints": [dict(rule) for rule in self.rules]}
         return self.generated.added_to(schema | self.dialect.as_property())
 
     def _check_ignored(self) -> None:

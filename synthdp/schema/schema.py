@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -31,6 +31,7 @@ from synthdp.schema.value_rules import parse_rules, system_of, with_exact_decima
 from synthdp.schema.words.headers import check_names, listed
 
 if TYPE_CHECKING:
+    from synthdp.schema.open_column import OpenColumn
     from synthdp.schema.rules.system import System
 
 
@@ -127,13 +128,7 @@ class Schema:
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
         it.
         """
-        fields = []
-        for column in self.table_columns:
-            field = column.field()
-            if column.missing_values != self.missing_values:
-                field["missingValues"] = list(column.missing_values)
-            fields.append(field)
-        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        schema = written_columns(self.table_columns, self.missing_values)
         schema |= self.dialect.as_property()
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
@@ -260,6 +255,19 @@ class Schema:
         """
         modelled = tuple(column.name for column in self.table_columns)
         check_names(tuple(names), modelled, besides=self.generated.names)
+
+
+def written_columns(
+    columns: "Iterable[Column | OpenColumn]", missing_values: Sequence[str]
+) -> dict[str, Any]:
+    """Columns as the fields of a schema, which name their missing values where these are others."""
+    fields = []
+    for column in columns:
+        field = column.field()
+        if column.missing_values != missing_values:
+            field["missingValues"] = list(column.missing_values)
+        fields.append(field)
+    return {"fields": fields, "missingValues": list(missing_values)}
 
 
 def narrowed_schema(

@@ -12,7 +12,8 @@ from synthdp.schema.rules.rules import Rule, is_check, parsed_rules
 from synthdp.schema.types import value_rules
 
 if TYPE_CHECKING:
-    from synthdp.schema.rules.drawing import Codes, Draw
+    from synthdp.schema.axes.axis import Codes
+    from synthdp.schema.rules.drawing import Draw
     from synthdp.schema.rules.learnt_bounds import Limits
     from synthdp.schema.rules.system import Numbers, System
     from synthdp.schema.words.grid_intervals import Ints

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import ParameterError
-from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.report.evaluation import NOT_PRIVATE, Evaluation, compared_cells
 from synthdp.report.linked.linked_marginals import LinkedMarginals
 from synthdp.report.linked.linked_page import linked_page
 from synthdp.report.metrics.columns import level_texts
@@ -71,20 +70,11 @@ class LinkedEvaluation(Evaluation):
             raise ParameterError(
                 f"drill: there is no marginal {kind!r} of {table!r} by {names}; see distances"
             )
-        real, synthetic = (each.counts(kind, names) for each in self.marginals[table])
-        places = np.nonzero((real > 0) | (synthetic > 0))
-        labels = [
-            np.array(level_texts(self.marginals[table][0].column(name)), dtype=object)[place]
-            for name, place in zip(names, places, strict=True)
-        ]
+        real, synthetic = self.marginals[table]
         axes = names if len(set(names)) == len(names) else (names[0], f"other {names[1]}")
-        frame = pd.DataFrame(dict(zip(axes, labels, strict=True)))
-        frame["real share"], frame["synthetic share"] = (
-            counts[places] / max(counts.sum(), 1) for counts in (real, synthetic)
-        )
-        frame["difference"] = frame["synthetic share"] - frame["real share"]
-        order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
-        return frame.loc[order].reset_index(drop=True)
+        texts = [level_texts(real.column(name)) for name in names]
+        levels = dict(zip(axes, texts, strict=True))
+        return compared_cells(levels, real.counts(kind, names), synthetic.counts(kind, names))
 
     def to_dict(self) -> dict[str, Any]:
         """NOT PRIVATE. All numbers as plain JSON values, lists of rows."""

@@ -146,12 +146,7 @@ def steps_of_shares(
         if limits is not None:
             _draw_intervals(axes, np.arange(n_levels), np.asarray(limits), is_upright=True)
         for number, shares in enumerate(others):
-            line = {
-                "color": colour_of(number),
-                "linestyle": DASHES[turned(number)],
-                "linewidth": 1.3,
-            }
-            axes.stairs(np.asarray(shares), edges, baseline=None, **line)
+            axes.stairs(np.asarray(shares), edges, **_outline(number))
         shown = np.unique(np.linspace(0, n_levels - 1, min(n_levels, 4)).round().astype(int))
         axes.set_xticks(shown, [shortened(start_of(labels[place]), 14) for place in shown])
         axes.get_xticklabels()[0].set_horizontalalignment("left" if n_levels > 4 else "center")
@@ -174,6 +169,12 @@ def _draw_intervals(
 ) -> None:
     draw = axes.vlines if is_upright else axes.hlines
     draw(places, limits[0], limits[1], color=DARK, linewidth=1.1)
+
+
+def _outline(number: int) -> dict[str, Any]:
+    """How `stairs` are drawn: as a line, without one down to the axis."""
+    line = {"color": colour_of(number), "linestyle": DASHES[turned(number)]}
+    return line | {"linewidth": 1.3, "baseline": None}
 
 
 def _marks(number: int) -> dict[str, Any]:
@@ -302,14 +303,8 @@ def histograms(
 
     def paint(axes: Any) -> None:
         for number, (each, mark) in enumerate(zip(sets, marks, strict=True)):
-            line = {
-                "color": colour_of(number),
-                "linestyle": DASHES[turned(number)],
-                "linewidth": 1.4,
-            }
-            axes.stairs(
-                np.histogram(each, edges)[0] / max(each.size, 1), edges, baseline=None, **line
-            )
+            shares = np.histogram(each, edges)[0] / max(each.size, 1)
+            axes.stairs(shares, edges, **_outline(number))
             if mark == mark:
                 axes.axvline(mark, ymax=0.12, color=colour_of(number), linewidth=3)
         axes.set_xlabel(label)

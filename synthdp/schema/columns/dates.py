@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.axes.axis import Axis
+from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.axes.rule import Edges, PartOf
 from synthdp.schema.axes.years import LIKELY_YEAR
 from synthdp.schema.columns.binned import with_nothing
@@ -254,10 +254,7 @@ class DateColumn(TemporalColumn[date]):
         )
 
     def draw(
-        self,
-        codes: NDArray[np.integer[Any]],
-        rng: np.random.Generator,
-        parts: Sequence[NDArray[Any]] = (),
+        self, codes: Codes, rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
     ) -> Ints:
         """A grid point for each code that agrees with as many parts as its bin allows, the first
         ones first.
@@ -305,9 +302,7 @@ class DateColumn(TemporalColumn[date]):
 
     @classmethod
     def widest_bounds(
-        cls,
-        field: Mapping[str, Any],
-        limits: Mapping[str, Any],
+        cls, field: Mapping[str, Any], limits: Mapping[str, Any]
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have, by what its format can say."""
         return _DATE_RANGES
@@ -495,13 +490,11 @@ class PartColumn(Column):
         box[0] = value
         return bool(self.date.knows(pd.Series(box, dtype=object))[0])
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
         """The level of each code."""
         return self.by_level.decode(codes, rng)
 
-    def decode_text(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> NDArray[np.object_]:
+    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""
         return self.by_level.decode_text(codes, rng)
 

@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
+from synthdp.schema.axes.axis import Codes
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.axes.points import are_unread
 from synthdp.schema.axes.rule import Unread
@@ -296,9 +297,7 @@ class GeopointColumn(Column):
 
     # --- codes to values --------------------------------------------------------------------------
 
-    def _drawn(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> list[tuple[float, float] | None]:
+    def _drawn(self, codes: Codes, rng: np.random.Generator) -> list[tuple[float, float] | None]:
         """A point of each cell, even over its decimals; None where it is missing."""
         cells = np.minimum(codes.astype(np.int64), self.n_levels - 1)
         rows, columns = np.divmod(cells, self._shape[0])
@@ -310,7 +309,7 @@ class GeopointColumn(Column):
         points = zip(longitude, latitude, is_missing, strict=True)
         return [None if missing else (x + 0.0, y + 0.0) for x, y, missing in points]
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
         """Texts, tuples or dicts by the format; None where missing."""
         drawn = self._drawn(codes, rng)
         made = np.empty(len(drawn), dtype=object)
@@ -318,9 +317,7 @@ class GeopointColumn(Column):
             made[place] = None if point is None else self._value(point)
         return pd.Series(made, dtype=object)
 
-    def decode_text(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> NDArray[np.object_]:
+    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
         """The same points as texts."""
         texts = [
             self._missing_text if point is None else self._text(point)
@@ -398,25 +395,17 @@ class GeopointColumn(Column):
         """What is said of a value that is given and no value of the column."""
         return f"is no point in the box {list(self.bbox or ())}, written as the column is declared"
 
-    @property
-    def noun(self) -> str:
-        """What a value is called."""
-        return "point"
+    noun: ClassVar[str] = "point"
 
     @property
     def rule(self) -> Unread:
         """No engine reads points: what it would have to take apart is a text or a structure."""
         return Unread()
 
-    @property
-    def not_read(self) -> str:
-        """What is said of a value that is unread."""
-        return "is no point as it is declared"
-
-    @property
-    def ways_of_writing(self) -> str:
-        """What a field can declare so that more values are read."""
-        return "format: 'default' for 13.4, 52.5, 'array' or 'object'; longitude comes first"
+    not_read: ClassVar[str] = "is no point as it is declared"
+    ways_of_writing: ClassVar[str] = (
+        "format: 'default' for 13.4, 52.5, 'array' or 'object'; longitude comes first"
+    )
 
     @property
     def reading(self) -> Reading:

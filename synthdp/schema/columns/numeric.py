@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 import pandas as pd
@@ -142,10 +142,7 @@ class IntegerColumn(NumericColumn):
             return pd.Series(points, dtype=np.int64)
         return pd.Series(pd.arrays.IntegerArray(points, missing))
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether its values are whole numbers: all are."""
-        return True
+    is_whole: ClassVar[bool] = True
 
     @property
     def ways_of_writing(self) -> str:
@@ -176,9 +173,7 @@ class IntegerColumn(NumericColumn):
 
     @classmethod
     def widest_bounds(
-        cls,
-        field: Mapping[str, Any],
-        limits: Mapping[str, Any],
+        cls, field: Mapping[str, Any], limits: Mapping[str, Any]
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have."""
         return [(-MAX_INTEGER, MAX_INTEGER)]

@@ -348,10 +348,7 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
         first, last = self._units.tolist()
         return 1 if self.minimum == self.maximum else int(last - first) + 1
 
-    @property
-    def can_be_added(self) -> bool:
-        """Whether its values can be added and multiplied: points in time cannot."""
-        return False
+    can_be_added: ClassVar[bool] = False
 
     @cached_property
     def step(self) -> int:
@@ -384,10 +381,7 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
         first, last = self._units.tolist()
         return first, last
 
-    @property
-    def has_even_cells(self) -> bool:
-        """Whether they are of equal length: hours and decades are."""
-        return True
+    has_even_cells: ClassVar[bool] = True
 
     # --- limits of rules --------------------------------------------------------------------------
 

@@ -92,17 +92,12 @@ class TimeColumn(TemporalColumn[time]):
 
     @classmethod
     def widest_bounds(
-        cls,
-        field: Mapping[str, Any],
-        limits: Mapping[str, Any],
+        cls, field: Mapping[str, Any], limits: Mapping[str, Any]
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have: a day."""
         return [("00:00:00", "23:59:59")]
 
-    @property
-    def type_name(self) -> str:
-        """The type of the field."""
-        return "time"
+    type_name: ClassVar[str] = "time"
 
     @property
     def _resolutions(self) -> Sequence[str]:
@@ -207,15 +202,10 @@ class TimeColumn(TemporalColumn[time]):
 
         return pd.ArrowDtype(pa.time64("us"))
 
-    @property
-    def not_read(self) -> str:
-        """What is said of a value that is unread."""
-        return "is no time of day as it is declared"
-
-    @property
-    def ways_of_writing(self) -> str:
-        """What a field can declare so that more values are read."""
-        return "format, or type 'datetime' for moments, or 'number' for durations"
+    not_read: ClassVar[str] = "is no time of day as it is declared"
+    ways_of_writing: ClassVar[str] = (
+        "format, or type 'datetime' for moments, or 'number' for durations"
+    )
 
     @property
     def rule(self) -> Edges:

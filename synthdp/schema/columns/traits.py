@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.axes.axis import Axis
+from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.axes.rule import Rule
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values, is_missing
@@ -33,10 +33,8 @@ class _Coded(Protocol):
     @property
     def not_read(self) -> str: ...
     def field(self) -> dict[str, Any]: ...
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series: ...
-    def decode_text(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> NDArray[np.object_]: ...
+    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series: ...
+    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]: ...
 
 
 class Traits(ABC):
@@ -73,9 +71,7 @@ class Traits(ABC):
 
     @classmethod
     def widest_bounds(
-        cls,
-        field: Mapping[str, Any],
-        limits: Mapping[str, Any],
+        cls, field: Mapping[str, Any], limits: Mapping[str, Any]
     ) -> Sequence[tuple[Any, Any]]:
         """The widest bounds that a field can have, as in a schema, of a type that has bounds: the
         first ones that it can read.
@@ -205,9 +201,7 @@ class Traits(ABC):
         """
         return None
 
-    def decode_categories(
-        self: _Coded, codes: NDArray[np.integer[Any]], rng: np.random.Generator
-    ) -> Any:
+    def decode_categories(self: _Coded, codes: Codes, rng: np.random.Generator) -> Any:
         """As `decode`, but a number a row in place of texts."""
         return self.decode(codes, rng)
 

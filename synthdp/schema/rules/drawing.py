@@ -10,20 +10,19 @@ time, exactly.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.schema.axes.axis import Axis
+from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.rules.combinations import allowed_beside
 from synthdp.schema.rules.inequalities import Intervals, Mask
 from synthdp.schema.rules.search import Places
 from synthdp.schema.rules.system import Numbers, System, refuse_given
 from synthdp.schema.words.grid_intervals import Ints
 
-Codes = NDArray[np.integer[Any]]
 Rows = NDArray[np.intp]
 Draw = Callable[[str, Rows], Ints]
 """Draws a grid point of a column for some rows, from the bins that their codes say."""
