@@ -1,6 +1,7 @@
 """Marginals of the measured cliques as a function of their potentials, over a junction tree."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
@@ -37,15 +38,13 @@ class MarginalOracle:
 
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         self._propagation = BeliefPropagation(tree)
-        # Planned once for a fit. None where filling the tree's tables is quicker, such as on
-        # chains.
-        self._elimination = VariableElimination.planned(tree, cliques)
+        self._tree = tree
+        self._cliques = tuple(cliques)
         self._holders = [
             [(i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique]
             for name in tree.domain.attributes
             if sum(name in clique for clique in cliques) > 1
         ]
-        self._n_cliques = len(cliques)
         sets = AttributeSets(tree.domain)
         homes = [tree.position_of(clique) for clique in cliques]
         if None in homes:
@@ -71,6 +70,13 @@ class MarginalOracle:
                     for group in groups
                 ]
             )
+
+    @cached_property
+    def _elimination(self) -> VariableElimination | None:
+        """Planned once for a fit, when marginals are first asked for: beliefs need none. None where
+        filling the tree's tables is quicker, such as on chains.
+        """
+        return VariableElimination.planned(self._tree, self._cliques)
 
     def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each clique of the tree, each summing to 1."""
@@ -112,7 +118,7 @@ class MarginalOracle:
         return self._of_beliefs(self._propagation.run(by_home, LinearArithmetic()))
 
     def _of_beliefs(self, beliefs: Sequence[Array]) -> list[Array]:
-        marginals: list[Array] = [np.empty(0)] * self._n_cliques
+        marginals: list[Array] = [np.empty(0)] * len(self._cliques)
         for table, groups in zip(beliefs, self._groups, strict=True):
             for group in groups:
                 # From the clique's table to the group's, and from there to each member: the large

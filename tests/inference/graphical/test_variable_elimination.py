@@ -125,3 +125,17 @@ def test_potentials_that_drifted_apart_stay_in_plain_numbers(size, monkeypatch):
             potentials[i] = potentials[i] + np.expand_dims(drift, 1 - axis)
     monkeypatch.setattr(belief_propagation, "LogArithmetic", None)  # an error where it is used
     assert_equal(oracle.marginals(potentials), straight, tolerance=1e-9)
+
+
+def test_beliefs_need_no_elimination(monkeypatch):
+    """Its plan costs more than the answer where only beliefs or the largest cell are asked for."""
+    domain = Domain(("a", "b", "c"), (2, 3, 2))
+    cliques = [("a", "b"), ("b", "c")]
+    tree = JunctionTree.covering(domain, cliques)
+    potentials = [np.zeros((2, 3)), np.log([[3.0, 1.0], [1.0, 1.0], [1.0, 1.0]])]
+    with monkeypatch.context() as patched:
+        patched.setattr(VariableElimination, "planned", None)  # an error where it is used
+        oracle = MarginalOracle(tree, cliques)
+        assert sum(table.sum() for table in oracle.beliefs(potentials)) == pytest.approx(2)
+        assert oracle.largest(potentials) == pytest.approx(np.log(3.0))
+    assert oracle.marginals(potentials)[1][0, 0] == pytest.approx(3 / 8)
