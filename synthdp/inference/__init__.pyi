@@ -61,8 +61,10 @@ from synthdp.inference.models.public_support import SupportReport as SupportRepo
 from synthdp.inference.models.public_support import judge_support as judge_support
 from synthdp.inference.models.refined_model import RefinedModel as RefinedModel
 from synthdp.inference.models.row_network import RowNetwork as RowNetwork
+from synthdp.inference.models.row_network import Scopes as Scopes
 from synthdp.inference.models.row_network import draw as draw
 from synthdp.inference.models.row_network import fit as fit
+from synthdp.inference.models.row_network import locate as locate
 from synthdp.inference.models.saved_models import KINDS as KINDS
 from synthdp.inference.models.saved_models import model_from_state as model_from_state
 from synthdp.inference.models.saved_models import model_to_state as model_to_state

@@ -7,6 +7,7 @@ They need not be the marginals of any distribution, so answers beyond the region
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import combinations
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import ModelTooLargeError, ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, compact
@@ -42,6 +43,10 @@ _RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
 _POOL_ROWS = (10_000, 200_000)
 """Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more
 take long to move.
+"""
+_MAX_PAIRS, _MAX_PAIR_CELLS = 256, 1 << 20
+"""Rows are moved towards what the model says of pairs that were not measured, too, unless there are
+more: each takes time for each row.
 """
 _FEWEST_MOVED = 500
 """Fewer rows are some of so many: moved by themselves they would all take the levels that are
@@ -243,22 +248,48 @@ class PseudoMarginalModel(Model):
             return self.tree_records(n_rows, generator=generator)
         # Sixty rows, moved towards expected counts below one, would all be the likeliest row.
         if n_rows < _FEWEST_MOVED:
-            return some_of(self.records(_FEWEST_MOVED, generator=generator), n_rows, generator)
+            records = self._moved(_FEWEST_MOVED, RecordMoves(n_sweeps=2), generator)
+            return some_of(records, n_rows, generator)
+        return self._moved(n_rows, RecordMoves(), generator)
+
+    def _moved(self, n_rows: int, moves: RecordMoves, generator: np.random.Generator) -> Records:
         records = self.rough_records(n_rows, generator=generator)
-        RecordMoves().move(records, self.wanted)
+        moves.move(records, self.wanted)
         return records
 
     @cached_property
     def wanted(self) -> WantedTables:
         """What the marginals of drawn rows should be."""
-        return WantedTables(self.domain, self.targets(), constraints=self._constraints)
+        return WantedTables(
+            self.domain,
+            self.targets(),
+            unmeasured=self._unmeasured_pairs(),
+            constraints=self._constraints,
+        )
+
+    def _unmeasured_pairs(self) -> dict[Clique, Array]:
+        """Tables of the pairs that are in no region, each summing to 1, if they are few enough."""
+        pairs = [
+            pair
+            for pair in combinations(self.domain.attributes, 2)
+            if self._regions.home(pair) is None
+        ]
+        if len(pairs) > _MAX_PAIRS or sum(map(self.domain.size, pairs)) > _MAX_PAIR_CELLS:
+            return {}
+        with suppress(ModelTooLargeError):  # a table on the way there is: chance blurs the pairs
+            factors = self.marginals(pairs)
+            return {
+                pair: factor.values / factor.values.sum()
+                for pair, factor in zip(pairs, factors, strict=True)
+            }
+        return {}
 
     def rough_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
         """Codes that nearly match the regions' tables, all of them possible, shape
         ``(n_attributes, n_rows)``.
         """
         drawn = self._network.draw(n_rows, generator=generator)
-        return self.possible_records(drawn, generator=generator)
+        return self.possible_records(tuple(drawn), generator=generator)
 
     @cached_property
     def _network(self) -> RowNetwork:

@@ -8,6 +8,7 @@ of all combinations of given attributes, as a junction tree has, is not needed.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -15,18 +16,35 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.domain import Domain
-from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_numbers, compact
+from synthdp.inference.arrays import Array, IntArray
 from synthdp.inference.compiled import Compiled
+from synthdp.inference.jobs import each
 from synthdp.inference.regions.region_tables import ROUNDING, RegionTables
 
 _ROUNDS = 5
 """Rounds of proportional fitting of a conditional: rows are moved afterwards to what is left to mend."""
 _PILOT_ROWS = 20_000
 """Rows that conditionals are fitted on."""
-_BLOCK_ROWS = 1 << 15
-"""Rows drawn at once: their codes and cells stay in a processor's cache."""
+_BLOCK_ROWS = 1 << 14
+"""Rows drawn at once, from a seed of their own: their codes and cells stay in a processor's cache."""
 
 Floats = NDArray[np.float32]
+Records = NDArray[np.int32]
+
+
+class Scopes(NamedTuple):
+    """Sets of earlier attributes, and which cell of them a row is in.
+
+    Attributes of all sets lie end to end, those of set ``i`` from ``first[i]`` to ``first[i + 1]``.
+    """
+
+    starts: IntArray
+    """Where the cells of each set start."""
+    first: IntArray
+    members: IntArray
+    """Numbers of the attributes."""
+    strides: IntArray
+    """By how many cells one level more moves a row."""
 
 
 class _Conditional(NamedTuple):
@@ -34,13 +52,11 @@ class _Conditional(NamedTuple):
     changes them.
     """
 
-    name: str
+    attribute: int
     shares: Floats
-    scopes: tuple[Clique, ...]
+    scopes: Scopes
     factors: Floats
     """One row for each cell of each scope, scope after scope, shape ``(n_cells, size)``."""
-    starts: IntArray
-    """Where the rows of each scope start."""
 
 
 @final
@@ -56,54 +72,51 @@ class RowNetwork:
     """
 
     def __init__(self, regions: RegionTables, *, generator: np.random.Generator) -> None:
-        self._domain = regions.domain
+        self._shape = regions.domain.shape
         self._conditionals: list[_Conditional] = []
-        pilot: dict[str, Column] = {}
         # Attribute by attribute: each conditional is fitted on rows that were drawn from those
         # before it, so errors of early ones are seen by later ones.
+        pilot = np.empty((len(self._shape), _PILOT_ROWS), dtype=np.int32)
         for name, scopes in _ordered_scopes(regions).items():
             conditional, wanted = _joined(regions, name, scopes)
             # With one scope the conditional is exact as it is.
             if len(scopes) > 1:
-                cells = _cells(self._domain, conditional, pilot, _PILOT_ROWS)
+                cells = _cells(conditional, pilot)
                 fit(cells, conditional.shares, conditional.factors, wanted, _ROUNDS)
             self._conditionals.append(conditional)
-            pilot[name] = self._drawn(conditional, pilot, _PILOT_ROWS, generator)
+            _draw_one(conditional, pilot, generator)
 
-    def draw(self, n_rows: int, *, generator: np.random.Generator) -> tuple[Column, ...]:
-        """Codes of each attribute, each of shape ``(n_rows,)``; rows are independent of each other."""
-        blocks: list[dict[str, Column]] = []
-        for start in range(0, max(n_rows, 1), _BLOCK_ROWS):
-            drawn: dict[str, Column] = {}
-            for conditional in self._conditionals:
-                size = min(_BLOCK_ROWS, n_rows - start)
-                drawn[conditional.name] = self._drawn(conditional, drawn, size, generator)
-            blocks.append(drawn)
-        return tuple(
-            np.concatenate([block[name] for block in blocks]) for name in self._domain.attributes
-        )
+    def draw(self, n_rows: int, *, generator: np.random.Generator, n_jobs: int = 1) -> Records:
+        """Codes, shape ``(n_attributes, n_rows)``; rows are independent of each other, and the same
+        whatever the number of threads.
+        """
+        records = np.empty((len(self._shape), n_rows), dtype=np.int32)
+        starts = range(0, n_rows, _BLOCK_ROWS)
+        seeds = generator.integers(1 << 62, size=len(starts)).tolist()
+        each(partial(self._draw_block, records), zip(starts, seeds, strict=True), n_jobs=n_jobs)
+        return records
 
-    def _drawn(
-        self,
-        conditional: _Conditional,
-        given: dict[str, Column],
-        n_rows: int,
-        generator: np.random.Generator,
-    ) -> Column:
-        cells = _cells(self._domain, conditional, given, n_rows)
-        codes = np.empty(n_rows, dtype=np.int32)
-        draw(cells, conditional.shares, conditional.factors, generator.random(n_rows), codes)
-        return compact(codes, conditional.shares.size)
+    def _draw_block(self, records: Records, block: tuple[int, int]) -> None:
+        start, seed = block
+        generator = np.random.default_rng(seed)
+        drawn = np.empty((len(records), min(_BLOCK_ROWS, records.shape[1] - start)), dtype=np.int32)
+        for conditional in self._conditionals:
+            _draw_one(conditional, drawn, generator)
+        records[:, start : start + drawn.shape[1]] = drawn
 
 
-def _cells(
-    domain: Domain, conditional: _Conditional, given: dict[str, Column], n_rows: int
-) -> IntArray:
-    """For each row and scope the row of factors that it takes, shape ``(n_rows, n_scopes)``."""
-    cells = np.empty((n_rows, len(conditional.scopes)), dtype=np.int64)
-    for i, scope in enumerate(conditional.scopes):
-        columns: list[CodeColumn] = [given[name] for name in scope]
-        cells[:, i] = cell_numbers(domain, scope, columns, n_rows) + conditional.starts[i]
+def _draw_one(conditional: _Conditional, records: Records, generator: np.random.Generator) -> None:
+    """Draw an attribute's codes, given those of earlier ones; in place."""
+    cells = _cells(conditional, records)
+    uniform = generator.random((records.shape[1],))
+    codes = records[conditional.attribute]
+    draw(cells, conditional.shares, conditional.factors, uniform, codes)
+
+
+def _cells(conditional: _Conditional, records: Records) -> IntArray:
+    """For each scope and row the row of factors that it takes, shape ``(n_scopes, n_rows)``."""
+    cells = np.empty((conditional.scopes.starts.size, records.shape[1]), dtype=np.int64)
+    locate(records, conditional.scopes, cells)
     return cells
 
 
@@ -151,20 +164,51 @@ def _joined(
         # The strongest scope in full, the others by a root: in full all of them would count what
         # they have in common several times over. The fit corrects the rest.
         factors.append(_ratio(within, shares) ** (1.0 if i == 0 else 1.0 / len(scopes)))
-    starts = np.cumsum([0, *map(len, factors)])[:-1]
     none = np.empty((0, shares.size))
     conditional = _Conditional(
-        name,
+        regions.domain.index(name),
         shares.astype(np.float32),
-        tuple(scopes),
+        _located(regions.domain, scopes),
         np.concatenate([none, *factors]).astype(np.float32),
-        starts.astype(np.int64),
     )
     return conditional, np.concatenate([none, *wanted]).astype(np.float32)
 
 
+def _located(domain: Domain, scopes: Sequence[Clique]) -> Scopes:
+    """Where the cells of the scopes lie, one scope after the other; the last attribute's levels are
+    next to each other.
+    """
+    members: list[int] = []
+    strides: list[int] = []
+    for scope in scopes:
+        members += [domain.index(name) for name in scope]
+        strides += [domain.size(scope[place + 1 :]) for place in range(len(scope))]
+    sizes = [domain.size(scope) for scope in scopes]
+    return Scopes(
+        starts=np.cumsum([0, *sizes], dtype=np.int64)[:-1],
+        first=np.cumsum([0, *map(len, scopes)], dtype=np.int64),
+        members=np.array(members, dtype=np.int64),
+        strides=np.array(strides, dtype=np.int64),
+    )
+
+
 def _ratio(wanted: Array, present: Array) -> Array:
     return np.divide(wanted, present, out=np.zeros_like(wanted), where=present > 0)
+
+
+@Compiled
+def locate(records: Records, scopes: Scopes, cells: IntArray) -> None:
+    """Work out which cell of each scope each row is in, scope by scope: the compiler makes vectors of
+    it.
+    """
+    n_rows = records.shape[1]
+    for s in range(scopes.starts.size):
+        for i in range(n_rows):
+            cells[s, i] = scopes.starts[s]
+        for m in range(scopes.first[s], scopes.first[s + 1]):
+            member, stride = scopes.members[m], scopes.strides[m]
+            for i in range(n_rows):
+                cells[s, i] += stride * records[member, i]
 
 
 @Compiled
@@ -180,7 +224,7 @@ def draw(  # noqa: C901
     Parameters
     ----------
     cells
-        Rows of ``factors``, shape ``(n_rows, n_scopes)``.
+        Rows of ``factors``, shape ``(n_scopes, n_rows)``.
     shares, factors
         See `_Conditional`.
     uniform
@@ -190,10 +234,10 @@ def draw(  # noqa: C901
     """
     size = shares.size
     weights = np.empty(size, dtype=np.float32)
-    for i in range(cells.shape[0]):
+    for i in range(uniform.size):
         weights[:] = shares
-        for s in range(cells.shape[1]):
-            factor = factors[cells[i, s]]
+        for s in range(cells.shape[0]):
+            factor = factors[cells[s, i]]
             for v in range(size):
                 weights[v] *= factor[v]
         total = np.float32(0.0)
@@ -201,7 +245,7 @@ def draw(  # noqa: C901
             total += weights[v]
         if not total > 0.0:  # no value goes with all that is given: what says most of it decides
             for v in range(size):
-                weights[v] = shares[v] * (factors[cells[i, 0], v] if cells.shape[1] else 1.0)
+                weights[v] = shares[v] * (factors[cells[0, i], v] if cells.shape[0] else 1.0)
                 total += weights[v]
         if not total > 0.0:
             total = np.float32(0.0)
@@ -226,7 +270,7 @@ def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_roun
     Parameters
     ----------
     cells
-        Rows of ``factors``, shape ``(n_rows, n_scopes)``.
+        Rows of ``factors``, shape ``(n_scopes, n_rows)``.
     shares, factors
         See `_Conditional`; factors are changed in place.
     wanted
@@ -234,7 +278,7 @@ def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_roun
     n_rounds
         Rounds over all scopes.
     """
-    n_rows, n_scopes = cells.shape
+    n_scopes, n_rows = cells.shape
     size = shares.size
     table = np.empty((n_rows, size), dtype=np.float32)
     for i in range(n_rows):
@@ -242,7 +286,7 @@ def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_roun
         for v in range(size):
             table[i, v] = shares[v]
             for s in range(n_scopes):
-                table[i, v] *= factors[cells[i, s], v]
+                table[i, v] *= factors[cells[s, i], v]
             total += table[i, v]
         if total > 0.0:
             for v in range(size):
@@ -252,16 +296,16 @@ def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_roun
     for _ in range(n_rounds):
         for s in range(n_scopes):
             for i in range(n_rows):
-                sums[cells[i, s]] = 0.0
-                counts[cells[i, s]] = 0.0
+                sums[cells[s, i]] = 0.0
+                counts[cells[s, i]] = 0.0
             for i in range(n_rows):
-                cell = cells[i, s]
+                cell = cells[s, i]
                 counts[cell] += 1.0
                 for v in range(size):
                     sums[cell, v] += table[i, v]
             # From here on sums are by how much the factors change; each cell is changed once.
             for i in range(n_rows):
-                cell = cells[i, s]
+                cell = cells[s, i]
                 if counts[cell] > 0.0:
                     for v in range(size):
                         present = sums[cell, v]
@@ -272,6 +316,6 @@ def fit(cells: IntArray, shares: Floats, factors: Floats, wanted: Floats, n_roun
                         sums[cell, v] = change
                     counts[cell] = 0.0
             for i in range(n_rows):
-                cell = cells[i, s]
+                cell = cells[s, i]
                 for v in range(size):
                     table[i, v] *= sums[cell, v]

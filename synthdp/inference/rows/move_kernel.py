@@ -69,7 +69,6 @@ def sweep(  # noqa: C901
     layout: Layout,
     ties: Ties,
     movable: NDArray[np.bool_],
-    retry: Floats,
 ) -> int:
     """Let each record in turn take the values that gain most; how many codes were changed.
 
@@ -86,9 +85,6 @@ def sweep(  # noqa: C901
         What lies where.
     movable
         Which attributes may change on their own, shape ``(n_attributes,)``.
-    retry
-        For each record and each attribute or tie the relief above which other values are tried,
-        shape ``(n_rows, n_attributes + n_ties)``; changed in place.
     """
     n_rows, n_attributes = records.shape
     n_marginals = layout.starts.size
@@ -134,9 +130,8 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
-            # What leaving would relieve is known without trying a value. Most rows stop here: the
-            # relief is not above what was too little the last time.
-            if not relief > retry[i, j]:
+            # What leaving would relieve is known without trying a value. Most rows stop here.
+            if not relief > 0.0:
                 continue
             size = layout.sizes[j]
             arrival[:size] = 0.0
@@ -159,9 +154,6 @@ def sweep(  # noqa: C901
                     best = v
             # The present value is no candidate: it costs more than leaving it relieves.
             if not arrival[best] < relief:
-                # Not the best arrival itself, but halfway there: costs move on, and a row that is
-                # nearly worth moving is tried again soon.
-                retry[i, j] = relief + np.float32(0.5) * (arrival[best] - relief)
                 continue
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 t = layout.holders[h]
@@ -178,7 +170,7 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(first, last):
                 relief += reliefs[ties.holders[h]]
-            if not relief > retry[i, n_attributes + k]:
+            if not relief > 0.0:
                 continue
             n_names = ties.first_name[k + 1] - ties.first_name[k]
             n_values = ties.n_values[k]
@@ -207,7 +199,6 @@ def sweep(  # noqa: C901
                 if arrival[v] < arrival[best]:
                     best = v
             if not arrival[best] < relief:
-                retry[i, n_attributes + k] = relief + np.float32(0.5) * (arrival[best] - relief)
                 continue
             for h in range(first, last):
                 t, offset = ties.holders[h], ties.first_offset[h]

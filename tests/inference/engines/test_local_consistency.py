@@ -266,9 +266,9 @@ def test_a_fit_that_is_cut_short_says_so(joint):
     assert (model.status.ended, model.status.caution) == ("stopped", str(told[0].message))
     assert seen == [(1, 1)]
     with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 1 iterations"):
-        moved = RecordUpdateEngine(
-            moves=RecordMoves(min_sweeps=1, max_sweeps=1), n_records=300
-        ).estimate(DOMAIN, measurements)
+        moved = RecordUpdateEngine(moves=RecordMoves(n_sweeps=1), n_records=300).estimate(
+            DOMAIN, measurements
+        )
     assert moved.status.ended == "stopped"
     with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped"):
         misled = RecordUpdateEngine(newton=newton).estimate(DOMAIN, measurements)

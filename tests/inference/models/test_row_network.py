@@ -8,7 +8,16 @@ import pytest
 from helpers.homes import home
 
 from synthdp.core import Domain
-from synthdp.inference import Compiled, RegionTables, RowNetwork, cell_counts, draw, fit
+from synthdp.inference import (
+    Compiled,
+    RegionTables,
+    RowNetwork,
+    Scopes,
+    cell_counts,
+    draw,
+    fit,
+    locate,
+)
 
 row_network = home(RowNetwork)
 
@@ -30,28 +39,28 @@ def network(cliques):
 
 
 def distance(codes, clique, share):
-    return 0.5 * np.abs(cell_counts(DOMAIN, clique, codes) / len(codes[0]) - share).sum()
+    return 0.5 * np.abs(cell_counts(DOMAIN, clique, tuple(codes)) / len(codes[0]) - share).sum()
 
 
 def test_rows_of_a_tree_of_pairs_have_its_marginals_up_to_chance():
     codes = network(CHAIN).draw(N, generator=np.random.default_rng(11))
-    assert [column.dtype for column in codes] == [np.uint8] * 4
+    assert (codes.dtype, codes.shape) == (np.int32, (4, N))
     for clique, share in tables(CHAIN).tables.items():
         # Each cell within seven standard deviations.
-        drawn = cell_counts(DOMAIN, clique, codes)
+        drawn = cell_counts(DOMAIN, clique, tuple(codes))
         assert (np.abs(drawn - N * share) <= 7 * np.sqrt(N * share * (1 - share)) + 1e-9).all()
 
 
 def test_rows_of_a_loop_nearly_have_its_marginals(monkeypatch):
     wanted = tables(LOOP).tables
     codes = network(LOOP).draw(N, generator=np.random.default_rng(11))
-    fitted = [distance(codes, clique, share) for clique, share in wanted.items()]
+    fitted = [distance(tuple(codes), clique, share) for clique, share in wanted.items()]
     assert max(fitted) < 0.02
     for clique, share in wanted.items():
-        assert (cell_counts(DOMAIN, clique, codes)[share == 0] == 0).all()
+        assert (cell_counts(DOMAIN, clique, tuple(codes))[share == 0] == 0).all()
     monkeypatch.setattr(row_network, "_ROUNDS", 0)
     codes = network(LOOP).draw(N, generator=np.random.default_rng(11))
-    unfitted = [distance(codes, clique, share) for clique, share in wanted.items()]
+    unfitted = [distance(tuple(codes), clique, share) for clique, share in wanted.items()]
     assert np.mean(fitted) < 0.5 * np.mean(unfitted)
 
 
@@ -70,6 +79,15 @@ def test_rows_are_independent_and_follow_their_generator():
     assert 0.6 < np.var(counts) / (400 * share * (1 - share)) < 1.6
 
 
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_rows_are_the_same_by_any_number_of_threads(n_jobs, monkeypatch):
+    monkeypatch.setattr(row_network, "_BLOCK_ROWS", 300)
+    made = network(LOOP)
+    drawn = [made.draw(2000, generator=np.random.default_rng(5), n_jobs=n) for n in (1, n_jobs)]
+    np.testing.assert_array_equal(*drawn)
+    assert not np.array_equal(drawn[0][:, :300], drawn[0][:, 300:600])
+
+
 @pytest.mark.parametrize("n_rows", [0, 1, (1 << 15) + 1])
 def test_any_number_of_rows(n_rows):
     codes = network(LOOP).draw(n_rows, generator=np.random.default_rng(1))
@@ -79,7 +97,7 @@ def test_any_number_of_rows(n_rows):
 def test_where_tables_leave_no_value_the_first_ones_decide():
     shares = np.array([0.5, 0.3, 0.2], dtype=np.float32)
     factors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]], dtype=np.float32)
-    cells = np.array([[0, 1], [1, 0], [2, 2]])
+    cells = np.array([[0, 1, 2], [1, 0, 2]])
     codes = np.empty(3, dtype=np.int32)
     draw(cells, shares, factors, np.array([0.9, 0.1, 0.95]), codes)
     assert codes.tolist() == [0, 1, 2]
@@ -90,9 +108,21 @@ def test_compiled_and_plain_loops_do_the_same():
     shares = rng.dirichlet(np.ones(4)).astype(np.float32)
     factors = rng.gamma(1.0, size=(9, 4)).astype(np.float32)
     factors[2, 1] = factors[5] = 0.0
-    cells = np.stack([rng.integers(0, 3, 200), rng.integers(3, 9, 200)], axis=1)
+    cells = np.stack([rng.integers(0, 3, 200), rng.integers(3, 9, 200)])
     wanted = rng.dirichlet(np.ones(4), size=9).astype(np.float32)
     uniform = rng.random(200)
+    scopes = Scopes(
+        starts=np.array([0, 3]),
+        first=np.array([0, 1, 3]),
+        members=np.array([1, 0, 1]),
+        strides=np.array([1, 3, 1]),
+    )
+    records = np.stack([rng.integers(2, size=200), rng.integers(3, size=200)]).astype(np.int32)
+    located = [np.empty((2, 200), dtype=np.int64) for _ in range(2)]
+    locate(records, scopes, located[0])
+    locate.plain(records, scopes, located[1])
+    np.testing.assert_array_equal(*located)
+    np.testing.assert_array_equal(located[0], [records[1], 3 + 3 * records[0] + records[1]])
     found = []
     for run_fit, run_draw in ((fit, draw), (fit.plain, draw.plain)):
         own, codes = factors.copy(), np.empty(200, dtype=np.int32)
