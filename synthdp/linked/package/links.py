@@ -40,7 +40,7 @@ class Links:
         The root that is named, if one is.
     """
 
-    def __init__(self, resources: Mapping[str, Mapping[str, Any]], root: object) -> None:
+    def __init__(self, resources: Mapping[str, Mapping[str, Any]], root: str | None) -> None:
         self._resources = dict(resources)
         self.public = tuple(
             name for name, resource in resources.items() if own_of(resource, name)["public"].value
@@ -68,7 +68,8 @@ class Links:
                 refuse_package("two resources have this name; give each its own", name)
             content = resource.mapping()
             tables[name] = {**content, "schema": _schema(content, name, folder)}
-        return cls(tables, own["root"].value)
+        root = own["root"]
+        return cls(tables, root.text() if root.is_given else None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class Links:
             reference = key["reference"]
             reference.mapping('an object such as {"resource": "households", "fields": "id"}')
             own, there = names_of(key["fields"]), names_of(reference["fields"])
-            other = reference["resource"].value or name
+            other = reference["resource"].default("").text() or name
             if other not in self._resources:
                 refuse_package(
                     f"a foreign key refers to {other!r}; there are {listed(self.names)}", name
@@ -125,19 +126,19 @@ class Links:
             )
         return parents[0] if parents else None
 
-    def _root(self, named: object) -> str:
+    def _root(self, named: str | None) -> str:
         roots = [name for name, parent in self._parents.items() if parent is None]
         if named is not None:
             if named not in self._parents:
                 refuse_package(
                     f"synthdp.root is {named!r}, which is no protected table; name one of them"
                 )
-            if (parent := self._parents[str(named)]) is not None:
+            if (parent := self._parents[named]) is not None:
                 refuse_package(
                     f"it is the root, but refers to {parent!r}; name the table at the top",
-                    str(named),
+                    named,
                 )
-            return str(named)
+            return named
         if not roots:
             refuse_package(
                 "every table refers to another: the links form a circle; one table must refer to none"

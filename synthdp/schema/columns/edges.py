@@ -185,7 +185,11 @@ class NumericColumn(BinnedColumn):
             check_order(self.name, *bounds)
         else:
             edges = tuple(self._number("an entry of synthdp.edges", edge) for edge in self.edges)
-            check_edges(self.name, edges, self.minimum, self.maximum, self.bins)
+            low, high = (
+                None if bound is None else self._number(f"constraints.{key}", bound)
+                for key, bound in (("minimum", self.minimum), ("maximum", self.maximum))
+            )
+            check_edges(self.name, edges, low, high, self.bins)
             object.__setattr__(self, "edges", edges)
             bounds = [edges[0], edges[-1]]
         object.__setattr__(self, "minimum", bounds[0])

@@ -27,7 +27,7 @@ from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.numeric import NumberColumn
 from synthdp.schema.columns.reading import Values, distinct, nothing_in, to_float
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import in_column, refuse
 
 PointFormat: TypeAlias = Literal["default", "array", "object"]
 """How points are written: ``13.4, 52.5``, ``[13.4, 52.5]`` or ``{"lon": 13.4, "lat": 52.5}``."""
@@ -46,6 +46,7 @@ KEYS = ("bbox", "bins", "decimals")
 
 _COORDINATES = ("longitude", "latitude")
 _BBOX = "[west, south, east, north]"
+_FOUR = f"four numbers, {_BBOX}"
 _WORLD = "[-180, -90, 180, 90] is the whole world"
 
 
@@ -101,12 +102,11 @@ class GeopointColumn(Column):
                 f"synthdp.bbox is not filled in; give the public box {_BBOX} that points lie in"
             )
             refuse(self.name, f"{problem} ({_WORLD}); a box is not learnt")
-        are_numbers = len(box) == 4 and all(
-            isinstance(each, int | float) and not isinstance(each, bool) for each in box
-        )
-        if not are_numbers or not all(map(math.isfinite, box)):
-            refuse(self.name, f"synthdp.bbox is {list(box)!r}; give four numbers, {_BBOX}")
-        west, south, east, north = map(float, box)
+        declared = in_column(self.name, "synthdp.bbox", list(box))
+        corners = [each.number(_FOUR) for each in declared.entries(_FOUR)]
+        if len(corners) != 4:
+            declared.expect(_FOUR)
+        west, south, east, north = map(float, corners)
         if not (
             -LIMITS[0] <= west < east <= LIMITS[0] and -LIMITS[1] <= south < north <= LIMITS[1]
         ):

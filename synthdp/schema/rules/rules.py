@@ -176,7 +176,7 @@ def _any_of(entries: JsonValue, columns: Columns) -> tuple[tuple[str, ...], Mask
 def _determined(
     pair: JsonValue, mapping: JsonValue, columns: Columns
 ) -> tuple[tuple[str, ...], Mask]:
-    names = pair.sequence(words := "two columns, [fine, coarse]")
+    names = pair.texts(words := "two columns, [fine, coarse]")
     if len(names) != 2 or names[0] == names[1]:
         pair.expect(words)
     fine, coarse = (_column(name, columns) for name in names)
