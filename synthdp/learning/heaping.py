@@ -51,10 +51,8 @@ def learn_heaping(
 
     Parameters
     ----------
-    values
-        The records behind the kernel.
-    axis
-        The column's grid.
+    values, axis
+        The records behind the kernel, and the column's grid.
     learnt
         Where its records lie.
     rho

@@ -61,12 +61,12 @@ from synthdp.report.release_pages.certificate_page import MAX_ROWS as MAX_ROWS
 from synthdp.report.release_pages.certificate_page import certificate_page as certificate_page
 from synthdp.report.release_pages.release_page import release_page as release_page
 from synthdp.report.rendering.charts import Curve as Curve
-from synthdp.report.rendering.charts import Words as Words
 from synthdp.report.rendering.charts import curves as curves
 from synthdp.report.rendering.charts import histograms as histograms
 from synthdp.report.rendering.charts import paired_marks as paired_marks
 from synthdp.report.rendering.charts import rows_of_shares as rows_of_shares
 from synthdp.report.rendering.charts import steps_of_shares as steps_of_shares
+from synthdp.report.rendering.figures import Words as Words
 from synthdp.report.rendering.figures import drawn as drawn
 from synthdp.report.rendering.listing import Listing as Listing
 from synthdp.report.rendering.maps import graph_map as graph_map

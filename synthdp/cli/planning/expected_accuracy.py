@@ -80,10 +80,8 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
 
     Parameters
     ----------
-    domain
-        Numbers of levels.
-    rho
-        Budget of the model.
+    domain, rho
+        Numbers of levels, and the budget of the model.
     rows
         A guess of the number of records, at least 1.
     unit

@@ -157,10 +157,8 @@ def expected_noise(
 
     Parameters
     ----------
-    domain
-        Numbers of levels.
-    rho
-        Budget of the model.
+    domain, rho
+        Numbers of levels, and the budget of the model.
     rows
         A guess of the number of records.
     max_rows_per_unit

@@ -37,10 +37,8 @@ class SoftmaxForm:
 
     Parameters
     ----------
-    domain
-        All attributes.
-    backend
-        Where the arrays live.
+    domain, backend
+        All attributes, and where the arrays live.
     learn_weights
         False: weights stay as they start.
     """
@@ -92,10 +90,8 @@ class TableForm:
 
     Parameters
     ----------
-    domain
-        All attributes.
-    backend
-        Where the arrays live.
+    domain, backend
+        All attributes, and where the arrays live.
     box
         True: each number is kept in [0, 1], as in the paper. False: each attribute's numbers are
         also kept summing to 1 (the Euclidean projection onto the simplex [Duchi et al. 2008]).

@@ -26,10 +26,8 @@ class NetworkForm:
 
     Parameters
     ----------
-    domain
-        All attributes.
-    backend
-        Where the arrays live.
+    domain, backend
+        All attributes, and where the arrays live.
     n_components
         Number of inputs, and with them of components.
     n_inputs

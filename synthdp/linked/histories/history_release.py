@@ -38,10 +38,8 @@ class HistoryRelease:
         The table's columns.
     settings
         What decides the run; it has an order.
-    stated
-        Further public facts for the certificate, as plain JSON values.
-    randomness
-        For tests; anything but the default makes the result say NOT PRIVATE.
+    stated, randomness
+        As for `LinkedRelease`.
     """
 
     def __init__(

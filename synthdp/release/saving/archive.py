@@ -108,13 +108,7 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
 
 def read_schema(path: str | PathLike[str]) -> Schema:
     """The schema of a synthesis that `write`, or an earlier version of it, wrote; the rest of the
-    file is left alone.
-
-    Raises
-    ------
-    DataFileError
-        If the file cannot be read, is not such a file, is of a newer format, or larger than it may
-        be.
+    file is left alone. Raises as `read`.
     """
     with opened_members(path, None) as (members, size):
         manifest = _manifest(members, size, None)

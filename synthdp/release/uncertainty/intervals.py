@@ -57,10 +57,8 @@ def with_intervals(
 
     Parameters
     ----------
-    schema
-        What the columns mean.
-    measurements
-        Everything that was measured.
+    schema, measurements
+        What the columns mean, and everything that was measured.
     columns
         Names of the marginal's columns.
     interval

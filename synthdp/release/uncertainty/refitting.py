@@ -27,10 +27,8 @@ def refits(
 
     Parameters
     ----------
-    domain
-        All attributes.
-    measurements
-        Everything that was measured.
+    domain, measurements
+        All attributes, and everything that was measured.
     constraints
         What public knowledge rules out.
     engine

@@ -64,10 +64,8 @@ class Replicates(Sequence[pd.DataFrame]):
 
     Parameters
     ----------
-    schema
-        What the columns mean.
-    measurements
-        Everything that was measured.
+    schema, measurements
+        What the columns mean, and everything that was measured.
     tables
         What draws.
     """

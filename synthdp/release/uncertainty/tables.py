@@ -37,10 +37,8 @@ class ReplicateTables:
 
     Parameters
     ----------
-    schema
-        What the columns mean.
-    measurements
-        Everything that was measured.
+    schema, measurements
+        What the columns mean, and everything that was measured.
     fits
         What fits all columns.
     engine_of

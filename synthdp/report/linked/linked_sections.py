@@ -20,7 +20,8 @@ from synthdp.report.linked.linked_marginals import (
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.pages.cells import pair_pictures
 from synthdp.report.pages.columns import N_OPEN
-from synthdp.report.rendering.charts import Words, key_of
+from synthdp.report.rendering.charts import key_of
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Key, Picture, Section

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.report.rendering.charts import Words
-from synthdp.report.rendering.figures import start_of
+from synthdp.report.rendering.figures import Words, start_of
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Picture

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from synthdp.report.pages.view import PageView, spanned
-from synthdp.report.rendering.charts import Curve, Words, curves, key_of
+from synthdp.report.rendering.charts import Curve, curves, key_of
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.section import Picture, Section
 
 PREDICTION = {

@@ -9,7 +9,8 @@ from synthdp.core.cliques import Clique
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.pages.cells import pair_pictures
 from synthdp.report.pages.view import PageView, worst_first
-from synthdp.report.rendering.charts import Curve, Words, curves, histograms, key_of
+from synthdp.report.rendering.charts import Curve, curves, histograms, key_of
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.section import Picture, Section
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.report.pages.view import PageView
-from synthdp.report.rendering.charts import Words
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Picture, Section
 

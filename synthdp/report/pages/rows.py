@@ -2,11 +2,11 @@
 equal real ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from synthdp.report.pages.view import PageView
-from synthdp.report.rendering.charts import Words, paired_marks
-from synthdp.report.rendering.figures import shortened
+from synthdp.report.rendering.charts import paired_marks
+from synthdp.report.rendering.figures import Words, shortened
 from synthdp.report.rendering.section import Key, Picture, Section
 
 MAX_GROUPS = 20
@@ -91,26 +91,18 @@ def _group_pictures(view: PageView) -> Iterator[Picture]:
 
 def query_section(view: PageView) -> Section:
     """The user's own questions."""
-    return Section(
-        name="queries",
-        title="Queries",
-        words=view.notes("queries"),
-        listings=view.listings(
-            "queries", QUERIES, "Your queries, the largest error first.", most=500
-        ),
-    )
+    return _listed(view, "queries", QUERIES, "Your queries, the largest error first.")
 
 
 def rule_section(view: PageView) -> Section:
     """Rows that break rules of the schema."""
-    return Section(
-        name="rules",
-        title="Rules",
-        words=view.notes("rules"),
-        listings=view.listings(
-            "rules", RULES, "Rules, those that most synthetic rows break first.", most=500
-        ),
-    )
+    return _listed(view, "rules", RULES, "Rules, those that most synthetic rows break first.")
+
+
+def _listed(view: PageView, name: str, columns: Mapping[str, str], caption: str) -> Section:
+    """A section that is one table."""
+    listings = view.listings(name, columns, caption, most=500)
+    return Section(name=name, title=name.title(), words=view.notes(name), listings=listings)
 
 
 def match_section(view: PageView) -> Section:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from synthdp.report.release_pages.noisy_release import NoisyRelease
-from synthdp.report.rendering.charts import Words, key_of, paired_marks
+from synthdp.report.rendering.charts import key_of, paired_marks
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import heat_map
 from synthdp.report.rendering.section import Key, Picture, Section

@@ -7,7 +7,8 @@ import pandas as pd
 
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.release_pages.noisy_release import NoisyRelease
-from synthdp.report.rendering.charts import Words, key_of
+from synthdp.report.rendering.charts import key_of
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.maps import graph_map
 from synthdp.report.rendering.section import Key, Picture, Section

@@ -13,6 +13,7 @@ from synthdp.report.rendering.figures import (
     DASHES,
     GREY,
     MARKS,
+    Words,
     drawn,
     import_matplotlib,
     shortened,
@@ -24,15 +25,6 @@ FloatArray = NDArray[np.float64]
 
 ROW = 0.2
 """Inches of a row of a chart with a name in front of each."""
-
-
-@final
-@dataclass(frozen=True)
-class Words:
-    """What a chart is called, and what it shows, for those who cannot see it."""
-
-    title: str
-    description: str
 
 
 def colour_of(place: int) -> str:
@@ -119,9 +111,8 @@ def rows_of_shares(
 
     height = 0.4 + ROW * max(len(labels), 2)
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=height,
         margins=(beside(names), 0.25, 0.15, 0.1),
     )
@@ -156,9 +147,8 @@ def steps_of_shares(
         axes.locator_params(axis="y", nbins=4)
 
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=1.9,
         margins=(0.45, 0.25, 0.15, 0.1),
     )
@@ -258,9 +248,8 @@ def curves(
         axes.set_ylabel(labels[1])
 
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=2.8,
         margins=(0.65, 0.5, 0.15, 0.12),
     )
@@ -314,9 +303,8 @@ def histograms(
         axes.locator_params(nbins=5)
 
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=2.6,
         margins=(0.65, 0.5, 0.15, 0.12),
     )
@@ -356,9 +344,8 @@ def paired_marks(
 
     height = 0.65 + ROW * max(len(labels), 2)
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=height,
         margins=(beside(names, most=1.9), 0.45, 0.15, 0.1),
     )

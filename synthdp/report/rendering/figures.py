@@ -5,10 +5,11 @@ them.
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from io import StringIO
-from typing import Any
+from typing import Any, final
 
 from synthdp.core.imports import import_extra
 
@@ -82,11 +83,19 @@ def import_matplotlib() -> Any:
     return import_extra("matplotlib", missing)
 
 
+@final
+@dataclass(frozen=True)
+class Words:
+    """What a chart is called, and what it shows, for those who cannot see it."""
+
+    title: str
+    description: str
+
+
 def drawn(
+    words: Words,
     paint: Paint,
     *,
-    title: str,
-    description: str,
     height: float = 2.4,
     margins: tuple[float, float, float, float] = (0.55, 0.42, 0.12, 0.1),
 ) -> str:
@@ -94,10 +103,10 @@ def drawn(
 
     Parameters
     ----------
+    words
+        Its title and description.
     paint
         Draws it on axes of matplotlib.
-    title, description
-        What it is of, and what it shows, in words.
     height
         In inches; it is `WIDTH` wide, and grows with the page.
     margins
@@ -110,7 +119,7 @@ def drawn(
     """
     matplotlib = import_matplotlib()
     left, below, right, above = margins
-    key = sha256(f"{title}\0{description}".encode()).hexdigest()[:10]
+    key = sha256(f"{words.title}\0{words.description}".encode()).hexdigest()[:10]
     stream = StringIO()
     # fonts of this machine lack letters that those of the reader's browser have
     with matplotlib.rc_context(), warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -127,10 +136,10 @@ def drawn(
         axes.patch.set_visible(False)
         paint(axes)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(stream.getvalue(), title, description)
+    return _inline(stream.getvalue(), words)
 
 
-def _inline(text: str, title: str, description: str) -> str:
+def _inline(text: str, words: Words) -> str:
     """The file that matplotlib writes as an element of a page, without what only files need."""
     box = _ROOT.search(text)
     if box is None:
@@ -139,9 +148,9 @@ def _inline(text: str, title: str, description: str) -> str:
     body = _FONT.sub(lambda match: f"font-size: {match[1]}" if match[1] else "", body)
     body = _PATH.sub(lambda match: " " + _DIGITS.sub(r"\1", " ".join(match[0].split())), body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("<g/>", "")).strip()
-    words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-    label = escape(f"{title}. {description}")
-    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{box[1]}">{words}{body}'
+    said = f"<title>{escape(words.title)}</title><desc>{escape(words.description)}</desc>"
+    label = escape(f"{words.title}. {words.description}")
+    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{box[1]}">{said}{body}'
 
 
 def start_of(label: str) -> str:

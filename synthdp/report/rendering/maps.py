@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.report.rendering.charts import Words, beside
-from synthdp.report.rendering.figures import DARK, WIDTH, drawn, import_matplotlib, shortened
+from synthdp.report.rendering.charts import beside
+from synthdp.report.rendering.figures import DARK, WIDTH, Words, drawn, import_matplotlib, shortened
 
 FloatArray = NDArray[np.float64]
 
@@ -61,9 +61,7 @@ def heat_map(
         scale.locator_params(nbins=5)
 
     margins = (left, below, 0.75, 0.1)
-    return drawn(
-        paint, title=words.title, description=words.description, height=height, margins=margins
-    )
+    return drawn(words, paint, height=height, margins=margins)
 
 
 def _named(n: int) -> list[int]:
@@ -114,9 +112,8 @@ def graph_map(
         axes.set_ylim(-1.1, 1.2)
 
     return drawn(
+        words,
         paint,
-        title=words.title,
-        description=words.description,
         height=height,
         margins=(0.05, 0.05, 0.05, 0.05),
     )

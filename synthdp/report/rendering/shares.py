@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.report.rendering.charts import Words, rows_of_shares, steps_of_shares
+from synthdp.report.rendering.charts import rows_of_shares, steps_of_shares
+from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.section import Picture
 

@@ -382,9 +382,7 @@ class CategoricalColumn(Column):
 
     def text_of(self, value: object) -> str:
         """How a file holds a value."""
-        text = super().text_of(value)
-        is_read = isinstance(value, str | bool | np.bool_)
-        return text if is_read or is_missing(value) else self.notation.written(text)
+        return self.notation.text_of(value, super().text_of(value))
 
     @property
     def reading(self) -> Reading:

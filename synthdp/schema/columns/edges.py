@@ -21,7 +21,7 @@ from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.field import Field
 from synthdp.schema.columns.notation import MAX_WIDTH, NUMBER_MARKS, PLAIN, Notation
-from synthdp.schema.columns.reading import Values, is_missing
+from synthdp.schema.columns.reading import Values
 from synthdp.schema.words.texts import in_column, refuse
 
 
@@ -266,9 +266,7 @@ class NumericColumn(BinnedColumn):
 
     def text_of(self, value: object) -> str:
         """How a file holds a value."""
-        text = super().text_of(value)
-        is_read = isinstance(value, str | bool | np.bool_)
-        return text if is_read or is_missing(value) else self.notation.written(text)
+        return self.notation.text_of(value, super().text_of(value))
 
     def _near(self, number: float) -> float:
         """A number between the bounds, as near to one as can be."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.schema.columns.field import Field
-from synthdp.schema.columns.reading import Values, floats_of, numbers_by, to_float
+from synthdp.schema.columns.reading import Values, floats_of, is_missing, numbers_by, to_float
 from synthdp.schema.words.texts import in_column, refuse
 
 NUMBER_MARKS = "decimalChar, groupChar, bareNumber"
@@ -150,6 +150,11 @@ class Notation:
             sign = text[: text.startswith("-")]
             return sign + text[len(sign) :].zfill(self.width)
         return text.replace(".", self.decimal_char)
+
+    def text_of(self, value: object, text: str) -> str:
+        """The text of a value in this notation, if it is a number; others stay as they are."""
+        is_no_number = isinstance(value, str | bool | np.bool_) or is_missing(value)
+        return text if is_no_number else self.written(text)
 
     def properties(self) -> dict[str, Any]:
         """What a field must say of this notation."""

@@ -54,15 +54,10 @@ class TimeColumn(TemporalColumn[time]):
 
     Parameters
     ----------
-    minimum, maximum
-        Inclusive public bounds; values outside go to the nearest bin. Not needed with ``edges``.
     format
         A pattern of `datetime.strftime`; None for ISO 8601, 23:59 or 23:59:59; or `ANY`, which
         reads 9:30 and 9:30 pm as well. Fractions of seconds are read, and not written; times with
         an offset from UTC are not read.
-    resolution
-        What times are truncated to: a decoded time is the first of its hour, minute or second (or
-        ``minimum``, if that is later). By default the finest that the format can say.
 
     See `TemporalColumn` for the rest.
 
