@@ -21,6 +21,9 @@ OWN = "synthdp"
 _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
 
+RELATIVE = "relative_to"
+"""Names the column from which the distance of this one is modelled."""
+
 _HOMES = {
     **dict.fromkeys(
         ("type", "format", "missingValues", "categories", "trueValues", "falseValues"), _FIELD
@@ -30,7 +33,7 @@ _HOMES = {
     **dict.fromkeys(
         ("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN
     ),
-    **dict.fromkeys(("heaping", "decimals", "resolution", "parts"), _OWN),
+    **dict.fromkeys(("heaping", "decimals", "resolution", "parts", RELATIVE), _OWN),
 }
 """Where each key stands that is read."""
 
@@ -80,8 +83,9 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
     check_format(name, field.get("format"))
     for place in (_FIELD, _CONSTRAINTS, _OWN):
         given = field if place == _FIELD else field.get(place)
-        for key, value in given.items() if isinstance(given, Mapping) else ():
-            meant = _meant(str(key), place)
+        given = given if isinstance(given, Mapping) else {}
+        for key, value in given.items():
+            meant = "" if _is_of_distance(key, given) else _meant(str(key), place)
             if meant and not (value is True and _plain(str(key)) in _MAY_BE_MISSING):
                 _refuse(name, str(key), value, meant, place)
     if field.get("ignore") is True:
@@ -101,6 +105,11 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
                 name,
                 f"constraints.{key} is not read; give constraints.{read}, which is itself a possible value",
             )
+
+
+def _is_of_distance(key: Any, given: Mapping[str, Any]) -> bool:
+    """Whether a key is a bound of a distance, which stands beside the column that it is from."""
+    return RELATIVE in given and key in ("minimum", "maximum")
 
 
 def _meant(key: str, place: str) -> str:

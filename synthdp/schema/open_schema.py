@@ -2,11 +2,13 @@
 budget.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
+
+import pandas as pd
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
@@ -24,9 +26,13 @@ from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_rules import check_names as check_rule_names
 from synthdp.schema.open_rules import closed_columns, example_columns, names_of
+from synthdp.schema.relatives import without_relative
 from synthdp.schema.schema import Schema, written_columns
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
+
+if TYPE_CHECKING:
+    from synthdp.schema.relative_fields import Relatives
 
 
 @final
@@ -49,6 +55,8 @@ class OpenSchema:
         How CSV and Excel files of the table are written. How numbers are, each column knows.
     generated
         Further columns, whose values are made up for the output; nor is anything in these read.
+    relatives
+        Columns of which the model has the distance from another one.
 
     Raises
     ------
@@ -71,6 +79,7 @@ class OpenSchema:
     ignored: tuple[str, ...] = ()
     dialect: Dialect = USUAL
     generated: Generated = NOTHING_GENERATED
+    relatives: "Relatives | None" = None
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
@@ -80,6 +89,8 @@ class OpenSchema:
         check_rule_names(
             self.rules, self.columns, ignored=self.ignored, generated=self.generated.names
         )
+        if self.relatives is not None:
+            self.relatives.check(self.names)
         _ = self._outline, self._example  # refuse what no finding could close
 
     @classmethod
@@ -99,6 +110,7 @@ class OpenSchema:
             return cls.from_schema(Schema.from_dict(mapping))
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
+        plain, relatives = without_relative(plain)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
         columns = within_levels(
             read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"])
@@ -107,7 +119,7 @@ class OpenSchema:
             return cls.from_schema(Schema.from_dict(whole))
         declared = JsonValue(mapping, "schema")["synthdp"]["constraints"]
         rules = declared.default(()).sequence("a list of rules")
-        return cls(columns, missing_values, rules, ignored, of_files, generated)
+        return cls(columns, missing_values, rules, ignored, of_files, generated, relatives)
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Self:
@@ -119,6 +131,7 @@ class OpenSchema:
             rules,
             dialect=schema.dialect,
             generated=schema.generated,
+            relatives=schema.relatives,
         )
 
     @classmethod
@@ -270,6 +283,12 @@ class OpenSchema:
         columns = tuple(by_name[name] for name in header if name in by_name)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
 
+    def measured(
+        self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]
+    ) -> pd.DataFrame:
+        """A table as the model has it: itself, or with distances; see `Relatives.measured`."""
+        return frame if self.relatives is None else self.relatives.measured(frame, plain)
+
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any
         order.
@@ -311,7 +330,7 @@ class OpenSchema:
         return example_columns(self.columns, self.rules)
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
-        schema = written_columns(columns, self.missing_values)
+        schema = written_columns(columns, self.missing_values, self.relatives)
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule) for rule in self.rules]}
         return self.generated.added_to(schema | self.dialect.as_property())

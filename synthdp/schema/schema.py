@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -17,14 +17,15 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json, write_json
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
-from synthdp.schema.draft import draft_from_frame
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
+from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.schema.rules.rules import Rule
 from synthdp.schema.value_rules import parse_rules, system_of, with_exact_decimals
@@ -32,6 +33,7 @@ from synthdp.schema.words.headers import check_names, listed
 
 if TYPE_CHECKING:
     from synthdp.schema.open_column import OpenColumn
+    from synthdp.schema.relative_fields import Relatives
     from synthdp.schema.rules.system import System
 
 
@@ -53,6 +55,8 @@ class Schema:
         How CSV and Excel files of the table are written. How numbers are, each column knows.
     generated
         Further columns of the table, whose values are made up for the output.
+    relatives
+        Columns of which the model has the distance from another one.
 
     Raises
     ------
@@ -85,6 +89,7 @@ class Schema:
     rules: tuple[Rule, ...] = ()
     dialect: Dialect = USUAL
     generated: Generated = NOTHING_GENERATED
+    relatives: "Relatives | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", with_parts(self.columns))
@@ -105,11 +110,13 @@ class Schema:
         Raises `SchemaError`, naming the column and what to change.
         """
         plain, generated = without_generated(mapping)
+        plain, relatives = without_relative(plain)
         columns, missing_values, dialect = parse_schema(plain)
         own = mapping.get("synthdp") if "fields" in mapping else {}
         rules = JsonValue(own, "schema", "synthdp")["constraints"].default(()).value
         exact = with_exact_decimals(columns, rules)
-        return cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
+        rules = parse_rules(rules, exact)
+        return cls(exact, missing_values, rules, dialect, generated, relatives)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -122,13 +129,14 @@ class Schema:
     @staticmethod
     def draft(frame: pd.DataFrame) -> dict[str, Any]:
         """A schema to be filled in, from names and dtypes; see `draft.draft_from_frame`."""
-        return draft_from_frame(frame)
+        draft: dict[str, Any] = import_named("synthdp.schema.draft:draft_from_frame")(frame)
+        return draft
 
     def to_dict(self) -> dict[str, Any]:
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
         it.
         """
-        schema = written_columns(self.table_columns, self.missing_values)
+        schema = written_columns(self.table_columns, self.missing_values, self.relatives)
         schema |= self.dialect.as_property()
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
@@ -247,6 +255,12 @@ class Schema:
         columns = tuple(self[name] for name in header if name not in self.generated.names)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
 
+    def measured(
+        self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]
+    ) -> pd.DataFrame:
+        """A table as the model has it: itself, or with distances; see `Relatives.measured`."""
+        return frame if self.relatives is None else self.relatives.measured(frame, plain)
+
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any
         order.
@@ -258,7 +272,9 @@ class Schema:
 
 
 def written_columns(
-    columns: "Iterable[Column | OpenColumn]", missing_values: Sequence[str]
+    columns: "Iterable[Column | OpenColumn]",
+    missing_values: Sequence[str],
+    relatives: "Relatives | None",
 ) -> dict[str, Any]:
     """Columns as the fields of a schema, which name their missing values where these are others."""
     fields = []
@@ -267,6 +283,8 @@ def written_columns(
         if column.missing_values != missing_values:
             field["missingValues"] = list(column.missing_values)
         fields.append(field)
+    if relatives is not None:
+        fields = relatives.added_to(fields)
     return {"fields": fields, "missingValues": list(missing_values)}
 
 

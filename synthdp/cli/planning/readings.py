@@ -24,7 +24,8 @@ _WIDTH = 44
 
 def readings(schema: OpenSchema) -> dict[str, Reading]:
     """How each column is read, by its name; generated ones are not."""
-    return {column.name: column.reading for column in schema.columns}
+    columns = {column.name: column.reading for column in schema.columns}
+    return columns if schema.relatives is None else columns | schema.relatives.readings
 
 
 def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:

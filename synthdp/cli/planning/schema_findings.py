@@ -2,6 +2,7 @@
 that are public.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -31,6 +32,11 @@ MIN_ROWS_A_RECORD = 20
 """Warned of where a level or range needs more than one row in so many to be found: 5 % of a table
 is much to lose.
 """
+
+_MOMENTS = ("date", "datetime")
+"""Types of columns of dates."""
+_ORDERED = re.compile(r"\s*(`[^`]+`|[\w.]+)\s*(<=|<|>=|>)\s*(`[^`]+`|[\w.]+)\s*")
+"""A rule that one column is not above another."""
 
 
 @final
@@ -73,6 +79,7 @@ def schema_findings(
     findings += [
         *_of_pairs(domain, is_open),
         *_of_rules(public),
+        *_of_distances(public),
         *_of_domain(domain, at_most=bool(is_open)),
     ]
     return warnings_first([*findings, *_of_learning(public, domain_share)])
@@ -154,6 +161,32 @@ def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
             what = f"redundant: a rule says that it follows from {fine!r}{unless}"
             way_out = "leave it out of schema and table and add it to the result, and the others get its budget"
             yield Finding(severity="note", columns=(coarse,), what=what, way_out=way_out)
+
+
+def _of_distances(schema: OpenSchema) -> Iterator[Finding]:
+    """Columns that may hang together by a difference: dates, and what a rule orders."""
+    relative = () if schema.relatives is None else schema.relatives.names
+    dates = [
+        column.name
+        for column in schema.columns
+        if column.template.type_name in _MOMENTS and column.name not in relative
+    ]
+    pairs = dict.fromkeys(combinations(dates, 2), "two columns of dates")
+    for rule in schema.rules:
+        ordered = _ORDERED.fullmatch(str(rule.get("check", "")))
+        if ordered is None:
+            continue
+        low, high = (
+            (ordered[1], ordered[3]) if ordered[2] in ("<", "<=") else (ordered[3], ordered[1])
+        )
+        pair = (low.strip(" `"), high.strip(" `"))
+        if set(pair) <= set(schema.names):
+            pairs.pop((pair[1], pair[0]), None)
+            pairs[pair] = "a rule orders them"
+    for (first, second), what in pairs.items():
+        way_out = f'if they are near each other, give {second!r} "relative_to": "{first}" and bounds of the distance'
+        cost = f"{what}, and how far they are apart is known by their bins only"
+        yield Finding(severity="note", columns=(first, second), what=cost, way_out=way_out)
 
 
 def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:

@@ -45,8 +45,8 @@ def decode(
     categories
         Typed levels that are texts as categories, which is quicker.
     given
-        Of some columns the values, as `read_numbers` gives them, that checks are to hold for in
-        place of those that are drawn.
+        Of some columns the values, as `read_numbers` gives them, that checks are to hold for, and
+        distances are from, in place of those that are drawn.
 
     Returns
     -------
@@ -86,7 +86,8 @@ def _decoded(
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
             return _drawn(schema[name], axes[name], every, rng, rows)
 
-        points, codes = drawn_values(schema.checks, codes, draw, rng, given)
+        compared = {name: numbers for name, numbers in given.items() if name in axes}
+        points, codes = drawn_values(schema.checks, codes, draw, rng, compared)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]
@@ -104,7 +105,10 @@ def _decoded(
             made = column.decode_text(own, rng) if text else column.decode(own, rng)
         dtype = object if text else column.arrow_dtype if categories else None
         values[column.name] = pd.Series(made, dtype=dtype)
-    return pd.DataFrame(values, copy=False)
+    frame = pd.DataFrame(values, copy=False)
+    if schema.relatives is None:
+        return frame
+    return schema.relatives.written(frame, schema.table_columns, given, text=text)
 
 
 def _drawn(

@@ -1,13 +1,11 @@
 """The codec: tables of values to tables of level codes."""
 
-from collections.abc import Iterator
-from typing import Any
+from itertools import chain
 
 import pandas as pd
-from numpy.typing import NDArray
 
 from synthdp.data.codes.coded_table import CodedTable
-from synthdp.data.frames.plain import plain
+from synthdp.data.frames.plain import plain, plain_column
 from synthdp.schema.schema import Schema
 
 
@@ -34,9 +32,6 @@ def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
     [3, 3, 0, 10, 10]
     """
     schema.check_header(frame.columns)
-    return CodedTable(schema.domain, tuple(_encoded(plain(frame, schema.types), schema)))
-
-
-def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:
-    for column in schema.table_columns:
-        yield from column.codes_with_parts(frame[column.name])
+    values = plain(schema.measured(frame, plain_column), schema.types)
+    coded = (column.codes_with_parts(values[column.name]) for column in schema.table_columns)
+    return CodedTable(schema.domain, tuple(chain.from_iterable(coded)))

@@ -214,6 +214,7 @@ class HeldTableReader:
         if self._units is not None:
             # Ids are only ever turned into numbers of persons; they are dropped at `finish`.
             self._units.add(frame[self._unit])
+        frame = self._schema.measured(frame, plain_column)
         if self._closed is not None:
             self._parts.append(encode(frame[list(self._closed.table_names)], self._closed))
         for name, column in self._open.items():

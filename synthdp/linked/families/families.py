@@ -83,7 +83,7 @@ def drawn_roots(
     else:
         frame, _ = completed_table(model, schema, given, seed=seed, text=text)
     codes = dict(zip(schema.names, encode(frame, schema).columns, strict=True))
-    own = _own_columns(view, frame)
+    own = _own_columns(view, frame, text=text)
     places = np.arange(len(frame))
     return DrawnRows(own, codes, _numbers(view, own, checked), places, np.zeros_like(places))
 
@@ -224,7 +224,7 @@ class _Drawing:
             text=self._text,
             given=given,
         )
-        frame = _own_columns(view, drawn)
+        frame = _own_columns(view, drawn, text=self._text)
         if self._table.schema is not None:
             # A check may have moved a value into another bin; what hangs on the row must see the
             # value's own code.
@@ -248,12 +248,18 @@ class _Drawing:
         return decoded
 
 
-def _own_columns(view: LinkedView, drawn: pd.DataFrame) -> pd.DataFrame:
-    """The table's own columns of rows of its view."""
-    columns = () if view.table.schema is None else view.table.schema.table_columns
-    return pd.DataFrame(
-        {c.name: drawn[f"{view.name}.{c.name}"] for c in columns}, index=drawn.index
+def _own_columns(view: LinkedView, drawn: pd.DataFrame, *, text: bool) -> pd.DataFrame:
+    """The table's own columns of rows of its view, whose relative columns hold distances."""
+    schema = view.table.schema
+    if schema is None:
+        return pd.DataFrame(index=drawn.index)
+    own = pd.DataFrame(
+        {column.name: drawn[f"{view.name}.{column.name}"] for column in schema.table_columns},
+        index=drawn.index,
     )
+    if schema.relatives is None:
+        return own
+    return schema.relatives.written(own, schema.table_columns, {}, text=text)
 
 
 def _numbers(

@@ -92,6 +92,9 @@ class Package:
         lookups = {name: settled[name]["path"] for name in links.public}
         declared = in_package(content, None)["synthdp"]["constraints"].default(())
         rules = [rule.mapping() for rule in declared.entries("a list of rules")]
+        for table in tables:
+            if table.schema is not None and table.schema.relatives is not None:
+                table.schema.relatives.check_table(table.name, rules, table.order)
         joined = joined_columns(tables, links, rows)
         columns = {
             f"{table.name}.{column.name}": column

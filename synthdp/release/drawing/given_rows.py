@@ -58,13 +58,23 @@ class GivenRows:
         return {column.name: column.encode(self.frame[column.source]) for column in given}
 
     def numbers(self) -> dict[str, NDArray[np.float64]]:
-        """The given values that checks speak of, as `read_numbers` gives them."""
-        checked = self.schema.checks.columns if self.schema.checks is not None else {}
+        """The given values that checks speak of, or from which distances are, as `read_numbers`
+        gives them.
+        """
+        relatives = self.schema.relatives
+        names = {*self.checked, *(() if relatives is None else relatives.others)}
+        axes = {name: self.schema[name].axis for name in names if name in self.known}
         return {
-            name: column.read_numbers(self.frame[name])
-            for name, column in checked.items()
-            if name in self.known
+            name: axis.read_numbers(self.frame[name])
+            for name, axis in axes.items()
+            if axis is not None
         }
+
+    @property
+    def checked(self) -> list[str]:
+        """The given columns that checks speak of."""
+        checks = self.schema.checks
+        return [] if checks is None else [name for name in checks.columns if name in self.known]
 
     def alike(self, names: Iterable[str]) -> list[tuple[list[str], Rows]]:
         """The rows in groups that have the same of some columns given: the names of these, and the
@@ -97,17 +107,7 @@ def given_rows(given: object, schema: Schema) -> GivenRows:
     frame = _as_frame(given).reset_index(drop=True)
     if not len(frame.columns):
         raise ParameterError("given: it has no columns; give at least one, or sample without it")
-    for name in frame.columns:
-        if name in schema.generated.names:
-            continue
-        if name not in schema.names:
-            raise SchemaError(
-                f"given: there is no column {name!r}; there are {listed(schema.table_names)}"
-            )
-        if (source := schema[name].source) != name:
-            raise SchemaError(
-                f"given: column {name!r} is a part of {source!r}; give {source!r} in its place"
-            )
+    _check_names(frame.columns, schema)
     if len(set(frame.columns)) < len(frame.columns):
         raise ParameterError("given: two columns have the same name; give each once")
     rows = GivenRows(
@@ -117,10 +117,30 @@ def given_rows(given: object, schema: Schema) -> GivenRows:
     )
     for name in rows.modelled:
         _check_values(schema[name], frame[name][rows.known[name]])
-    if schema.checks is not None and (numbers := rows.numbers()):
-        for names, which in rows.alike(numbers):
+    if schema.checks is not None and rows.checked:
+        numbers = rows.numbers()
+        for names, which in rows.alike(rows.checked):
             schema.checks.check_given({name: numbers[name][which] for name in names}, which)
     return rows
+
+
+def _check_names(names: Iterable[object], schema: Schema) -> None:
+    """Refuse columns that are not drawn for themselves."""
+    for name in names:
+        if name in schema.generated.names:
+            continue
+        if name not in schema.names:
+            raise SchemaError(
+                f"given: there is no column {name!r}; there are {listed(schema.table_names)}"
+            )
+        if schema.relatives is not None and name in schema.relatives.names:
+            raise ParameterError(
+                f"given: column {name!r} is drawn by its distance from another one; leave it out"
+            )
+        if (source := schema[name].source) != name:
+            raise SchemaError(
+                f"given: column {name!r} is a part of {source!r}; give {source!r} in its place"
+            )
 
 
 def _empty(values: pd.Series, name: str, schema: Schema) -> Mask:

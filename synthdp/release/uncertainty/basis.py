@@ -40,7 +40,9 @@ def basis_of(
     schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
 ) -> Basis:
     """What an analysis of some columns of a table rests on."""
-    attributes = [column.name for column in schema.columns if column.source in columns]
+    relatives = schema.relatives
+    wanted = columns if relatives is None else relatives.with_others(columns)
+    attributes = [column.name for column in schema.columns if column.source in wanted]
     whole = [set(m.clique) - set(m.groups) for m in measurements]
     cautions = tuple(f"{name}: {_BINS}" for name in columns if _has_wide_bins(schema, name))
     if any(clique.issuperset(attributes) for clique in whole):

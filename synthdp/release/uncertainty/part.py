@@ -46,10 +46,16 @@ class Part:
         cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
     ) -> "Part":
         """What a release says of some columns."""
+        relatives = schema.relatives
+        if relatives is not None:
+            columns = relatives.with_others(columns)
+            relatives = relatives.among(columns)
         own = tuple(column for column in schema.columns if column.source in columns)
         # Without rules: those on other columns do not hold here by themselves, and those within are
         # kept as constraints below.
-        small = replace(schema, columns=own, rules=(), generated=NOTHING_GENERATED)
+        small = replace(
+            schema, columns=own, rules=(), generated=NOTHING_GENERATED, relatives=relatives
+        )
         seen = [summed_to(measurement, small.names) for measurement in measurements]
         whole = combined_measurements(small.domain, [table for table in seen if not table.groups])
         kept = tuple(

@@ -13,7 +13,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.data.codes.coded_table import CodedTable
-from synthdp.data.frames.plain import plain
+from synthdp.data.frames.plain import plain, plain_column
 from synthdp.data.loading import chunks_of
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.rows import header_of, opened_here
@@ -181,7 +181,7 @@ def check_header(names: Sequence[object], columns: Sequence[str], what: str) -> 
 
 
 def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
-    frame = plain(frame, schema.types)
+    frame = plain(schema.measured(frame, plain_column), schema.types)
     numbers: dict[str, FloatArray] = {}
     codes: list[NDArray[Any]] = []
     unknown: dict[str, int] = {}

@@ -341,6 +341,10 @@ class BinnedColumn(Column):
             points, last, key=value
         )
 
+    def with_missing(self, missing_values: Sequence[str], *, required: bool) -> Self:
+        """This column where other texts mean "missing", wherever its bounds lie."""
+        return self._with(missing_values=tuple(missing_values), required=required)
+
     def narrowed(self, spans: Sequence[tuple[int, int]]) -> Self:
         """This column, drawing from some spans of grid points only where it decodes a bin that
         holds any of them.

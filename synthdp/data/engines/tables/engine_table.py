@@ -53,6 +53,11 @@ class EngineTable(Sensitive):
             As `persons.bounded`.
         """
         schema.check_header(frame.columns, unit=unit)
+        if schema.relatives is not None:
+            raise SchemaError(
+                f"column {schema.relatives.names[0]!r}: {frame.engine} cannot tell how far it is from another one; "
+                "read the table as a file or a data frame, or remove relative_to"
+            )
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         for learnt in schema.open_columns if frame.engine in BEHIND_IBIS else ():
             held = frame.columns[learnt.name]
