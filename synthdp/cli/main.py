@@ -18,6 +18,7 @@ from synthdp.cli.arguments.exits import (
     DONE,
     FAILED,
     INTERRUPTED,
+    NOT_ACCEPTED,
     REFUSED,
     TERMINATED,
     USAGE,
@@ -27,7 +28,7 @@ from synthdp.cli.arguments.exits import (
 from synthdp.cli.arguments.options import options_of
 from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
-from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
+from synthdp.core.errors import NotAcceptedError, ParameterError, PrivacyError, SynthdpError
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -96,4 +97,6 @@ def _code(error: SynthdpError) -> int:
     """No error of a run that has paid is one of usage: to correct its command would pay anew."""
     if isinstance(error, PrivacyError):
         return REFUSED
+    if isinstance(error, NotAcceptedError):
+        return NOT_ACCEPTED
     return USAGE if isinstance(error, ParameterError) and not paid_for(error) else FAILED

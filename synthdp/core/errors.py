@@ -51,6 +51,12 @@ class MissingExtraError(SynthdpError, ImportError):
     """An optional dependency is not installed."""
 
 
+class NotAcceptedError(SynthdpError):
+    """A release does not meet the criteria that it was to be accepted by, or noise hides whether it
+    does.
+    """
+
+
 class PrivacyError(SynthdpError):
     """A request that the privacy guarantee does not allow."""
 

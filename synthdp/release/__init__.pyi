@@ -1,4 +1,8 @@
 # What synthdp.release offers: the only list (synthdp/core/faces.py).
+from synthdp.release.acceptance import acceptance_lines as acceptance_lines
+from synthdp.release.acceptance import is_accepted as is_accepted
+from synthdp.release.acceptance import parse_criteria as parse_criteria
+from synthdp.release.acceptance import verdicts as verdicts
 from synthdp.release.certificate.about import KEYS as KEYS
 from synthdp.release.certificate.about import MAX_LINE as MAX_LINE
 from synthdp.release.certificate.about import MAX_TEXT as MAX_TEXT

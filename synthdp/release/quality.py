@@ -21,6 +21,7 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Codes, cell_counts
 from synthdp.mechanisms.shared.noisy_errors import error_stddev, release_errors
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.unit import PrivacyUnit
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.drawing.draw import drawn_codes, seeds_of
 from synthdp.release.filled_table import FilledTable
@@ -64,7 +65,7 @@ _SAMPLE_SEED = 0
 
 def measured_quality(
     table: FilledTable, release: Synthesis, *, rho: Fraction, checked: CheckedTable
-) -> tuple[dict[str, Any] | None, Drawn] | None:
+) -> tuple[dict[str, Any] | None, Drawn]:
     """Draw a table and measure how far it is from the records, for at most ``rho``.
 
     Parameters
@@ -76,20 +77,17 @@ def measured_quality(
     rho
         Budget of it all.
     checked
-        Which table is drawn.
+        Which table is drawn; it has rows.
 
     Returns
     -------
     dict, Drawn
-        What certificates say of it, as plain JSON values, and the codes that were drawn. It is None
-        if noise hides how many records there are, for then it hides their errors: the same is asked
-        all the same, so that what is asked follows from the domain alone. Nothing is asked, and
-        nothing returned, if the table is to have no rows.
+        What certificates say of it, as plain JSON values, and the codes that were drawn. The first is
+        None if noise hides how many records there are, for then it hides their errors: the same is
+        asked all the same, so that what is asked follows from the domain alone.
     """
     total = max(release.model.total, 1.0)
     n_rows = min(round(total) if checked.n_rows is None else checked.n_rows, MAX_ROWS)
-    if not n_rows:
-        return None
     sampling_seed = seeds_of(checked.seed)[0]
     codes = drawn_codes(release.model, n_rows, {}, sampling_seed, release.unused)
     measured = _Measured(cast(PrivateTable, table), codes, n_rows=n_rows, total=total)
@@ -112,6 +110,23 @@ def measured_quality(
             content["worst_pair"] = worst.stated(worst.cliques[0])
     drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes)
     return content if release.knows_size else None, drawn
+
+
+def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
+    """Standard deviation of the noise on the mean error of columns, pairs or triples, if a table has
+    all of them.
+
+    Parameters
+    ----------
+    rho
+        Budget of all that measures quality.
+    total
+        Number of records.
+    unit
+        Whose records are protected together.
+    """
+    part = rho * Fraction(PARTS[COLUMNS], sum(PARTS.values()))
+    return error_stddev(1, rho=part, unit=unit) / (2.0 * total)
 
 
 def _cliques(domain: Domain, k: int) -> list[Clique]:

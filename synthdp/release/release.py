@@ -18,6 +18,7 @@ from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
+from synthdp.release.acceptance import check_criteria, verdicts
 from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import unprotected_quantities
@@ -86,10 +87,16 @@ class Release:
         self._settings = settings
         self._checked = CheckedTable() if checked is None else checked
         has_quality = ledger is None and self._checked.n_rows != 0
+        if settings.accept is not None and not has_quality:
+            raise ParameterError(
+                f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
+            )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
         self._schema = as_schema(schema)
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
+        if settings.accept is not None:
+            check_criteria(settings.accept, domain.attributes, settings.spelling.of("accept"))
         self._workload = Workload.parse(domain, settings.workload, target=settings.target)
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
@@ -268,16 +275,16 @@ class Release:
         rho: Fraction,
     ) -> Synthesis:
         """The release with how far a table of it is from the records, if noise does not hide that."""
-        measured = MEASURED_QUALITY.load()(checked, synthesis, rho=rho, checked=self._checked)
-        if measured is None:
-            return synthesis
-        quality, drawn = measured
+        quality, drawn = MEASURED_QUALITY.load()(checked, synthesis, rho=rho, checked=self._checked)
         statement = self._certificate(schema, synthesis.model, table.released, table.unread)
+        said = {} if quality is None else {"quality": quality}
+        if self._settings.accept is not None:
+            said["acceptance"] = verdicts(self._settings.accept, quality)
         return Synthesis(
             schema=schema,
             measurements=table.released,
             model=synthesis.model,
-            certificate=statement | ({} if quality is None else {"quality": quality}),
+            certificate=statement | said,
             drawn=drawn,
         )
 

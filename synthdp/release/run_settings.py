@@ -12,6 +12,7 @@ from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.acceptance import Criterion, parse_criteria
 from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
@@ -51,10 +52,11 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "domain_share", "quality_share", "adjacency", "save_schema", "where", "offset",
+        "domain_share", "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset",
     ),
     "order": (
-        "kinds", "source", "workload", "target", "domain_share", "quality_share", "adjacency", "save_schema",
+        "kinds", "source", "workload", "target", "domain_share", "quality_share", "accept", "reject", "adjacency",
+        "save_schema",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
@@ -76,7 +78,7 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, about, anyway
+    max_rows_per_unit, order, domain_share, quality_share, accept, about, anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -109,6 +111,7 @@ class RunSettings:
     order: str | None
     domain_share: float
     quality_share: float
+    accept: tuple[Criterion, ...] | None
     about: Mapping[str, Any] | None
     anyway: bool
     spelling: Spelling
@@ -129,6 +132,7 @@ class RunSettings:
         order: str | None = None,
         domain_share: float = DOMAIN_SHARE,
         quality_share: float = QUALITY_SHARE,
+        accept: str | tuple[Criterion, ...] | None = None,
         about: AboutLike = None,
         anyway: bool = False,
         spelling: Spelling = Spelling.PYTHON,
@@ -156,6 +160,7 @@ class RunSettings:
             "order": order,
             "domain_share": checked_share(domain_share),
             "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
+            "accept": _criteria(accept, quality_share, spelling),
             "about": None if about is None else READ_ABOUT.load()(about),
             "anyway": checked_flag("anyway", anyway),
             "spelling": spelling,
@@ -191,7 +196,7 @@ def check_combined(
     rows
         How they hang together.
     given
-        Settings and options by name; None, or a default value, says nothing.
+        Settings and options by name; None, False or a default value says nothing.
     spelling
         How the error writes their names.
 
@@ -203,7 +208,7 @@ def check_combined(
     """
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
-        if value is None or value == DEFAULT_SHARES.get(name):
+        if value is None or value is False or value == DEFAULT_SHARES.get(name):
             continue
         if name == "adjacency":
             _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]
@@ -214,6 +219,21 @@ def check_combined(
                 else f"does not go with {spelling.of('order')}; leave out one of the two"
             )
             raise ParameterError(f"{spelling.of(name)} {way_out}")
+
+
+def _criteria(
+    accept: str | tuple[Criterion, ...] | None, quality_share: float, spelling: Spelling
+) -> tuple[Criterion, ...] | None:
+    """The criteria of a text, which need a share for measuring quality."""
+    if accept is None:
+        return None
+    called = spelling.of("accept")
+    criteria = accept if isinstance(accept, tuple) else parse_criteria(accept, called)
+    if not quality_share:
+        raise ParameterError(
+            f"{called} is given, but {spelling.of('quality_share')} is 0: nothing is measured then; give a share"
+        )
+    return criteria
 
 
 def _check_adjacency(rows: Rows, adjacency: Adjacency, spelling: Spelling) -> None:

@@ -2,7 +2,8 @@
 
 import sys
 
-DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+DONE, FAILED, USAGE, REFUSED, NOT_ACCEPTED = 0, 1, 2, 3, 4
+INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128
 and the number).
 """

@@ -89,6 +89,8 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     accounting: str | None
     order: str | None
     quality_share: float | None
+    accept: str | None
+    reject: bool
     anyway: bool
     about: str | None
     save: str | None

@@ -74,6 +74,12 @@ def add_run(commands: Commands) -> None:
         metavar="SHARE",
         help="share of the budget that measures how far the rows are from the records; 0: none; default: 0.01",
     )
+    parser.add_argument(
+        "--accept",
+        metavar="CRITERIA",
+        help="what rows have to meet, such as 'pairs within 3 %%, column pay within 1 %%'; else the exit code is 4",
+    )
+    flag(parser, "--reject", "write no table that does not meet what --accept says")
     flag(
         parser,
         "--anyway",

@@ -14,6 +14,7 @@ from synthdp.cli.shared.announcing import (
     announce_journal,
     announce_quality,
     caution,
+    check_accepted,
 )
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.given_dialects import given_dialect
@@ -82,6 +83,8 @@ def run_command(options: RunOptions) -> None:
     )
     check_texts(schema, options.output)
     settings = settings_of(options)
+    if options.reject and settings.accept is None:
+        raise ParameterError("--reject is given without --accept; say what the table has to meet")
     if settings.order is not None:
         check_combined("order", vars(options), Spelling.SHELL)
     with (
@@ -105,12 +108,15 @@ def run_command(options: RunOptions) -> None:
             synthesis = release.of(rows(), report=status, rescue=paid.callback)
             paid.keep(synthesis)
             _save(synthesis, schema, options, paid)
+            if options.reject:
+                check_accepted(synthesis.certificate, "so that no table is written")
             distance = write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
     certificate = with_rows(synthesis.certificate, distance)
     announce(certificate, options, replay=release.run.replay)
     announce_quality(certificate, options)
     caution(certificate["cautions"], is_said=options.is_all_said)
     announce_journal(release.run.replay, release.run.journal_line, options)
+    check_accepted(certificate, "the table is written all the same")
 
 
 def _with_seed(options: RunOptions, settings: RunSettings) -> RunOptions:

@@ -11,9 +11,16 @@ from math import ceil, floor, log10, sqrt
 from typing import Literal, cast, final
 
 from synthdp.cli.planning.expected_accuracy import Accuracy, expected_accuracy, expected_domain
-from synthdp.cli.planning.expected_noise import expected_ledger, expected_questions, model_budget
+from synthdp.cli.planning.expected_noise import (
+    expected_ledger,
+    expected_questions,
+    model_budget,
+    quality_budget,
+)
 from synthdp.core.errors import ParameterError
+from synthdp.release.acceptance import MARGIN
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
+from synthdp.release.quality import mean_stddev
 from synthdp.schema.open_schema import OpenSchema
 
 MOST_EPSILON, LEAST_EPSILON = 100.0, 1e-3
@@ -89,12 +96,15 @@ class Prospect:
     level_needs_records
         Records that a value must have to be learnt as a level, more often than not; None if no
         levels are learnt.
+    measured_within
+        How near the mean errors that a run measures privately are to the true ones, in 95 of 100.
     """
 
     epsilon: float
     accuracy: Accuracy
     best_true_positives: float
     level_needs_records: float | None
+    measured_within: float
 
 
 @final
@@ -145,6 +155,12 @@ class Plan:
             accuracy=expected_accuracy(domain, rho=rho, rows=self.rows, unit=ledger.unit),
             best_true_positives=protection.true_positives(FALSE_POSITIVES),
             level_needs_records=max((need for need in needs if need is not None), default=None),
+            measured_within=MARGIN
+            * mean_stddev(
+                quality_budget(self.schema, ledger, domain_share=self.domain_share),
+                total=self.rows,
+                unit=ledger.unit,
+            ),
         )
 
     def least_epsilon(self, want: Want) -> float | None:

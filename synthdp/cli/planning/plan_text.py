@@ -115,6 +115,7 @@ def _contents(plan: Plan, prospects: Sequence[Prospect]) -> dict[str, Any]:
             **asdict(prospect.accuracy),
             "best_true_positives": prospect.best_true_positives,
             "level_needs_records": prospect.level_needs_records,
+            "measured_within": prospect.measured_within,
         }
         for prospect in prospects
     ]
@@ -205,9 +206,12 @@ def _notes(prospects: Sequence[Prospect]) -> list[str]:
         for prospect in prospects
     )
     levels = any(prospect.level_needs_records is not None for prospect in prospects)
+    margins = ", ".join(_percent(each.measured_within) for each in prospects)
     return [
         ABOUT,
         ABOUT_PERSON,
+        "a run measures its mean errors privately, and --accept holds them against limits; these budgets do so\n"
+        f"  to within {margins}",
         *([ABOUT_LEVELS] if levels else []),
         *([ABOUT_ONLY_COLUMNS] if only else []),
     ]

@@ -8,7 +8,9 @@ from typing import Any
 from synthdp.cli.arguments.options import OutputOptions
 from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
+from synthdp.core.errors import NotAcceptedError
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.release.acceptance import acceptance_lines, is_accepted
 from synthdp.report.texts.quality import quality_line
 
 
@@ -25,7 +27,8 @@ def announce(
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
         result = {"output": options.output, "certificate": files[1] if files else None}
-        result |= {"quality": certificate["quality"]} if "quality" in certificate else {}
+        measured = ("quality", "acceptance")
+        result |= {name: certificate[name] for name in measured if name in certificate}
         result |= {name: certificate[name] for name in said} | with_replay(
             certificate.get("cautions", []), replay
         )
@@ -40,6 +43,18 @@ def announce_quality(certificate: Mapping[str, Any], options: OutputOptions) -> 
     quality = certificate.get("quality")
     if quality and not options.is_all_said:
         sys.stderr.write(f"synthdp: quality: {quality_line(quality)}\n")
+    if is_accepted(certificate) and not options.is_all_said:
+        for line in acceptance_lines(certificate):
+            sys.stderr.write(f"synthdp: accepted: {line}\n")
+
+
+def check_accepted(certificate: Mapping[str, Any], what_then: str) -> None:
+    """Raise `NotAcceptedError`, which says ``what_then`` becomes of the table, unless all criteria
+    are met.
+    """
+    if not is_accepted(certificate):
+        lines = "; ".join(acceptance_lines(certificate))
+        raise NotAcceptedError(f"not accepted: {lines}; {what_then}")
 
 
 def with_replay(cautions: Iterable[str], replay: str | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         order=options.order,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
+        accept=options.accept,
         about=options.about,
         anyway=options.anyway,
         spelling=Spelling.SHELL,

@@ -55,6 +55,7 @@ def synthesize(
     order: str | None = None,
     domain_share: float = DOMAIN_SHARE,
     quality_share: float = QUALITY_SHARE,
+    accept: str | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
     budget: "Budget | str | PathLike[str] | None" = None,
@@ -137,6 +138,9 @@ def synthesize(
     quality_share
         Share of what is left for marginals that measures how far rows are from the records, those
         of ``sample(seed=0)``: see `Synthesis.quality`. 0 measures nothing; at most 0.5.
+    accept
+        Criteria for that quality, such as ``"pairs within 3 %, column income within 1 %"``: the
+        certificate then has a verdict on each (``acceptance``), which is private as well.
     about
         What only you know of the release, for its certificate: curators, intended use, how it was
         tuned, and so on, as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is
@@ -217,6 +221,7 @@ def synthesize(
         order=order,
         domain_share=domain_share,
         quality_share=quality_share,
+        accept=accept,
         about=about,
         anyway=anyway,
     )

@@ -42,7 +42,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    quality_share, anyway
+    quality_share, accept, anyway
         As for `synthesize`.
 
     Attributes
@@ -79,6 +79,7 @@ class Synthesizer:
     order: str | None = None
     domain_share: float = DOMAIN_SHARE
     quality_share: float = QUALITY_SHARE
+    accept: str | None = None
     about: Mapping[str, Any] | str | PathLike[str] | None = None
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None

@@ -100,7 +100,9 @@ def refitted(
     kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
     cautions = [caution for caution in fit_cautions(model) if caution not in kept]
     now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
-    same = {key: value for key, value in certificate.items() if key != "quality"}
+    same = {
+        key: value for key, value in certificate.items() if key not in ("quality", "acceptance")
+    }
     return same | now | {"cautions": [*kept, *cautions]}
 
 

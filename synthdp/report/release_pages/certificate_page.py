@@ -8,6 +8,7 @@ from typing import Any
 from synthdp.core.cautions import grouped
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.acceptance import acceptance_lines
 from synthdp.release.certificate.meaning import protection_of, stated_meaning, with_what_was_meant
 from synthdp.report.rendering.page import rendered
 from synthdp.report.texts.certificates import (
@@ -255,6 +256,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
     quality = quality_facts(content.get("quality") or {})
     rows += [(name.capitalize(), said) for name, said in quality]
+    rows += [("Accepted if", line) for line in acceptance_lines(content)]
     rows += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     rows.append(

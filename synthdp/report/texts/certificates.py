@@ -10,6 +10,7 @@ from typing import Any
 from synthdp.core.cautions import grouped
 from synthdp.core.event_log import columns_in_words, event_in_words
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.acceptance import acceptance_lines
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
@@ -67,6 +68,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
+    facts += [("accepted if", line) for line in acceptance_lines(content)]
     facts += rows_facts(content.get("rows") or {}) if is_whole else []
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
