@@ -180,11 +180,11 @@ def default_neighbours() -> list[Neighbours]:
     return [*cases, *(worst_case(domain, max_rows=3) for domain in DOMAINS), dependent_columns()]
 
 
-def dependent_columns(n_rows: int = 400) -> Neighbours:
+def dependent_columns() -> Neighbours:
     """Columns of 2, 4 and 9 levels that follow one hidden number; the record that comes has the
     rarest of all.
     """
-    sizes = {"a": 2, "b": 4, "c": 9}
+    n_rows, sizes = 400, {"a": 2, "b": 4, "c": 9}
     rng = np.random.default_rng(0)
     hidden = rng.random(n_rows)[:, None] + rng.normal(0, 0.1, (n_rows, len(sizes)))
     codes = (

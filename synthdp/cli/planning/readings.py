@@ -37,7 +37,7 @@ def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:
     ]
 
 
-def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all shows them") -> str:
+def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
     """A line for each column, and below what of it comes out in another way, or not at all."""
     columns = readings(schema)
     rows = [
@@ -45,7 +45,11 @@ def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all show
         for name, each in columns.items()
     ]
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
-    more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
+    more = (
+        f"\n... and {len(rows) - len(shown)} more; --all shows them"
+        if len(rows) > len(shown)
+        else ""
+    )
     notes = _by_note((name, each.note) for name, each in columns.items() if each.note)
     unbounded = {
         column.name

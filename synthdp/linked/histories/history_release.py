@@ -5,7 +5,6 @@ it stands for.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Self, final
 
 from synthdp.core.reporting import Report, finishing, silent
@@ -16,8 +15,6 @@ from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun
@@ -38,8 +35,6 @@ class HistoryRelease:
         The table's columns.
     settings
         What decides the run; it has an order.
-    stated, randomness
-        As for `LinkedRelease`.
     """
 
     def __init__(
@@ -48,8 +43,6 @@ class HistoryRelease:
         schema: OpenSchema,
         header: Sequence[str],
         settings: RunSettings,
-        stated: Mapping[str, object] = MappingProxyType({}),
-        randomness: Randomness | None = None,
     ) -> None:
         settings.check_combined("order", {})
         check_rows(settings)
@@ -59,14 +52,7 @@ class HistoryRelease:
         self._run = LinkedRelease(
             package=history_package(plain, header, settings),
             settings=replace(settings, unit=None, max_rows_per_unit=None, order=None),
-            stated=stated,
-            randomness=randomness,
         )
-
-    @property
-    def ledger(self) -> PrivacyLedger:
-        """The ledger that pays for all."""
-        return self._run.ledger
 
     @property
     def run(self) -> KeptRun:

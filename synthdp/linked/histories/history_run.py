@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
@@ -15,9 +15,6 @@ from synthdp.release.table_run import Finished, finished
 from synthdp.schema.declared import Kinds, settled_schema
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
-
-if TYPE_CHECKING:
-    pass
 
 
 def release_history(

@@ -2,7 +2,7 @@
 table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import expm1, sqrt
@@ -159,12 +159,7 @@ def protection_of(certificate: Mapping[str, Any]) -> Protection:
     )
 
 
-def stated_meaning(
-    protection: Protection,
-    *,
-    false_positives: Sequence[float] = STATED_FALSE_POSITIVES,
-    groups: Sequence[int] = STATED_GROUPS,
-) -> list[dict[str, Any]]:
+def stated_meaning(protection: Protection) -> list[dict[str, Any]]:
     """What a certificate states of a guarantee, as plain JSON values: an entry for each size of
     group.
     """
@@ -174,10 +169,10 @@ def stated_meaning(
             "advantage": protection.advantage(group=group),
             "true_positives": [
                 {"false_positives": share, "at_most": protection.true_positives(share, group=group)}
-                for share in false_positives
+                for share in STATED_FALSE_POSITIVES
             ],
         }
-        for group in groups
+        for group in STATED_GROUPS
     ]
 
 

@@ -40,9 +40,10 @@ class LinearFit:
     coefficients: FloatArray
     errors: FloatArray
 
-    def interval(self, z: float = 1.959964) -> tuple[FloatArray, FloatArray]:
-        """Confidence intervals, by default of 95 %."""
-        return self.coefficients - z * self.errors, self.coefficients + z * self.errors
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """Confidence intervals of 95 %."""
+        reach = 1.959964 * self.errors
+        return self.coefficients - reach, self.coefficients + reach
 
 
 def independent_terms(matrix: csr_array) -> NDArray[np.intp]:

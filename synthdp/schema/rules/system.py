@@ -133,11 +133,7 @@ class System:
         return can_hold(self.inequalities, rows)
 
     def point_near(
-        self,
-        row: Intervals,
-        near: Places,
-        tables: Sequence[Table] = (),
-        relations: Sequence[Relation] | None = None,
+        self, row: Intervals, near: Places, tables: Sequence[Table] = ()
     ) -> Places | None:
         """Places of the free columns in one row that keep to everything; None if none are found.
 
@@ -149,11 +145,9 @@ class System:
             For each free column where to begin.
         tables
             What other rules allow of free columns.
-        relations
-            What the row must keep to if not all checks.
         """
         try:
-            return self._searched(row, near, tables, relations)
+            return self._searched(row, near, tables)
         except UndecidedError:
             return None
 
