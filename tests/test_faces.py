@@ -27,7 +27,7 @@ _REASONS = {
         report.evaluate_table
     """,
     "a test of what is private to the module: an optimiser's objective, bounds of a constant": """
-        inference.drawing inference.engines.layered_consistency inference.engines.mixture_fit
+        inference.value_drawing inference.engines.layered_consistency inference.engines.mixture_fit
         inference.graphical.belief_propagation linked.linked_certificate
         mechanisms.auto.resolutions privacy.noise.exact release.persistence.chained_file
         schema.made_up.people

@@ -25,7 +25,7 @@ MAX_SAMPLE_BYTES = 1 << 36
 
 _BYTES_A_ROW = 30
 """What drawing takes for each row, whatever the number of attributes; see
-`synthdp.inference.drawing.draw_values`.
+`synthdp.inference.value_drawing.draw_values`.
 """
 
 

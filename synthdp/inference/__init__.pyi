@@ -6,10 +6,6 @@ from synthdp.inference.arrays import compact as compact
 from synthdp.inference.arrays import distinct_rows as distinct_rows
 from synthdp.inference.arrays import stable_order as stable_order
 from synthdp.inference.compiled import Compiled as Compiled
-from synthdp.inference.drawing import draw_counts as draw_counts
-from synthdp.inference.drawing import draw_each as draw_each
-from synthdp.inference.drawing import draw_values as draw_values
-from synthdp.inference.drawing import round_counts as round_counts
 from synthdp.inference.engine import MAX_RATIO as MAX_RATIO
 from synthdp.inference.engine import Engine as Engine
 from synthdp.inference.engine import FitProblem as FitProblem
@@ -110,3 +106,7 @@ from synthdp.inference.trees.junction_tree import JunctionTree as JunctionTree
 from synthdp.inference.trees.junction_tree import fit_bytes as fit_bytes
 from synthdp.inference.trees.tree_growth import TreeGrowth as TreeGrowth
 from synthdp.inference.trees.triangulation import Triangulation as Triangulation
+from synthdp.inference.value_drawing import draw_counts as draw_counts
+from synthdp.inference.value_drawing import draw_each as draw_each
+from synthdp.inference.value_drawing import draw_values as draw_values
+from synthdp.inference.value_drawing import round_counts as round_counts

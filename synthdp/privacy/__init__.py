@@ -1,4 +1,4 @@
-"""Privacy floor: events, accounting, exact noise, and the only object that sees raw counts."""
+"""Privacy floor: events, accounting, exact noise, and the two objects that see raw counts."""
 
 from synthdp.core.faces import face
 

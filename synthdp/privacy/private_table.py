@@ -1,4 +1,4 @@
-"""The private table: the only object that can see raw counts, and the questions it answers."""
+"""The private table: with `PrivateValues` the only object that sees raw counts, and its questions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction

@@ -1,1 +1,1 @@
-"""Records: how rows become codes, each row by itself. One of the two trusted rooms."""
+"""Records: how rows become codes, each row by itself. One of the three rooms that auditors read."""

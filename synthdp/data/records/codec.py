@@ -12,9 +12,9 @@ from synthdp.schema.schema import Schema
 def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
     """Level codes of a table's values and of the parts of its dates, in the order of the schema.
 
-    Total on values: nothing is raised, warned or logged because of one; see `columns` for
-    what becomes of each. The same value gives the same code, whether it is typed or a text
-    of a CSV file, and whatever the other rows hold.
+    Total on values: nothing is raised, warned or logged because of one; the types of
+    columns in `synthdp.schema.columns` say what becomes of each. The same value gives the same
+    code, whether it is typed or a text of a CSV file, and whatever the other rows hold.
 
     Raises
     ------

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array, CodeColumn, IntArray, row_keys
-from synthdp.inference.drawing import draw_each
 from synthdp.inference.graphical.arithmetic import LogArithmetic
 from synthdp.inference.graphical.contradictions import blame, possible_of
 from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.value_drawing import draw_each
 
 _BATCH_CELLS = 1 << 22
 """Cells of the tables of a batch of records, one table a record: 32 MB."""

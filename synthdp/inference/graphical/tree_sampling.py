@@ -6,8 +6,8 @@ from math import prod
 import numpy as np
 
 from synthdp.inference.arrays import Array, Column, cell_numbers, compact
-from synthdp.inference.drawing import draw_values
 from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.value_drawing import draw_values
 
 
 def sample_tree(

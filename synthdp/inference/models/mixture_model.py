@@ -12,13 +12,13 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
-from synthdp.inference.drawing import draw_each, draw_values
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import Given, complete_possibly, slice_constraints
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
+from synthdp.inference.value_drawing import draw_each, draw_values
 
 _RULED_OUT = -1e6
 """In place of the logarithm of 0: beside it the logarithm of any probability above 0, at least

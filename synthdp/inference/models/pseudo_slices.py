@@ -12,7 +12,6 @@ import numpy as np
 
 from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
-from synthdp.inference.drawing import order_of_alike, round_counts
 from synthdp.inference.graphical.contradictions import Possible
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.tree_fit import potentials_of
@@ -21,6 +20,7 @@ from synthdp.inference.rows.matching_rows import AgreeingRows
 from synthdp.inference.rows.partial_records import Given
 from synthdp.inference.rows.record_moves import Records
 from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.value_drawing import order_of_alike, round_counts
 
 _MIN_ALIKE = 20
 """Rows that must agree with what is given: fewer would be drawn again and again as if nothing else

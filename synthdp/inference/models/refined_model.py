@@ -12,9 +12,9 @@ from synthdp.core.factor import Factor
 from synthdp.core.measurement import Coarsening
 from synthdp.core.requests import check_cliques, seeded
 from synthdp.inference.arrays import Array, Codes, compact
-from synthdp.inference.drawing import draw_values
 from synthdp.inference.model import Model, State, Wanted, check_given, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.value_drawing import draw_values
 
 _LEAST_SHARE = 1e-50
 """Of a level in its group: too little to be drawn beside any other."""

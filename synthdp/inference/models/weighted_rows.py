@@ -15,7 +15,6 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_counts, compact
-from synthdp.inference.drawing import draw_counts, order_of_alike, round_counts
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
 from synthdp.inference.rows.partial_records import (
@@ -25,6 +24,7 @@ from synthdp.inference.rows.partial_records import (
     with_wanted_levels,
 )
 from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
+from synthdp.inference.value_drawing import draw_counts, order_of_alike, round_counts
 
 
 @final

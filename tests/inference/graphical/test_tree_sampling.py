@@ -23,7 +23,7 @@ from synthdp.inference import (
     sample_tree,
     stable_order,
 )
-from synthdp.inference.drawing import _shuffled
+from synthdp.inference.value_drawing import _shuffled
 
 SEEDS = st.integers(0, 2**32 - 1)
 

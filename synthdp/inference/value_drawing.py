@@ -1,4 +1,4 @@
-"""Drawing a table from a calibrated junction tree, clique by clique from the root.
+"""Drawing values for groups of rows: by randomised rounding, or independently of each other.
 
 Each clique draws the attributes that its parent does not have, given those that it has. All rows
 with the same given values form a group. Randomised rounding gives every cell of a group the floor
