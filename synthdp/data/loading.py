@@ -59,7 +59,8 @@ def held_rows(
 
     ``unit`` names the column of the ids of persons, of each of whom at most ``max_rows`` rows are
     kept (`ParameterError` if below 1); see
-    `synthdp.data.records.held_table.HeldTableReader`. All else is as in `read_coded`; of partitions `SourceError` is raised as by `PartitionedFrame.chunks`.
+    `synthdp.data.records.held_table.HeldTableReader`. All else is as in `read_coded`; of
+    partitions `SourceError` is raised as by `PartitionedFrame.chunks`.
     """
     reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
     schema.check_header(
