@@ -70,6 +70,8 @@ def best_guesses(
         Probability that both bounds are right.
     """
     n_learnt = n_learnt_of(len(one))
+    # What the guess is chosen on is not what it is counted on: a bound on the same runs would be
+    # too good.
     learnt, rest = (one[:n_learnt], other[:n_learnt]), (one[n_learnt:], other[n_learnt:])
     alpha, n_rest = (1 - confidence) / N_LIMITS, len(rest[0])
     columns = _directions(*learnt)
@@ -81,6 +83,8 @@ def best_guesses(
         best, index, threshold = -np.inf, 0, 0.0
         for tried, column in enumerate(columns.T):
             proven, at = _best_threshold(learnt[0] @ column, learnt[1] @ column, goal, delta)
+            # Of many statistics one is ahead by luck; leaving the best one in theory has to be
+            # worth a standard error.
             if proven > best + (margin if index == 0 and tried else 0.0):
                 best, index, threshold = proven, tried, at
         false, true = (int((runs @ columns[:, index] > threshold).sum()) for runs in rest)
@@ -107,6 +111,7 @@ def _directions(one: FloatArray, other: FloatArray) -> FloatArray:
     scale = np.concatenate([one, other]).std(axis=0)
     scale[scale == 0] = np.inf  # what never varies tells nothing
     within = (np.cov(one / scale, rowvar=False) + np.cov(other / scale, rowvar=False)) / 2
+    # Fisher's discriminant: the direction in which two clouds of equal spread lie furthest apart.
     towards = np.linalg.solve(
         within + _RIDGE * np.eye(n), (other.mean(axis=0) - one.mean(axis=0)) / scale
     )

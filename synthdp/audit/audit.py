@@ -216,9 +216,12 @@ class Audit:
                     best_limits(scale * mu, guess.n_runs, delta=self._game.delta, alpha=alpha), what
                 )
             )
+            # What these runs could have found at best, and of noise half as large: an audit that
+            # could not have seen halved noise says nothing by passing.
             for scale in (1, 2)
         )
         # Not what the ledger makes of epsilon and delta, which is audited, too.
+        # Of noise that is not Gaussian no mu is claimed; the budget's stands there for comparison.
         claimed = equivalent_mu(self._game.epsilon, self._game.delta) if self._is_gaussian else mu
         return Verdict(
             claim=claimed if what == "mu" else self._game.epsilon,

@@ -70,11 +70,13 @@ def limits(one: ArrayLike, other: ArrayLike, n: int, *, delta: float, alpha: flo
     >>> f"{float(found.mu):.2f}", f"{float(found.epsilon):.2f}"
     ('0.38', '0.28')
     """
+    # Both limits hold together but for twice alpha; each is taken against the claim's interest.
     high, low = at_most(one, n, alpha), at_least(other, n, alpha)
     with np.errstate(divide="ignore"):
         mu = ndtri(low) - ndtri(high)
         ratios = [
             np.log(np.maximum(right - delta, 0.0) / wrong)
+            # (epsilon, delta) bounds both kinds of error; the one that proves more counts.
             for right, wrong in ((low, high), (1 - high, 1 - low))
         ]
     return Limits(mu, np.maximum(*ratios))

@@ -122,11 +122,13 @@ class _Runs:
             other = self._release(replayer).of(
                 self.pair.truths[1].rows, observer=replayer, report=self._report(1)
             )
+        # The same answers were given, so only the records can be to blame.
         except Exception as error:  # whatever it is, it did not happen on the first table
             yield f"the neighbour, told the same, fails with {type(error).__name__}"
             other = None
         yield from excess(recorder, replayer, release.ledger.unit)
         yield from ledger_excess(release.ledger)
+        # Every charge belongs to a question; one that does not is for something nobody saw.
         if len(release.ledger.events) != sum(len(asked.events) for asked in recorder.asked):
             yield "something was charged that was not asked for"
         if other is not None:

@@ -58,6 +58,8 @@ class Recorder(Log):
 
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
         """What the kernel answers."""
+        # Bits by the number of the question: a mechanism that asked one more would otherwise shift
+        # the noise of all later ones, and differ for that alone.
         self.bits.begin(len(self.asked))
         n_before = len(kernel.ledger.events)
         answer = question.ask(kernel)
@@ -127,6 +129,7 @@ def _excess_of_answer(
     (event,) = one.events
     if one.events != other.events:
         yield "its event depends on the records"
+    # Rejection sampling takes as many bits as it takes, but of the same bits the same number.
     if one.n_bytes != other.n_bytes and not event.delta:  # values below a threshold have noise, too
         yield "how much randomness it takes depends on the records"
     yield from cost_excess(event, unit)

@@ -113,6 +113,7 @@ def _measurement(given: object, number: int, schema: Schema) -> LinearMeasuremen
         given.check_fits(schema.domain)
         return given
     match given:
+        # Two forms only: guessing at a third would take a column of levels for counts.
         case (pd.DataFrame() | pd.Series() as counts, stddev):
             pass
         case _:
@@ -211,6 +212,7 @@ def _cells(
     rows = pd.DataFrame(
         {"": 0, **codes}, index=range(len(values))
     )  # with "" even if there is no column
+    # Each cell once: counts that are given twice could be halves or copies, and nobody can tell.
     repeated = np.flatnonzero(rows.duplicated())
     if repeated.size:
         raise ParameterError(

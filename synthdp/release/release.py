@@ -98,6 +98,7 @@ class Release:
         if settings.accept is not None:
             check_criteria(settings.accept, domain.attributes, settings.spelling.of("accept"))
         self._workload = Workload.parse(domain, settings.workload, target=settings.target)
+        # Whatever can be refused is refused here, before a record is read or anything is charged.
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
@@ -159,6 +160,8 @@ class Release:
             "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
             "randomness": self._bits.description,
         }
+        # Everything that decides what is asked goes into the journal's header: a run with another
+        # setting is another run.
         with JOURNALED_RUN.load()(
             keeping,
             ledger=self._ledger,
@@ -201,6 +204,8 @@ class Release:
             for a schema that is open or has another domain; its columns may have places for unread
             values.
         """
+        # A source that was read for another unit has other sensitivities than the ledger charges
+        # for.
         self._check_source(source)
         report, ledger = logged(in_notebook(report)), self._ledger
         log(
@@ -215,9 +220,11 @@ class Release:
         checked: FilledTable | None = None
         try:
             schema = self._learnt(source, report, observer)
+            # Counted with places for unread values, as every row has to fall into some cell.
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
             filling = Filling(schema, placed.domain)
+            # Set aside before the mechanism spends what is left.
             reserved = ledger.remaining * self._quality_share
             private = self._private(counts, placed, self._without(reserved), observer)
             table = FilledTable(private, filling)
@@ -236,6 +243,7 @@ class Release:
                 synthesis = self._with_quality(synthesis, checked, schema, table, reserved)
             self._kept.end()
             return synthesis
+        # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
         except BaseException:
             paid_for = self._paid_for(schema, table) if self._ledger.events else None
             if rescue is not None and paid_for is not None and self._kept.may_be_rescued():
@@ -243,6 +251,7 @@ class Release:
             raise
         finally:
             if table is not None:
+                # Whoever keeps the error or the result cannot reach a record through it.
                 table.close()
             if checked is not None:
                 checked.close()
@@ -293,6 +302,7 @@ class Release:
         schema.
         """
         bound = (getattr(source, "unit", None), getattr(source, "max_rows", 1))
+        # The bound on a person's rows was enforced when they were read, or not at all.
         if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
             raise ParameterError(
                 f"source: unit and most rows are {bound}, not those of the release; read the rows anew"
@@ -346,6 +356,7 @@ class Release:
                 self._learnt_columns[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
+        # What was spent on learning is gone, but not the rest of the budget.
         if unread and not self._settings.anyway:
             self._stop(unread)
         return schema.resolved(self._learnt_columns)

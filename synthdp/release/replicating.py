@@ -63,6 +63,7 @@ def replicates_of(
             schema.constraints,
             fitter,
             generators,
+            # Replicates differ from the release by noise, so its fit is close to theirs.
             start=release.model,
         ):
             models.append(model)

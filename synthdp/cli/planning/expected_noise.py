@@ -110,6 +110,7 @@ def model_budget(
     need the whole share of the domain.
     """
     left = _left_to_the_model(schema, ledger, domain_share)
+    # As a run with default settings would have it.
     return left * (1 - Fraction(QUALITY_SHARE))
 
 
@@ -175,6 +176,7 @@ def expected_noise(
     if not pairs:
         return columns, None
     part = rho * (1 - one_way) * PAIR_SHARE / len(pairs)
+    # One typical pair: which pairs a run measures, and how well, depends on the records.
     return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows, max_rows_per_unit)
 
 

@@ -192,6 +192,7 @@ def _of_distances(schema: OpenSchema) -> Iterator[Finding]:
 def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
     most = DirectEngine.max_cells
     if domain.size() > most:
+        # Logarithms add up where the product would fill the screen.
         digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
         about = "at most" if at_most else "about"
         what = (

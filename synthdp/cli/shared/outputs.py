@@ -60,6 +60,8 @@ def _with_certificate(
     options: OutputOptions,
 ) -> None:
     """A table, and what its certificate states once it is written."""
+    # Both files are complete on the disk before either gets its name, and Ctrl-C waits for the few
+    # instructions in between: no table without its certificate.
     with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
         write(table)
         _flush(table)
@@ -169,6 +171,7 @@ def write_sample(
                 where=where,
                 given=given,
             )
+    # The schema itself was checked when the release was made.
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)

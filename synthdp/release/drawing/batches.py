@@ -85,6 +85,8 @@ def drawn_blocks(
         offset // BLOCK_ROWS,
         max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS),
     )
+    # One entropy, and each block's own spawn key: block 7 is the same whether or not blocks 1 to 6
+    # are drawn.
     entropy = np.random.SeedSequence(seed).entropy
 
     def drawn(block: int) -> pd.DataFrame:
@@ -110,6 +112,7 @@ def drawn_blocks(
         )
 
     blocks = iter(range(first, last + 1))
+    # Cached properties would otherwise be worked out by every thread at the same time.
     yield drawn(next(blocks))  # alone: what the model works out once is worked out here
     with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
         ahead: list[Future[pd.DataFrame]] = [
@@ -118,6 +121,8 @@ def drawn_blocks(
         try:
             while ahead:
                 table = ahead.pop(0).result()
+                # One more for each that is taken: memory is that of a few blocks, however slow the
+                # writer is.
                 ahead += [pool.submit(drawn, block) for block in islice(blocks, 1)]
                 yield table
         finally:

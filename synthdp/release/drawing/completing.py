@@ -55,6 +55,7 @@ def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused
         way_out = "where it stays as it is; leave it out of one"
         raise ParameterError(f"where: column {min(both)!r} is in given, {way_out}")
     columns = [np.zeros(len(given.frame), code_dtype(size)) for size in model.domain.shape]
+    # Records with the same columns given are completed together; each group has a seed of its own.
     for number, (names, rows) in enumerate(given.alike(given.modelled)):
         fixed = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
         if not fixed:

@@ -54,6 +54,7 @@ def _attempt(path: Path, mode: str, is_shared: bool) -> FileIO | None:
     stream, is_held = None, False
     try:
         stream = FileIO(path, mode)
+        # Between asking for the path and opening it another file may have taken its name.
         is_held = place == _place(os.fstat(stream.fileno())) and _lock(stream.fileno(), is_shared)
         return stream if is_held else None
     finally:

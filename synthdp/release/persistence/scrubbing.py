@@ -56,6 +56,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     while todo:
         each = todo.pop()
+        # Errors may refer to each other in a circle.
         if each is None or id(each) in seen:
             continue
         seen.add(id(each))

@@ -150,6 +150,7 @@ def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pi
     """The pieces of a synthesis among the members of a file of so many bytes, or of a folder in it."""
     manifest = _manifest(members, size, max_bytes)
     version = version_in(manifest["format"], last=FORMAT)
+    # Only names that a model or a measurement can have; whatever else a file holds is not unpacked.
     arrays = {
         name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)
     }
@@ -221,12 +222,14 @@ def _check_usable(model: Model, max_tables: int) -> None:
     """
     if not isfinite(model.total):
         raise ValueError("the model has no number of records")
+    # Asked before any table is made: a file of kilobytes can describe a tree of terabytes.
     if model.working_bytes > max_tables:
         way_out = "if you trust it, load it in Python with a larger max_bytes"
         raise DataFileError(
             f"tables of its model take {model.working_bytes / 1e9:.1f} GB; {way_out}"
         )
     if model.working_bytes <= _MAX_TRIED:
+        # Parts that do not fit together fail here and not when rows are drawn.
         model.sample(0)
 
 

@@ -55,6 +55,7 @@ def write_members(
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    # A fixed date: the same release gives the same file, byte by byte.
     archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, compress_type=zipfile.ZIP_DEFLATED)
 
 
@@ -84,6 +85,7 @@ class Members:
         self._left = max_bytes
         self._entries = {entry.filename: entry for entry in archive.infolist()}
         self._digests: dict[str, str] = {}
+        # Two members of one name would let one reader see what another does not.
         if len(self._entries) < len(archive.infolist()) or len(self._entries) > MAX_MEMBERS:
             raise ValueError("too many members, or two of one name")
 
@@ -120,6 +122,7 @@ class Members:
         with self._archive.open(entry) as stream:
             while block := stream.read(_BLOCK):
                 size += len(block)
+                # Counted while it is unpacked: what a header says of the size may be a lie.
                 if size > most:
                     way_out = "if you trust it, load it in Python with a larger max_bytes"
                     raise DataFileError(

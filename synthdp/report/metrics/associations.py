@@ -26,6 +26,7 @@ def cramers_v(counts: NDArray[np.int64]) -> float:
     >>> cramers_v(np.array([[5, 0], [0, 5]])), cramers_v(np.array([[1, 1], [2, 2]]))
     (1.0, 0.0)
     """
+    # Levels without rows have nothing expected, and would be divided by 0.
     table = counts[counts.any(axis=1)][:, counts.any(axis=0)].astype(np.float64)
     if min(table.shape) < 2:
         return float("nan")
@@ -56,6 +57,7 @@ def correlation_ratio(codes: NDArray[np.integer[Any]], numbers: FloatArray) -> F
     """
     present = ~np.isnan(numbers)
     n_rows = np.maximum(present.sum(axis=0), 1)
+    # Centred first: sums of squares of large numbers would lose the variance to rounding.
     centred = np.where(present, numbers - np.nansum(numbers, axis=0) / n_rows, 0.0)
     levels = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1))).T
     sums, sizes = levels @ centred, levels @ present.astype(np.float64)
@@ -82,11 +84,14 @@ def rank_correlations(ranks: FloatArray) -> FloatArray:
         present, ranks - np.nanmean(np.where(present.any(axis=0), ranks, 0.0), axis=0), 0.0
     )
     n_rows = here.T @ here
+    # Pairwise deletion by matrix products: every pair of columns has its own rows, means and
+    # variances.
     sums = centred.T @ here  # of the one column where the other is there
     squares = np.square(centred).T @ here
     with np.errstate(invalid="ignore", divide="ignore"):
         covariance = centred.T @ centred - sums * sums.T / n_rows
         variance = squares - np.square(sums) / n_rows
+        # Constant but for rounding: there is no correlation to speak of.
         variance[variance <= 1e-9 * squares] = np.nan
         return np.clip(covariance / np.sqrt(variance * variance.T), -1.0, 1.0)
 

@@ -61,6 +61,7 @@ def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dic
     """
     pairs = zip(_numbers_of(name, real), _numbers_of(name, other), strict=True)
     columns = [distances for left, right in pairs if (distances := _distances_of(left, right))]
+    # The worse coordinate: a mean would hide one that is wrong.
     worst = [float(np.max(each)) for each in zip(*columns, strict=True)] or [float("nan")] * 2
     return dict(zip((f"ks{ending}", f"wasserstein{ending}"), worst, strict=True))
 
@@ -77,6 +78,8 @@ def _distances_of(
     if not left.size or not right.size:
         return None
     distance, spread = wasserstein(left, right), float(left.std())
+    # In standard deviations, so that columns can be compared; a constant column that stays so is
+    # right.
     scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
     return kolmogorov_smirnov(left, right), scaled
 

@@ -38,6 +38,7 @@ def group_errors(
     """
     real_rows, synthetic_rows = real.counts((by,)), synthetic.counts((by,))
     codes = np.flatnonzero(real_rows)
+    # The largest groups; of a column of a thousand levels most have a handful of rows.
     codes = codes[np.argsort(-real_rows[codes], kind="stable")][:MAX_GROUPS]
     drawn = np.maximum(np.rint(real_rows / real.n_rows * synthetic.n_rows).astype(np.int64), 1)
     sampling = {
@@ -98,6 +99,7 @@ def _within(
     """For each set of columns the distance, and that of a sample, within each group; shape
     ``(n_groups, 2)``.
     """
+    # One table with the groups as its first axis in place of one table a group.
     wider = [(by, *clique) for clique in cliques]
     for clique, here, there in zip(
         cliques, real.counts_of(wider), synthetic.counts_of(wider), strict=True

@@ -36,6 +36,8 @@ def chosen_marginals(domain: Domain, k: int, rng: np.random.Generator) -> tuple[
     else:
         chosen_places: set[tuple[int, ...]] = set()
         while len(chosen_places) < most:
+            # Drawn until there are enough distinct ones: listing all triples of hundreds of columns
+            # to draw from would take longer.
             chosen_places.add(tuple(sorted(rng.choice(len(domain), k, replace=False).tolist())))
         chosen = [
             tuple(domain.attributes[place] for place in places) for places in sorted(chosen_places)
@@ -91,6 +93,8 @@ class MarginalErrors:
                     pair_propensity(real, synthetic),
                 )
             if k == self.score_k:
+                # How many cells hold how many rows is all that a subsample's error depends on; no
+                # marginal is kept for it.
                 self._multiplicity += np.bincount(real.ravel(), minlength=len(self._multiplicity))
 
     def _counted(
@@ -153,6 +157,7 @@ def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> fl
     n_rows = n_real + n_synthetic
     share = n_synthetic / n_rows
     gap = synthetic[inside] / total[inside] - share
+    # A saturated model predicts each cell's own share, so no fit is needed.
     mean_square = float(total[inside] @ np.square(gap)) / n_rows
     return mean_square / null_pmse(n_cells, share, n_rows)
 

@@ -51,6 +51,7 @@ def _row_keys(real: ReadTable, synthetic: ReadTable) -> NDArray[np.int64]:
     keys = np.zeros(real.n_rows + synthetic.n_rows, dtype=np.int64)
     bound = 1
     for name, size in zip(real.domain.attributes, real.domain.shape, strict=True):
+        # Renumbered before the number leaves 64 bits; there are no more distinct rows than rows.
         if bound > 2**62 // size:
             unique, keys = np.unique(keys, return_inverse=True)
             bound = len(unique)

@@ -138,6 +138,7 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
     shares = len(here) / real.n_rows, len(there) / synthetic.n_rows
     answer: dict[str, object] = {"query": query.text, "real": shares[0], "synthetic": shares[1]}
     if not query.columns:
+        # A share is a marginal of two cells: those that meet the conditions, and the others.
         counts = np.array([len(here), real.n_rows - len(here)])
         sampling = SamplingError.for_sizes(real.n_rows, synthetic.n_rows).of_marginal(counts)
         return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
@@ -147,6 +148,8 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
             real.take(here).counts(query.columns),
             synthetic.take(there).counts(query.columns),
         )
+        # The reference is what as many rows as should meet the conditions would have, not as many
+        # as do.
         n_drawn = max(round(shares[0] * synthetic.n_rows), 1)
         answer["error"] = total_variation(counts, others)
         answer["sampling"] = SamplingError.for_sizes(len(here), n_drawn).of_marginal(counts)

@@ -57,6 +57,7 @@ class Indicators:
         """The indicators of one column, by how often a table has its levels."""
         counts = table.counts((name,))
         order = np.argsort(-counts, kind="stable")
+        # Levels of few rows would have coefficients that are all noise; together they are one term.
         frequent = [code for code in order[: MAX_LEVELS + 1] if counts[code] >= MIN_LEVEL_ROWS]
         if not frequent:
             frequent = [order[0]]
@@ -95,6 +96,8 @@ class Scaled:
         numbers = table.numbers[name]
         present = numbers[~np.isnan(numbers)]
         mean, spread = (float(present.mean()), float(present.std())) if present.size else (0.0, 0.0)
+        # The scale is the real training rows' for all tables: scaling each by itself would hide
+        # that they differ.
         return cls(name, mean, spread or 1.0, present.size < numbers.size)
 
     @property

@@ -54,7 +54,10 @@ def independent_terms(matrix: csr_array) -> NDArray[np.intp]:
     scale = np.sqrt(np.diag(gram))
     there = np.flatnonzero(scale > 0)
     _, triangle, order = qr(
-        gram[np.ix_(there, there)] / np.outer(scale[there], scale[there]), pivoting=True
+        # On the Gram matrix: it has as many rows as terms, whatever the number of rows of the
+        # table.
+        gram[np.ix_(there, there)] / np.outer(scale[there], scale[there]),
+        pivoting=True,
     )
     sizes = np.abs(np.diag(triangle))
     return np.sort(there[order[sizes > 1e-9 * sizes[0]]])
@@ -73,6 +76,7 @@ def logistic(matrix: csr_array, outcome: NDArray[np.bool_] | FloatArray) -> Line
     """Logistic regression by Newton's method, without a penalty to speak of."""
     coefficients = np.zeros(matrix.shape[1])
     target = outcome.astype(np.float64)
+    # Newton's method starts at the right mean: all other coefficients are 0.
     share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
     coefficients[0] = np.log(share / (1 - share))  # of the intercept
     inverse = np.zeros((len(coefficients), len(coefficients)))
@@ -81,6 +85,8 @@ def logistic(matrix: csr_array, outcome: NDArray[np.bool_] | FloatArray) -> Line
         weights = np.maximum(chances * (1 - chances), 1e-9)
         inverse = _inverse(_gram(matrix, weights))
         step = inverse @ (matrix.T @ (target - chances) - RIDGE * coefficients)
+        # Where classes are separable coefficients run away; steps of five at most keep chances from
+        # becoming 0 and 1 at once.
         step *= min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
         coefficients = coefficients + step
         if float(np.abs(step).max()) < 1e-6:

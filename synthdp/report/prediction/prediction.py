@@ -79,6 +79,8 @@ class Split:
         n_test = min(int(with_value.n_rows * TEST_SHARE), MAX_TEST_ROWS)
         test, rest = (
             with_value.take(order[:n_test]),
+            # Training rows of both tables are as many, or the larger table would seem better for
+            # its size.
             with_value.take(order[n_test:][: affordable_rows(real)]),
         )
         return cls(rest, test, fewer_rows(target.with_value(synthetic), rest.n_rows, rng))
@@ -159,6 +161,7 @@ def _predicted(
     sklearn: Any, model: Any, features: Any, outcome: NDArray[Any], test: Any, target: Target
 ) -> NDArray[np.float64]:
     """What a model that was trained predicts: the chance of the second class, classes, or numbers."""
+    # A synthetic table of one class is a bad table, not an error.
     if len(np.unique(outcome)) < 2:  # nothing to learn from
         constant = float(outcome[0]) if len(outcome) else 0.0
         return np.full(test.shape[0], constant)
@@ -180,7 +183,11 @@ def _model(sklearn: Any, model: str, target: Target, levels: list[bool] | None) 
         "HistGradientBoostingClassifier" if target.is_classes else "HistGradientBoostingRegressor"
     )
     return getattr(sklearn.ensemble, kind)(
-        categorical_features=levels, random_state=0, early_stopping=False
+        # Without early stopping, which would hold out rows of its own, and with a fixed seed, so
+        # that a report repeats.
+        categorical_features=levels,
+        random_state=0,
+        early_stopping=False,
     )
 
 
