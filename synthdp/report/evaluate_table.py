@@ -19,7 +19,13 @@ from synthdp.report.metrics.read_table import read_table
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.prediction.prediction import one_thread
 from synthdp.report.prediction.targets import chosen_targets
-from synthdp.report.releases import Certificates, measured_in, stated_by, stated_epsilons
+from synthdp.report.releases import (
+    Certificates,
+    measured_in,
+    stated_by,
+    stated_epsilons,
+    stated_schema,
+)
 from synthdp.report.sections import Comparison, Wanted
 from synthdp.report.table_evaluation import TableEvaluation
 from synthdp.schema.schema import Schema
@@ -46,6 +52,8 @@ def evaluate_table(
     report = in_notebook(report)
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
+    stated = stated_by(certificate, tuple(tables))
+    schema = stated_schema(stated) if schema is None else schema
     public, notes = evaluation_schema(schema, real)
     wanted = Wanted(
         by=_columns_in(by, public, "by"),
@@ -53,7 +61,6 @@ def evaluate_table(
         seed=seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
-    stated = stated_by(certificate, tuple(tables))
     measured, noise_notes = measured_in(stated, public, is_observed=schema is None)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
     with finishing(report) as progress:

@@ -63,6 +63,18 @@ def read_certificate(given: Any) -> Any:
         ) from None
 
 
+def stated_schema(stated: Mapping[str, Any]) -> Schema | None:
+    """The schema that certificates say tables were made by, if all that say one say the same."""
+    schemas = {}
+    for certificate in stated.values():
+        said = certificate.get("schema") if isinstance(certificate, Mapping) else None
+        definition = said.get("definition") if isinstance(said, Mapping) else None
+        if isinstance(definition, Mapping):
+            schema = Schema.from_dict(definition)
+            schemas[schema.fingerprint] = schema
+    return next(iter(schemas.values())) if len(schemas) == 1 else None
+
+
 def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
     """The epsilons that certificates state, by the names of tables; of measurements none is known."""
     epsilons = {

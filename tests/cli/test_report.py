@@ -7,6 +7,7 @@ import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke, names_in, run_arguments
 from helpers.homes import home
 
+import synthdp
 from synthdp.report import NOT_PRIVATE, Target, curve_section
 
 marginals = home(curve_section)
@@ -55,6 +56,30 @@ def test_a_page_of_several_tables_says_first_that_it_is_not_private(place):
     text = (place / "r.html").read_text(encoding="utf-8")
     assert "<title>NOT PRIVATE" in text
     assert "Epsilon and utility" in text  # of the certificates beside the tables
+
+
+def test_the_certificate_beside_a_table_says_by_which_schema_it_is_read(place, monkeypatch):
+    """Also of a file with semicolons and decimal commas, whose levels and bins were learnt, and of
+    which no model was saved.
+    """
+    rows = "".join(f"{'ÄB'[n % 2]};{n % 7},{n % 10};{1 + n % 28:02}.03.2020\n" for n in range(900))
+    (place / "shops.csv").write_text(f"shop;pay;day\n{rows}", encoding="utf-8")
+    kinds = {"shop": "categorical", "pay": "number", "day": {"type": "date", "format": "%d.%m.%Y"}}
+    (place / "kinds.json").write_text(json.dumps(kinds), encoding="utf-8")
+    budget = ("--epsilon", "9", "--delta", "1e-6", "--mechanism", "independent")
+    asked = ("--kinds", "kinds.json", "--dialect", "excel-semicolon", "-o", "made.csv")
+    assert invoke("run", "shops.csv", *asked, *budget).code == 0
+    outcome = invoke("report", "shops.csv", "made.csv", "--json")
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    assert {row["column"] for row in content["columns"]} == {"shop", "pay", "day"}
+    assert not any("read off the real table" in note["note"] for note in content["notes"])
+    certificate = json.loads((place / "made.csv.privacy.json").read_text(encoding="utf-8"))
+    stated = synthdp.Schema.from_dict(certificate["schema"]["definition"])
+    assert stated.fingerprint == certificate["schema"]["sha256"]
+    assert invoke("report", "shops.csv", "made.csv", "-o", "r.html").code == 0
+    (place / "made.csv.privacy.json").unlink()
+    assert invoke("report", "shops.csv", "made.csv", "--json").code != 0
 
 
 def test_json_is_for_machines_and_needs_no_page(place):
@@ -111,7 +136,7 @@ def test_the_page_of_a_release_opens_no_table(place):
         ((*REPORT[:-1], "there/r.html"), 1, "directory"),
         ((*REPORT[:-1], "old.html"), 1, "--force"),
         ((*REPORT, "--delimiter", ";", "--sheet", "1"), 2, "--sheet"),
-        (("report", "in.csv", "1.csv", "-o", "r.html", "--delimiter", ";"), 2, "--schema"),
+        (("report", "in.csv", "other.csv", "-o", "r.html", "--delimiter", ";"), 2, "--schema"),
         (("report", "in.csv", "1.csv", "-s", "nowhere.json", "-o", "r.html"), 1, "nowhere.json"),
         (("report", "in.csv", "1.csv", "-s", "in.csv", "-o", "r.html"), 1, "in.csv"),
         (("report", "--public", "1.synthdp"), 2, "--output"),

@@ -3,6 +3,7 @@ releases.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from synthdp.cli.commands.models import result_in
@@ -21,6 +22,7 @@ from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.release_pages.release_page import release_page
+from synthdp.report.releases import stated_by, stated_schema
 from synthdp.schema.schema import Schema
 
 ALL = "all"
@@ -76,12 +78,9 @@ def _compared(options: ReportOptions) -> None:
         refuse_lost_package(path)
     _check_pipes(options)
     check_evaluation(options, inputs=_inputs(options))
-    schema = _schema(options)
     real, *synthetic = options.tables
-    beside = [
-        None if table == STANDARD_STREAM else Path(f"{table}{CERTIFICATE_ENDING}")
-        for table in synthetic
-    ]
+    beside = [_certificate_beside(table) for table in synthetic]
+    schema = _schema(options, beside)
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         evaluation = evaluate_table(
@@ -92,7 +91,7 @@ def _compared(options: ReportOptions) -> None:
             targets=ALL if options.target and ALL in options.target else options.target,
             by=options.by,
             queries=options.queries,
-            certificate=[path if path and path.exists() else None for path in beside],
+            certificate=beside,
             seed=options.seed,
             report=logged(status),
         )
@@ -133,16 +132,27 @@ def _inputs(options: ReportOptions) -> tuple[str, ...]:
     )
 
 
-def _schema(options: ReportOptions) -> Schema | None:
-    """What the tables are read by, in the dialect that was given; None if it is to be read off the
-    real table.
+def _certificate_beside(table: str) -> Path | None:
+    """The certificate that lies beside a synthetic table, if one does."""
+    if table == STANDARD_STREAM:
+        return None
+    path = Path(f"{table}{CERTIFICATE_ENDING}")
+    return path if path.exists() else None
+
+
+def _schema(options: ReportOptions, beside: Sequence[Path | None]) -> Schema | None:
+    """What the tables are read by, in the dialect that was given: by default what certificates
+    beside them say; None if it is to be read off the real table.
     """
     dialect = given_dialect(options, *options.tables)
     if options.schema is None:
-        if dialect is not None:
-            raise ParameterError(
-                "--dialect and its like are for tables read by a schema; give one with --schema"
-            )
+        schema = stated_schema(stated_by(beside, [str(place) for place in range(len(beside))]))
+    else:
+        schema, _ = evaluation_schema(options.schema, None)
+    if schema is None and dialect is not None:
+        raise ParameterError(
+            "--dialect and its like are for tables read by a schema; give one with --schema"
+        )
+    if schema is None:
         return None
-    schema, _ = evaluation_schema(options.schema, None)
     return schema if dialect is None else schema.in_dialect(dialect)

@@ -41,7 +41,11 @@ def fit_facts(
         "software": f"synthdp {__version__}",
         "engine": {"name": engine.name, **_fit_status(model)},
         "complete": model is not None,
-        "schema": {"sha256": schema.fingerprint, "columns": columns}
+        "schema": {
+            "sha256": schema.fingerprint,
+            "columns": columns,
+            "definition": schema.to_dict(),
+        }
         | ({"generated": made_up} if made_up else {}),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
