@@ -129,11 +129,6 @@ class BooleanColumn(Column):
         """What a field can have under ``synthdp``."""
         return KEYS
 
-    @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What of a field can be learnt."""
-        return ("missing",)
-
     @property
     def n_levels(self) -> int:
         """Two: false and true."""

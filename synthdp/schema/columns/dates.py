@@ -515,11 +515,6 @@ class PartColumn(Column):
         return example | {"synthdp": example["synthdp"] | {"parts": ["month"]}}
 
     @classmethod
-    def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """None: it has no field."""
-        return ()
-
-    @classmethod
     def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """None: it follows from its date."""
         return ()

@@ -198,11 +198,6 @@ class GeopointColumn(Column):
         return KEYS
 
     @classmethod
-    def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What of a field can be learnt: a box is declared."""
-        return ("missing",)
-
-    @classmethod
     def to_fill_in(cls) -> dict[str, Any]:
         """The box."""
         return {"synthdp": {"bbox": None}}

@@ -53,14 +53,16 @@ class Traits(ABC):
         """A field of a type but for its name, filled in: what can be tried with every type."""
 
     @classmethod
-    @abstractmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field of a type can have under ``synthdp``, if it lists levels or not."""
+        return ()
 
     @classmethod
-    @abstractmethod
     def derivable(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
-        """What of a field of a type can be learnt, if it lists levels or not."""
+        """What of a field of a type can be learnt, if it lists levels or not: of levels, bounds,
+        bins, decimals and whether values may be missing.
+        """
+        return ("missing",)
 
     @classmethod
     def to_fill_in(cls) -> dict[str, Any]:
