@@ -58,7 +58,7 @@ def test_a_page_of_several_tables_says_first_that_it_is_not_private(place):
     assert "Epsilon and utility" in text  # of the certificates beside the tables
 
 
-def test_the_certificate_beside_a_table_says_by_which_schema_it_is_read(place, monkeypatch):
+def test_the_certificate_beside_a_table_says_by_which_schema_it_is_read(place):
     """Also of a file with semicolons and decimal commas, whose levels and bins were learnt, and of
     which no model was saved.
     """
