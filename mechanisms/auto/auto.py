@@ -10,12 +10,14 @@ from typing import ClassVar, final
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
+from synthdp.mechanisms.auto.joint_dependences import JointLook, joint_sets
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
 from synthdp.mechanisms.shared.allocation import measurement_shares
@@ -36,6 +38,8 @@ class Auto(Mechanism):
     2. SELECT: score how far all pairs are from independence, with Gaussian noise; plan a batch of
        cliques of any width, and how precisely to measure each, so that the expected error of the
        workload is least. MEASURE it with a part of the budget, and GENERATE.
+       Then SELECT: score sets of three and four columns over a few groups of their levels, as
+       many as noise allows, and MEASURE those that depend clearly beyond what smaller ones say.
     3. SELECT: score the errors of that model on pairs and triples; plan, MEASURE and GENERATE
        again.
 
@@ -58,6 +62,8 @@ class Auto(Mechanism):
     named_share
         Share of what columns and first scores leave that may go to the marginals that a workload
         names, whatever scores show; see `NamedMarginals`.
+    joint_share
+        Share of the budget for the look for columns that depend all together and not two by two.
     max_noise_share
         Scores are released if the standard deviation of their noise is at most this share of the
         records.
@@ -89,13 +95,16 @@ class Auto(Mechanism):
     score_share: float = 0.03
     first_share: float = 0.4
     named_share: float = 0.5
+    joint_share: float = 0.01
     max_noise_share: float = 0.25
     relative_model_error: float = 0.5
     max_candidates: int = 600
     max_cells: int = 1 << 19
 
     def __post_init__(self) -> None:
-        check_shares(self, "one_way_share", "score_share", "first_share", "named_share")
+        check_shares(
+            self, "one_way_share", "score_share", "first_share", "named_share", "joint_share"
+        )
         check_counts(self, "max_candidates", "max_cells")
         if not self.one_way_share + 2 * self.score_share < 1:
             raise ParameterError(
@@ -148,6 +157,7 @@ class Auto(Mechanism):
         named = NamedMarginals(
             table,
             workload,
+            shares=survey.shares,
             rho=after_scores * Fraction(self.named_share),
             can_merge=engine.takes_merged,
             is_allowed=survey.is_allowed,
@@ -181,9 +191,34 @@ class Auto(Mechanism):
         if not has_second_round:
             survey.measure_batch(errors, weights, table.ledger.remaining)
             return findings.attached_to(fit(table.released), named.cautions())
-        first_batch = (table.ledger.remaining - score_rho) * Fraction(self.first_share)
+        joint_rho = budget * Fraction(self.joint_share)
+        look = JointLook(
+            table, joint_sets(table.domain, workload), shares=survey.shares, rho=joint_rho
+        )
+        # Where nothing would be seen nothing is looked for, and nothing paid.
+        joint_rho = joint_rho if look.scored else Fraction(0)
+        first_batch = (table.ledger.remaining - score_rho - joint_rho) * Fraction(self.first_share)
         expected = survey.measure_batch(errors, weights, first_batch)
         model = fit(table.released)
+
+        # SELECT sets of columns that depend all together, MEASURE them as if they were named, and
+        # GENERATE. Mostly there are none; only then it costs a fit.
+        strong = look.strong(model) if look.scored else []
+        if look.scored:
+            findings.looked_for_joint(
+                look.scored, strong, stddev=look.stddev, total=estimate_total(table.released)
+            )
+        if strong:
+            joint = NamedMarginals(
+                table,
+                Workload(dict.fromkeys(strong, 1.0), are_named=True),
+                shares=survey.shares,
+                rho=(table.ledger.remaining - score_rho) * Fraction(self.named_share),
+                can_merge=engine.takes_merged,
+                is_allowed=survey.is_allowed,
+            )
+            joint.measure()
+            model = fit(table.released, warm_start=model)
 
         # SELECT by the errors of that model, MEASURE and GENERATE again.
         # What the plan expected comes last in the union: where both know a part, what the batch

@@ -43,7 +43,7 @@ third column of a dependent triple may return less than the fourth.
 """
 _MAX_COLUMNS = 6
 """Columns of a clique; wider ones are mostly noise, and have 2^columns residuals each."""
-_MAX_CELLS = 100_000
+MAX_CELLS = 100_000
 """Cells of a clique, for the same reason."""
 _MAX_GROWN = 3
 """Columns up to which residuals lead from a pair to a clique; each wider one is tried by itself."""
@@ -93,7 +93,7 @@ class BatchPlan:
         self._wide = [
             ResolvedClique(clique, number)
             for clique in wide
-            if domain.size(clique) <= _MAX_CELLS
+            if domain.size(clique) <= MAX_CELLS
             for number in loss.resolutions.of(clique)
         ]
         sizes = np.array([loss.resolutions.cells(*each) for each in self._wide])
@@ -309,7 +309,7 @@ class _Growth:
         values = (pair + single[:, None] + single)[upper] / cells
         # The bound is on true cells, since that is what is counted and fitted; returns are by what
         # cells count as.
-        values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
+        values[(self._levels[:, None] * self._levels)[upper] > MAX_CELLS] = 0.0
         # Stable, so that equal returns come in the order of the columns.
         seeds = np.argsort(-values, kind="stable")[
             : min(max(_N_SEEDS, n), int(np.count_nonzero(values)))
@@ -348,7 +348,7 @@ class _Growth:
         best, lengths = amounts / cells, np.full(len(columns), 2)
         while len(columns):
             values = (amounts[:, None] + more) / (cells[:, None] * self._sizes)
-            values[levels[:, None] * self._levels > _MAX_CELLS] = 0.0
+            values[levels[:, None] * self._levels > MAX_CELLS] = 0.0
             # A column is in a clique once.
             np.put_along_axis(values, columns, 0.0, axis=1)
             added, rows = np.argmax(values, axis=1), np.arange(len(columns))

@@ -15,6 +15,7 @@ _FIRST_RULE = "all pairs of columns that the workload holds, of up to {n_cells} 
 _SECOND_RULE = (
     "the {n_pairs} pairs that depended most by the look before, and wider marginals whose pairs did"
 )
+_JOINT_RULE = "sets of three and four columns, smallest first, over groups of levels, against what smaller ones say"
 _HIDDEN = (
     "{n_pairs} pairs of columns were looked at together: noise hides those that depend by a total variation distance "
     "of less than about {distance:.2g}, so that in the synthetic table many of them are independent; more epsilon or "
@@ -48,6 +49,7 @@ class Findings:
         self._candidates = candidates
         self._rounds: list[dict[str, object]] = []
         # Cautions that follow from public input come first, whatever the rounds say.
+        self._joint: dict[str, object] | None = None
         self._cautions = too_large(candidates.too_large)
         if candidates.is_narrowed:
             self._cautions.append(_NARROWED)
@@ -74,6 +76,15 @@ class Findings:
         """Note how many marginals the round measured, and how many of them over merged levels."""
         self._rounds[-1] |= {"measured": n_measured, "over_merged_levels": n_merged}
 
+    def looked_for_joint(
+        self, scored: Sequence[Clique], strong: Sequence[Clique], *, stddev: float, total: float
+    ) -> None:
+        """Note the look for sets of columns that depend all together, and what it saw."""
+        facts = considered(
+            scored, rule=_JOINT_RULE, n_asked=len(scored), stddev=stddev, total=total
+        )
+        self._joint = facts | {"measured": [list(clique) for clique in strong]}
+
     def measured_only_columns(self, *, n_named: int = 0) -> None:
         """Note that nothing was scored, for the noise would have hidden everything, and how many
         marginals were measured all the same, because the workload names them.
@@ -90,6 +101,8 @@ class Findings:
     def attached_to(self, model: Model, cautions: Sequence[str] = ()) -> Model:
         """The model, with the rounds among its findings, and with the cautions and some more."""
         model.findings["rounds"] = self._rounds
+        if self._joint is not None:
+            model.findings["joint_dependences"] = self._joint
         model.cautions += [*self._cautions, *cautions]
         return model
 

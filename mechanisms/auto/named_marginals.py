@@ -5,7 +5,7 @@ A plan believes what scores show. Who names a marginal may know what no score sh
 columns that depend all together and not two by two.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple, final
@@ -13,9 +13,8 @@ from typing import NamedTuple, final
 from synthdp.core.cliques import Clique
 from synthdp.core.measurement import CLEAR_TOTAL, Coarsening, total_and_noise
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
-from synthdp.inference.shrinkage import one_way_shares
 from synthdp.mechanisms.auto.candidates import MAX_COLUMNS
-from synthdp.mechanisms.auto.level_groups import merged_to
+from synthdp.mechanisms.auto.level_groups import FloatArray, merged_to
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
@@ -49,9 +48,11 @@ class NamedMarginals:
     Parameters
     ----------
     table
-        The table; nothing but its columns is measured.
+        The table; its columns are measured.
     workload
         What is wanted.
+    shares
+        For each column about what share of the records each level has.
     rho
         What all floors together may cost.
     can_merge
@@ -70,6 +71,7 @@ class NamedMarginals:
         table: PrivateTable,
         workload: Workload,
         *,
+        shares: Mapping[str, FloatArray],
         rho: Fraction,
         can_merge: bool,
         is_allowed: Callable[[Sequence[Clique]], bool],
@@ -88,7 +90,6 @@ class NamedMarginals:
         self._total = max(total, CLEAR_TOTAL * stddev)
         self._coarsenings: list[Coarsening | None] = [None]
         if self._weights and can_merge:
-            shares = one_way_shares(table.domain, table.released, total=self._total)
             # Finest first: the first one that is quiet enough is taken.
             finest_first = reversed(_MOST_GROUPS)
             self._coarsenings += [merged_to(table.domain, shares, most) for most in finest_first]

@@ -92,8 +92,9 @@ class Survey:
         self._findings = findings
         # Once, from the columns as they were measured first: resolutions that moved between batches
         # would make parts of one plan mean other things in the next.
-        shares = one_way_shares(table.domain, table.released, total=self._total)
-        self._resolutions = Resolutions(table.domain, shares, can_merge=engine.takes_merged)
+        self.shares = one_way_shares(table.domain, table.released, total=self._total)
+        """About what share of the records each level of a column has."""
+        self._resolutions = Resolutions(table.domain, self.shares, can_merge=engine.takes_merged)
 
     @property
     def _total(self) -> float:

@@ -3,6 +3,7 @@ limits.
 """
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -84,13 +85,27 @@ def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
 
 def test_spends_its_shares_on_columns_scores_and_two_batches():
     table = private(planted())
-    model = release(table, mechanism=Auto(one_way_share=0.25, score_share=0.125, first_share=0.5))
+    shares = {
+        "one_way_share": 0.25,
+        "score_share": 0.125,
+        "first_share": 0.5,
+        "joint_share": 0.0625,
+    }
+    model = release(table, mechanism=Auto(**shares))
     budget, events = table.ledger.budget, table.ledger.events
     looks = [i for i, event in enumerate(events) if isinstance(event, ScoresEvent)]
-    assert [events[i].rho for i in looks] == [budget / 8] * 2
-    parts = [events[: looks[0]], events[looks[0] + 1 : looks[1]], events[looks[1] + 1 :]]
+    assert [events[i].rho for i in looks] == [budget / 8, budget / 16, budget / 8]
+    ends = [-1, *looks, len(events)]
+    parts = [events[start + 1 : end] for start, end in pairwise(ends)]
     assert all(isinstance(event, MarginalEvent) for part in parts for event in part)
-    assert [sum(event.rho for event in part) for part in parts] == [budget / 4] * 3
+    spent = [sum(event.rho for event in part) for part in parts]
+    assert spent[0] == budget / 4
+    assert spent[1] == budget * 7 / 32
+    assert spent[2] + spent[3] == budget * 7 / 32
+    joint = model.findings["joint_dependences"]
+    assert joint["looked_at"] == 20 + 15 == events[looks[1]].n_candidates
+    assert [list(event.clique) for event in parts[2]] == joint["measured"]
+    parts, looks = [parts[0], parts[1], parts[3]], [looks[0], looks[2]]
     assert all(event.is_gaussian for event in events)
     assert len(parts[0]) == 6
     rounds = model.findings["rounds"]
@@ -137,7 +152,7 @@ def test_the_share_of_noise_decides_whether_to_score():
         table = private(planted())
         release(table, mechanism=Auto(max_noise_share=max_noise_share))
         looks.append(sum(isinstance(event, ScoresEvent) for event in table.ledger.events))
-    assert looks == [0, 2]
+    assert looks == [0, 3]
 
 
 def test_one_look_is_left_out_if_triples_would_hide_all():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Domain, Workload, silent
-from synthdp.inference import GraphicalModelEngine, LayeredConsistencyEngine
+from synthdp.inference import GraphicalModelEngine, LayeredConsistencyEngine, one_way_shares
 from synthdp.mechanisms import Auto, NamedMarginals, epsilon_for, equal_groups
 from synthdp.privacy import Accounting, Adjacency, MarginalEvent, PrivacyLedger
 
@@ -70,7 +70,10 @@ def test_a_workload_that_names_no_marginal_has_no_floor():
 
 
 def floors_of(table, workload, *, rho=Fraction(1, 100), can_merge=True, is_allowed=lambda _: True):
-    return NamedMarginals(table, workload, rho=rho, can_merge=can_merge, is_allowed=is_allowed)
+    shares = one_way_shares(table.domain, table.released, total=N_ROWS)
+    return NamedMarginals(
+        table, workload, shares=shares, rho=rho, can_merge=can_merge, is_allowed=is_allowed
+    )
 
 
 @settings(max_examples=30)
