@@ -196,7 +196,6 @@ settings = RunSettings(epsilon=1.0, delta=1e-12, mechanism="mst")
 release = Release(schema=schema, settings=settings)
 synthesis = release.of(Far())
 batches.BLOCK_ROWS = 2**13
-batches.MAX_THREADS = 1
 read = synthesis.sample_batches(20_000, seed=1).read_all()
 release_page(synthesis, sys.argv[1] + "/small.html", force=True)
 cap(12)

@@ -47,6 +47,8 @@ from synthdp.inference.graphical.tree_sampling import sample_tree as sample_tree
 from synthdp.inference.graphical.variable_elimination import (
     VariableElimination as VariableElimination,
 )
+from synthdp.inference.jobs import each as each
+from synthdp.inference.jobs import thread_count as thread_count
 from synthdp.inference.loss import MarginalLoss as MarginalLoss
 from synthdp.inference.model import FitStatus as FitStatus
 from synthdp.inference.model import Model as Model

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+import numpy as np
+
 from synthdp.core.errors import ParameterError
 
 Part = TypeVar("Part")
@@ -21,11 +23,12 @@ def thread_count(n_jobs: int) -> int:
     ParameterError
         If it is neither.
     """
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < ALL_CORES or not n_jobs:
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not is_whole or (n_jobs < 1 and n_jobs != ALL_CORES):
         raise ParameterError(
             f"n_jobs is {n_jobs!r}; give a whole number from 1, or -1 for all cores"
         )
-    return n_jobs if n_jobs != ALL_CORES else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs != ALL_CORES else os.cpu_count() or 1
 
 
 def each(work: Callable[[Part], Done], parts: Iterable[Part], *, n_jobs: int) -> list[Done]:

@@ -145,7 +145,9 @@ class Model(ABC):
         return Factor(self._domain.project(clique), counts)
 
     @abstractmethod
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records: for each attribute an integer array of codes of shape ``(n_rows,)``.
 
         Parameters
@@ -158,6 +160,10 @@ class Model(ABC):
             True: randomised rounding, which keeps the marginals of the table closer to the model's
             than chance would: within about one count a cell for each step of the draw. False:
             independent draws.
+        n_jobs
+            Threads that draw, -1 for as many as there are cores: the same rows sooner. Only models
+            whose rows are moved to match overlapping tables have work for more than one, from some
+            100,000 rows on.
 
         Raises
         ------

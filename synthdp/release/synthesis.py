@@ -15,6 +15,7 @@ from synthdp.core.requests import check_rows, check_seed
 from synthdp.core.sealing import sealed
 from synthdp.inference.arrays import Codes
 from synthdp.inference.engine import Engine
+from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
@@ -171,6 +172,7 @@ class Synthesis(Answers, Result):
         text: bool = False,
         where: Mapping[str, object] | None = None,
         given: Any = None,
+        n_jobs: int = 1,
     ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
 
@@ -200,6 +202,9 @@ class Synthesis(Answers, Result):
             its column has an ``other`` level: then the rest is drawn as for ``other``, and the
             value stays. With ``where`` the rest is drawn inside the slice. Given values of a
             generated column stay, too.
+        n_jobs
+            Threads that draw, -1 for as many as there are cores: the same rows sooner, of tables of
+            some 100,000 rows or more. Slices and given records are drawn by one.
 
         Returns
         -------
@@ -213,7 +218,8 @@ class Synthesis(Answers, Result):
         ParameterError
             If ``n_rows`` is missing and the estimate is hidden by its noise, ``n_rows`` or ``seed``
             is no whole number of at least 0, the rows would take more than 64 GiB (see
-            `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
+            `synthdp.inference.model.Model.sample`), ``n_jobs`` is neither a whole number from 1 nor -1,
+            ``n_rows`` and ``given`` are both there,
             ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
             record is impossible under the model, a slice is under the schema's checks, or ``where``
             names a generated column.
@@ -225,6 +231,7 @@ class Synthesis(Answers, Result):
         if n_rows is not None:
             check_rows(self._schema.domain, n_rows)
         check_seed(seed)
+        thread_count(n_jobs)
         if given is not None and n_rows is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_size:
@@ -239,6 +246,7 @@ class Synthesis(Answers, Result):
                 where=where,
                 unused=self.unused,
                 codes=self.drawn_before(n_rows, seed) if where is None else None,
+                n_jobs=n_jobs,
             )
             return self._form.filled(table, text=text)
         completed_table = COMPLETION.load()
@@ -261,6 +269,7 @@ class Synthesis(Answers, Result):
         seed: int | None = None,
         offset: int = 0,
         where: Mapping[str, object] | None = None,
+        n_jobs: int = 1,
     ) -> Any:
         """Draw a synthetic table of any length as a stream of Arrow, in bounded memory; needs
         pyarrow.
@@ -281,6 +290,9 @@ class Synthesis(Answers, Result):
         offset
             Row of the seed's endless table to begin with: what was drawn before need not be drawn
             again.
+        n_jobs
+            Blocks that are drawn at the same time, each by a thread, and held until it is their
+            turn; -1 for as many as there are cores. Rows are the same.
 
         Returns
         -------
@@ -305,6 +317,7 @@ class Synthesis(Answers, Result):
             seed=seed,
             where=where,
             unused=self.unused,
+            n_jobs=n_jobs,
         )
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:

@@ -103,6 +103,8 @@ def test_a_long_table_goes_to_standard_output(place):
 @pytest.mark.parametrize(
     ("options", "output", "said"),
     [
+        (("--rows", 5, "--jobs", 0), "out.csv", "--jobs"),
+        (("--rows", 5, "--jobs", -2), "out.csv", "--jobs"),
         (("--rows", 5, "--offset", 9), "out.csv", "--seed"),
         (("--seed", 5, "--offset", 9), "out.csv", "--rows"),
         (("--rows", 5, "--seed", 5, "--offset", 9), "out.xlsx", "Excel"),

@@ -35,6 +35,7 @@ class OutputOptions(DialectOptions):
     output: str
     rows: int | None
     seed: int | None
+    jobs: int
     force: bool
     json: bool
     verbose: int

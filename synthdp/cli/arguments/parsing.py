@@ -76,6 +76,18 @@ def flag(options: Options, name: str, about: str) -> None:
     options.add_argument(name, action="store_true", help=about)
 
 
+def job_count(text: str) -> int:
+    """A number of threads: 1 or more, or -1.
+
+    >>> job_count("2"), job_count("-1")
+    (2, -1)
+    """
+    number = whole_number(text)
+    if number < 1 and number != -1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; give 1 or more, or -1")
+    return number
+
+
 def whole_number(text: str) -> int:
     """A whole number as people write it.
 

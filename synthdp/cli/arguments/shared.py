@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import flag, whole_number
+from synthdp.cli.arguments.parsing import flag, job_count, whole_number
 
 FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
 """Endings of tables, as help texts name them."""
@@ -82,6 +82,13 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") 
         type=whole_number,
         metavar="N",
         help="make the drawing of rows repeatable; the noise is never",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=job_count,
+        default=1,
+        metavar="N",
+        help="threads that draw rows of long tables, -1 for all cores: the same rows sooner; default: 1",
     )
     flag(parser, "--force", "replace files that exist")
     flag(parser, "--json", "print the result as JSON, for machines")

@@ -170,6 +170,7 @@ def write_sample(
                 text=is_text(options.output),
                 where=where,
                 given=given,
+                n_jobs=options.jobs,
             )
     # The schema itself was checked when the release was made.
     except SchemaError as error:  # only conditions and given records can be at fault
@@ -196,6 +197,7 @@ def _whole_table(
         unused=synthesis.unused,
         seen=tally.add,
         codes=synthesis.drawn_before(options.rows, options.seed),
+        n_jobs=options.jobs,
     )
     return frame, distance_of(synthesis, tally)
 
@@ -257,6 +259,7 @@ def _write_blocks(
         where=where,
         unused=synthesis.unused,
         seen=tally.add if where is None else unseen,
+        n_jobs=options.jobs,
     )
 
     def counted() -> Iterator[pd.DataFrame]:

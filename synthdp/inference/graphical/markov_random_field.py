@@ -18,6 +18,7 @@ from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.tree_completion import complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
+from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_given, check_slice
 from synthdp.inference.saving import tables_from_state
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
@@ -95,9 +96,12 @@ class MarkovRandomField(Model):
             self._in_counts(names, shares.pop()) for names in checked
         ]  # popped, so that memory holds each once
 
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records; see `Model.sample`."""
         check_rows(self.domain, n_rows)
+        thread_count(n_jobs)  # one draws, and what is no number is refused all the same
         generator = seeded(seed)
         return sample_tree(
             self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding

@@ -12,6 +12,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
+from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
@@ -97,13 +98,16 @@ class MixtureModel(Model):
         )
         return self._in_counts(names, shares)
 
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records; see `Model.sample`.
 
         With rounding, the size of each component and each attribute's levels in it are within one
         of what is expected. How two attributes' levels meet in a component is left to chance.
         """
         check_rows(self._domain, n_rows)
+        thread_count(n_jobs)  # one draws, and what is no number is refused all the same
         generator = seeded(seed)
         no_groups = np.zeros(n_rows, dtype=np.int64)
         members = draw_values(

@@ -157,7 +157,9 @@ class PseudoMarginalModel(Model):
         # word on a part of the clique.
         return raked(start, wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
 
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records; see `Model.sample`.
 
         Without ``rounding``, rows are drawn independently out of a table of 10,000 to 200,000 rows
@@ -165,9 +167,10 @@ class PseudoMarginalModel(Model):
         """
         check_rows(self.domain, n_rows)
         generator = seeded(seed)
-        records = self.records(n_rows, generator=generator) if rounding else self._pool
-        if not rounding:
-            records = records[:, generator.integers(records.shape[1], size=n_rows)]
+        if rounding:
+            records = self.records(n_rows, generator=generator, n_jobs=n_jobs)
+        else:
+            records = self._pool[:, generator.integers(self._pool.shape[1], size=n_rows)]
         return tuple(
             compact(column, size) for column, size in zip(records, self.domain.shape, strict=True)
         )
@@ -242,7 +245,7 @@ class PseudoMarginalModel(Model):
         """Whether the region tree says all that the regions say."""
         return all(self._tree[0].position_of(region) is not None for region in self.targets())
 
-    def records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
+    def records(self, n_rows: int, *, generator: np.random.Generator, n_jobs: int = 1) -> Records:
         """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
         if self._is_tree:
             return self.tree_records(n_rows, generator=generator)
@@ -250,11 +253,18 @@ class PseudoMarginalModel(Model):
         if n_rows < _FEWEST_MOVED:
             records = self._moved(_FEWEST_MOVED, RecordMoves(n_sweeps=2), generator)
             return some_of(records, n_rows, generator)
-        return self._moved(n_rows, RecordMoves(), generator)
+        return self._moved(n_rows, RecordMoves(), generator, n_jobs=n_jobs)
 
-    def _moved(self, n_rows: int, moves: RecordMoves, generator: np.random.Generator) -> Records:
-        records = self.rough_records(n_rows, generator=generator)
-        moves.move(records, self.wanted)
+    def _moved(
+        self,
+        n_rows: int,
+        moves: RecordMoves,
+        generator: np.random.Generator,
+        *,
+        n_jobs: int = 1,
+    ) -> Records:
+        records = self.rough_records(n_rows, generator=generator, n_jobs=n_jobs)
+        moves.move(records, self.wanted, n_jobs=n_jobs)
         return records
 
     @cached_property
@@ -284,11 +294,15 @@ class PseudoMarginalModel(Model):
             }
         return {}
 
-    def rough_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
+    def rough_records(
+        self, n_rows: int, *, generator: np.random.Generator, n_jobs: int = 1
+    ) -> Records:
         """Codes that nearly match the regions' tables, all of them possible, shape
         ``(n_attributes, n_rows)``.
         """
-        drawn = self._network.draw(n_rows, generator=generator)
+        drawn = self._network.draw(n_rows, generator=generator, n_jobs=n_jobs)
+        if not self._constraints:
+            return drawn
         return self.possible_records(tuple(drawn), generator=generator)
 
     @cached_property

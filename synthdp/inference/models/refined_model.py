@@ -86,11 +86,16 @@ class RefinedModel(Model):
                 ].reshape(shape)
         return Factor(self._domain.project(names), values)
 
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records; see `Model.sample`."""
         generator = seeded(seed)
         coarse = self._coarse.sample(
-            n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding
+            n_rows,
+            seed=int(generator.integers(1 << 62)),
+            rounding=rounding,
+            n_jobs=n_jobs,
         )
         return self._refined(coarse, self._shares, generator, rounding=rounding)
 

@@ -15,6 +15,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_counts, compact
+from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
 from synthdp.inference.rows.partial_records import (
@@ -115,11 +116,14 @@ class WeightedRowsModel(Model):
             names, cell_counts(self._domain, names, self._columns, self._weights)
         )
 
-    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+    def sample(
+        self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1
+    ) -> Codes:
         """Draw records; see `Model.sample`. With ``rounding`` each row is within one of its
         expectation.
         """
         check_rows(self._domain, n_rows)
+        thread_count(n_jobs)  # one draws, and what is no number is refused all the same
         return self._drawn(self._weights, n_rows, seeded(seed), rounding=rounding)
 
     def complete(

@@ -81,9 +81,12 @@ class RecordMoves:
         if not n_rows or not wanted:
             return 0, True
         # One record side by side in memory: the loop goes record by record.
-        rows = np.ascontiguousarray(records.T)
+        rows = np.empty(records.shape[::-1], dtype=np.int32)
         blocks = np.array_split(rows, min(max(n_rows // _BLOCK_ROWS, 1), _MAX_BLOCKS))
-        counted = np.array_split(rows, thread_count(n_jobs))  # counts add up, however rows are cut
+        # What does not depend on how rows are cut has a part a thread.
+        counted = np.array_split(rows, thread_count(n_jobs))
+        drawn = np.array_split(records.T, thread_count(n_jobs))
+        each(_copied, zip(counted, drawn, strict=True), n_jobs=n_jobs)
         n_sweeps = self._sweeps_of(n_rows)
         n_changed = 0
         for done in range(1, n_sweeps + 1):
@@ -96,13 +99,18 @@ class RecordMoves:
             n_changed = sum(each(_Sweep(costs, weights, wanted), parts, n_jobs=n_jobs))
             if progress is not None:
                 progress(done, n_sweeps)
-        records[:] = rows.T
+        each(_copied, zip(drawn, counted, strict=True), n_jobs=n_jobs)
         return n_sweeps, n_changed <= _FAR * records.size
 
     def _sweeps_of(self, n_rows: int) -> int:
         if self.n_sweeps is not None:
             return self.n_sweeps
         return next((n_sweeps for most, n_sweeps in _SWEEPS if n_rows <= most), 2)
+
+
+def _copied(arrays: tuple[NDArray[np.int32], NDArray[np.int32]]) -> None:
+    """Give the first of two arrays the values of the second."""
+    np.copyto(*arrays)
 
 
 def _counts(wanted: WantedTables, rows: NDArray[np.int32]) -> Array:

@@ -1,6 +1,5 @@
 """Rows in blocks: tables of any length in little memory, the same rows however they are cut."""
 
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
@@ -13,6 +12,7 @@ import pandas as pd
 from synthdp.core.errors import ParameterError
 from synthdp.core.requests import check_seed
 from synthdp.data.files.formats import import_pyarrow
+from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import Seen, drawn_table, unseen
 from synthdp.release.drawing.unused_levels import Unused
@@ -23,9 +23,6 @@ BLOCK_ROWS = 2**17
 """Rows that are drawn together, from a seed of their own. Another number would make other rows of
 the same seed.
 """
-
-MAX_THREADS = 4
-"""Blocks that are drawn at the same time, and held until it is their turn."""
 
 
 def check_batches(schema: Schema, n_rows: int, *, offset: int, seed: int | None) -> None:
@@ -71,15 +68,17 @@ def drawn_blocks(
     where: Mapping[str, object] | None,
     unused: Unused = MappingProxyType({}),
     seen: Seen = unseen,
+    n_jobs: int = 1,
 ) -> Iterator[pd.DataFrame]:
     """Rows ``offset .. offset + n_rows`` of the endless table of a seed, block by block; at least
     one frame.
 
     Each block is `drawn_table` with a seed that follows from ``seed`` and the number of the block,
     so that any part of the table is drawn without the rest. Ids go on from block to block. In place
-    of texts of declared levels there are categories, but with ``text``. ``seen`` is called by several
-    threads, with the rows of each block that are asked for. Parameters are those of `drawn_table`;
-    they are checked by `check_batches`.
+    of texts of declared levels there are categories, but with ``text``. So many blocks as there are
+    ``n_jobs`` are drawn at the same time, and held until it is their turn. ``seen`` is called by
+    these threads, with the rows of each block that are asked for. Parameters are those of
+    `drawn_table`; they are checked by `check_batches`.
     """
     first, last = (
         offset // BLOCK_ROWS,
@@ -114,9 +113,13 @@ def drawn_blocks(
     blocks = iter(range(first, last + 1))
     # Cached properties would otherwise be worked out by every thread at the same time.
     yield drawn(next(blocks))  # alone: what the model works out once is worked out here
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
+    n_threads = thread_count(n_jobs)
+    if n_threads == 1:
+        yield from map(drawn, blocks)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
         ahead: list[Future[pd.DataFrame]] = [
-            pool.submit(drawn, block) for block in islice(blocks, MAX_THREADS)
+            pool.submit(drawn, block) for block in islice(blocks, n_threads)
         ]
         try:
             while ahead:
@@ -140,11 +143,13 @@ def arrow_batches(
     seed: int | None,
     where: Mapping[str, object] | None,
     unused: Unused,
+    n_jobs: int,
 ) -> Any:
     """Rows of a seed as a `pyarrow.RecordBatchReader`; parameters and errors are those of
     `synthdp.release.synthesis.Synthesis.sample_batches`.
     """
     check_batches(schema, n_rows, offset=offset, seed=seed)
+    thread_count(n_jobs)
     blocks = drawn_blocks(
         model,
         schema,
@@ -154,6 +159,7 @@ def arrow_batches(
         text=False,
         where=where,
         unused=unused,
+        n_jobs=n_jobs,
     )
     return _arrow_reader(blocks, batch_rows)
 

@@ -35,6 +35,7 @@ def drawn_table(
     after: int = 0,
     seen: Seen = unseen,
     codes: Codes | None = None,
+    n_jobs: int = 1,
 ) -> pd.DataFrame:
     """A table that a model draws, with generated columns.
 
@@ -49,7 +50,7 @@ def drawn_table(
     sampling, decoding, generating = seeds_of(seed)
     rng = np.random.default_rng(decoding)
     if codes is None:
-        codes = drawn_codes(model, n_rows, wanted, sampling, unused)
+        codes = drawn_codes(model, n_rows, wanted, sampling, unused, n_jobs=n_jobs)
     seen(codes)
     table = decode(codes, schema, rng, text=text, categories=categories)
     generated = schema.generated.continued(after)
@@ -64,14 +65,22 @@ def seeds_of(seed: int | np.random.SeedSequence | None) -> list[int]:
 
 
 def drawn_codes(
-    model: Model, n_rows: int | None, wanted: Shares, seed: int, unused: Unused
+    model: Model,
+    n_rows: int | None,
+    wanted: Shares,
+    seed: int,
+    unused: Unused,
+    *,
+    n_jobs: int = 1,
 ) -> Codes:
     """Codes of whole rows, inside a slice if there is one."""
     if wanted:
         n_rows = round(_expected(model, wanted, unused)) if n_rows is None else n_rows
         codes = model.sample_where(wanted, n_rows, seed=seed)
     else:
-        codes = model.sample(round(model.total) if n_rows is None else n_rows, seed=seed)
+        codes = model.sample(
+            round(model.total) if n_rows is None else n_rows, seed=seed, n_jobs=n_jobs
+        )
     return redrawn(model, codes, unused, seed=seed)
 
 

@@ -113,6 +113,12 @@ def test_counts_stay_close_to_the_model(synthesis):
     )  # each of 50 blocks is within one
 
 
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+def test_any_number_of_threads_draws_the_same_blocks(n_jobs, synthesis):
+    one = synthesis.sample_batches(450, 70, seed=4).read_all()
+    assert synthesis.sample_batches(450, 70, seed=4, n_jobs=n_jobs).read_all().equals(one)
+
+
 def test_a_slice_and_nothing_else(synthesis):
     whole = drawn(
         synthesis, 250, seed=1, where={"town": ["B"], "age": {"minimum": 20, "maximum": 29}}
@@ -122,17 +128,18 @@ def test_a_slice_and_nothing_else(synthesis):
     assert whole["age"].between(20, 29).all()
 
 
-def test_blocks_are_not_drawn_before_they_are_asked_for(synthesis, monkeypatch):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_blocks_are_not_drawn_before_they_are_asked_for(n_jobs, synthesis, monkeypatch):
     done = []
     draw = batches.drawn_table
     monkeypatch.setattr(
         batches, "drawn_table", lambda *args, **options: (done.append(1), draw(*args, **options))[1]
     )
-    reader = synthesis.sample_batches(10**12, 50, seed=0)
+    reader = synthesis.sample_batches(10**12, 50, seed=0, n_jobs=n_jobs)
     for _ in range(4):
         assert reader.read_next_batch().num_rows == 50
     reader.close()
-    assert len(done) <= 3 + 2 * batches.MAX_THREADS
+    assert len(done) <= 3 + 2 * n_jobs
 
 
 @pytest.mark.parametrize(
