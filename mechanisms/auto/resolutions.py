@@ -3,8 +3,9 @@ levels.
 
 A column with many levels can be seen at a few, at most 4, 8 or 16 groups of its levels, or at all
 of them. Groups hold levels that are declared side by side, about as many records each as can be;
-levels with many records stand alone. Noise on a marginal grows with its number of cells, and so
-does what chance makes of it: few records in many cells look dependent, whatever they depend on.
+levels with many records stand alone. So do special ones, such as "missing", beside these groups.
+Noise on a marginal grows with its number of cells, and so does what chance makes of it: few records
+in many cells look dependent, whatever they depend on.
 """
 
 from bisect import bisect_right
@@ -78,7 +79,8 @@ class Resolutions:
         for most in reversed(_MOST_GROUPS if can_merge else ()):
             finer = groups[0]
             wanted = {
-                name: _merged(shares[name], most, finer.get(name)) for name in domain.attributes
+                name: _merged(shares[name], most, finer.get(name), domain.special.get(name, ()))
+                for name in domain.attributes
             }
             coarser = {name: group for name, group in wanted.items() if group is not None}
             # A table whose columns all have few levels has one resolution, and plans of it are as
@@ -197,28 +199,38 @@ class Resolutions:
 
 
 def _merged(
-    shares: FloatArray, most: int, finer: NDArray[np.int64] | None
+    shares: FloatArray, most: int, finer: NDArray[np.int64] | None, special: Sequence[int]
 ) -> NDArray[np.int64] | None:
-    """The group of each level where neighbours of ``finer`` are merged to so many; None if there
-    are few levels.
+    """The group of each level where neighbours of ``finer`` are merged to so many, beside special
+    levels, which stand alone; None if there are few levels.
     """
     if shares.size < _LEAST_LEVELS:
         return None
+    is_special = np.zeros(shares.size, dtype=np.bool_)
+    is_special[list(special)] = True
     # Merging goes on from the finer resolution, so that groups are nested.
     groups = np.arange(shares.size) if finer is None else finer
     if groups[-1] + 1 > _MOST_MERGED:  # one by one would take long
         quantiles = np.minimum(
             np.cumsum(shares) / shares.sum() * _MOST_MERGED, _MOST_MERGED - 1
         ).astype(np.int64)
-        groups = np.unique(quantiles, return_inverse=True)[1]
+        begins = np.diff(quantiles, prepend=-1) > 0
+        begins |= is_special | np.append(False, is_special[:-1])
+        groups = np.cumsum(begins) - 1
     sums = np.bincount(groups, shares)
     starts = np.arange(sums.size)
-    while sums.size > most:
+    stands_alone = np.bincount(groups, is_special) > 0
+    n_alone = np.count_nonzero(stands_alone)
+    while sums.size > most + n_alone:
         # The lightest two neighbours go first, so that levels with many records stand alone for as
         # long as can be. It is quadratic in the levels, hence the bound above.
-        lightest = int(np.argmin(sums[:-1] + sums[1:]))
+        pairs = np.where(stands_alone[:-1] | stands_alone[1:], np.inf, sums[:-1] + sums[1:])
+        lightest = int(np.argmin(pairs))
+        if np.isinf(pairs[lightest]):
+            break
         sums[lightest] += sums[lightest + 1]
         sums, starts = np.delete(sums, lightest + 1), np.delete(starts, lightest + 1)
+        stands_alone = np.delete(stands_alone, lightest + 1)
     # Starts of groups, in numbers of the groups before: the group of a level is the last one that
     # starts at or before it.
     return np.searchsorted(starts, groups, side="right") - 1

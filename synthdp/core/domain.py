@@ -1,7 +1,7 @@
 """The public description of a coded table: attribute names and their numbers of levels."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from numbers import Integral
@@ -22,6 +22,9 @@ class Domain:
         Names, each once; their order is the order of axes and columns.
     shape
         Number of levels of each attribute, a whole number of at least 1.
+    special
+        Of some attributes the levels that have no place among the others, such as "missing": they
+        are not merged with their neighbours. Domains that differ in it only are equal.
 
     Raises
     ------
@@ -35,6 +38,7 @@ class Domain:
 
     attributes: tuple[str, ...]
     shape: tuple[int, ...]
+    special: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.attributes, str):
@@ -90,7 +94,8 @@ class Domain:
     def project(self, attributes: Iterable[str]) -> Self:
         """The domain of some attributes, in the order given."""
         names = tuple(attributes)
-        return type(self)(names, tuple(self[name] for name in names))
+        special = {name: self.special[name] for name in names if name in self.special}
+        return type(self)(names, tuple(self[name] for name in names), special)
 
     def size(self, attributes: Iterable[str] | None = None) -> int:
         """Number of cells of the marginal of ``attributes`` (default: of the whole domain)."""

@@ -58,6 +58,13 @@ class GivenTable:
         """The dtypes of its columns; None of a file."""
         return self._dtypes
 
+    @property
+    def learns_bins(self) -> bool:
+        """Whether bins of declared bounds can be learnt of it: any engine behind Ibis counts
+        declared columns, but it need not be able to say which values there are.
+        """
+        return getattr(self._given, "engine", None) not in ("sqlite", "ibis")
+
     def opened(self, dialect: Dialect) -> AbstractContextManager[Given]:
         """The table, open to the end of the block; raises as `open_table`."""
         return (

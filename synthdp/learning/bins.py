@@ -118,21 +118,14 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
         if axis.has_bounds:
             return {"bins": 1}
         return {"minimum": value, "maximum": value, "bins": 1}
-    if (
-        stop - int(edges[-2]) == 1
-    ):  # but the last bin ends with its right edge, so it has two points at least
-        if not axis.has_bounds and stop < int(axis.coarse_edges[-1]):
-            stop += 1
-            density = Density(np.append(density.starts, stop), np.append(density.mass, 0.0))
-        elif len(edges) - 1 == stop - first:  # every value has a bin of its own
-            bounds = (
-                {}
-                if axis.has_bounds
-                else dict(zip(("minimum", "maximum"), axis.values([first, stop - 1]), strict=True))
-            )
-            return bounds | {"bins": stop - first}
-        else:
-            edges = at_least_two(np.delete(edges, -2))
+    if len(edges) - 1 == stop - first:  # every value has a bin of its own
+        bounds = (
+            {}
+            if axis.has_bounds
+            else dict(zip(("minimum", "maximum"), axis.values([first, stop - 1]), strict=True))
+        )
+        return bounds | {"bins": stop - first}
+    # a last bin of one value repeats it: [.., 99999, 99999]
     return {"edges": axis.values([*edges[:-1].tolist(), stop - 1])} | _found_shape(
         axis, density, edges
     )

@@ -27,6 +27,9 @@ readable or not.
 MIN_COLUMNS = 4
 """Budgets are those of so many columns at least: what few columns do not need is left to the
 mechanism.
+
+Where domains are declared and only bins are open, they are those of all columns: bins cost a column
+a part of its own share of the budget, and nothing of what others have.
 """
 
 RARE = 8.0
@@ -97,11 +100,11 @@ def column_budgets(
     [('0', '0', '39/160'), ('1/40', '1/160', '17/80')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
-    total, delta_each = (
-        # One open column of a table must not get all that learning may cost.
-        max(sum(weights.values()), MIN_COLUMNS),
-        delta / max(takes_thresholds(schema), 1),
-    )
+    # One open column of a table must not get all that learning may cost.
+    total = max(sum(weights.values()), MIN_COLUMNS)
+    if all(is_declared(column) for column in schema.open_columns):
+        total = max(total, len(schema.columns))
+    delta_each = delta / max(takes_thresholds(schema), 1)
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
@@ -109,9 +112,7 @@ def column_budgets(
             part * _share_of_decimals(column),
             part * _share_of_heaping(column),
         )
-        for_reading = (
-            part * READING if "levels" in column.open_parts or has_density(column) else Fraction(0)
-        )
+        for_reading = part * READING if _asks_reading(column) else Fraction(0)
         budgets.append(
             ColumnBudget(
                 column=column,
@@ -125,11 +126,23 @@ def column_budgets(
     return tuple(budgets)
 
 
+def _asks_reading(column: OpenColumn) -> bool:
+    """Whether it is asked what became of its values: not where all but bins is declared, as all
+    measurements of such columns say it.
+    """
+    return "levels" in column.open_parts or (has_density(column) and not is_declared(column))
+
+
 def _share_of_decimals(column: OpenColumn) -> Fraction:
     """Share of a column's budget for how many decimals it has."""
     if not column.has_decimals or column.decimals is not None or column.open_parts == {"missing"}:
         return Fraction(0)
     return SMALL_QUESTION if column.open_parts - {"decimals"} else Fraction(1)
+
+
+def is_declared(column: OpenColumn) -> bool:
+    """Whether all that decides what it can hold is declared: only where its bins end is open."""
+    return column.open_parts <= {"bins", "decimals"} and "bins" in column.open_parts
 
 
 def has_density(column: OpenColumn) -> bool:
@@ -148,7 +161,7 @@ def _share_of_heaping(column: OpenColumn) -> Fraction:
 
 def _needs_threshold(column: OpenColumn) -> bool:
     return "levels" in column.open_parts or (
-        "bins" in column.open_parts and column.binning == "quantiles"
+        {"bins", "bounds"} <= column.open_parts and column.binning == "quantiles"
     )
 
 

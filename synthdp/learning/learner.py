@@ -12,7 +12,7 @@ from synthdp.core.grid import Grid
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.axis import Axis
 from synthdp.learning.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
-from synthdp.learning.budgets import ColumnBudget, column_budgets, has_density, is_tree
+from synthdp.learning.budgets import ColumnBudget, column_budgets, has_density, is_declared, is_tree
 from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, missing_found
@@ -116,14 +116,14 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         # Whether heaps are asked for depends on released counts, so skipping the question is free.
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
-        caution = _doubts(column, (axis, learnt), decimals)
-        if learnt.is_lone:
-            problem = "only one value was told from noise, or values are beyond those that numbers can have"
-            caution = (
-                f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
-            )
-        if not learnt.stands_out:
-            caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        if is_declared(column):
+            # Bounds do not hang on it, and measurements say what is unread: there is no caution. Of
+            # what noise hides the schema's own bins and decimals say more.
+            known = {key: value for key, value in findings.items() if learnt.stands_out}
+            if not decimals.is_known:
+                known.pop("decimals", None)
+            return LearntColumn(column=column.resolved(**known))
+        caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
         if column.template.required:
@@ -198,6 +198,16 @@ def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
         return axis, learnt
     coarser = Axis.from_column(axis.column, decimals=axis.grid.decimals - fewer)
     return coarser, learnt.on_coarser_grid(fewer)
+
+
+def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
+    """A caution if nothing was told from noise, or only one value; empty if not."""
+    if not learnt.stands_out:
+        return f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+    if not learnt.is_lone:
+        return ""
+    problem = "only one value was told from noise, or values are beyond those that numbers can have"
+    return f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
 
 
 def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: Decimals) -> str:

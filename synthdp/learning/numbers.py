@@ -16,7 +16,7 @@ puts edges at quantiles, and the density decides where in a bin values are drawn
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import ceil, log, sqrt
 from typing import final
 
 import numpy as np
@@ -31,6 +31,7 @@ from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 FINE_CELLS = 512
 """Cells that a histogram adds to the one before."""
@@ -63,6 +64,29 @@ LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
 """Shares of a column's budget for the first histogram, for each closer look, and for single values
 less these looks.
 """
+
+FIRST_BETWEEN_BOUNDS = Fraction(1, 10)
+"""Share of a column's budget for the first histogram where bounds are declared."""
+
+DESCENT, MAX_DESCENTS = Fraction(1, 2), 4
+"""Share of the budget for looks, between declared bounds, at cells that may hold heavy values, and
+most of them: each sees cells up to 512 times finer.
+"""
+
+HEAVY = 0.0025
+"""A single value is looked for if it could hold more than this part of all records."""
+
+BESIDE = 2
+"""Cells on each side that say how many records a cell without heavy values has."""
+
+TOLD_APART = 2.5
+"""Standard deviations by which a value must stand out from those beside it in the closest look."""
+
+MAX_HEAVY = 200
+"""Most heavy values of a column; fewer can hold so many records each."""
+
+POSSIBLE = 0.5
+"""Probability of looking for heavy values where there are none: it costs noise, and no truth."""
 
 MAX_LOOKS, MAX_ZOOMS = 3, 2
 """Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times
@@ -137,9 +161,14 @@ def learn_density(
     asking = _Asking(values, axis, rho)
     first = asking.first_look()
     first, held, starts, check = asking.finer_cells(first)
-    looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
+    spikes = dict[int, float]()
+    if axis.has_bounds:
+        looks = [held, *asking.descending_looks(starts)]
+        spikes = _heavy_values(looks[1:])
+    else:
+        looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
     # The first look is not counted: its cells are too wide to say what a point holds.
-    spikes, noisiest = dict[int, float](), max(look.stddev for look in looks[1:])
+    noisiest = max(look.stddev for look in looks[1:])
     # Where every cell is one value, a threshold would only find again what cells have shown.
     if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
         frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
@@ -188,8 +217,9 @@ class _Asking:
 
     def first_look(self) -> ColumnHistogram:
         """A look at public cells, again if it shows nothing."""
-        look = self._look(self._axis.coarse_edges, LOOKING)
-        self._stddev = look.stddev
+        share = FIRST_BETWEEN_BOUNDS if self._axis.has_bounds else LOOKING
+        look = self._look(self._axis.coarse_edges, share)
+        self._stddev = look.stddev * sqrt(share / LOOKING)
         # Three fifths of the budget at most.
         while (
             not look.stands_out
@@ -238,7 +268,10 @@ class _Asking:
         show less.
         """
         # What will be spent on these cells, so that they are as many as that can show.
-        share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
+        if self._axis.has_bounds:
+            share = self.left - DESCENT
+        else:
+            share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
         stddev = self._stddev * sqrt(LOOKING / share)
         return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
 
@@ -260,6 +293,94 @@ class _Asking:
             )
             looks.append(self._look(starts, ZOOM))
         return looks
+
+    def descending_looks(self, starts: Ints) -> list[ColumnHistogram]:
+        """A look at finer cells, and further ones at those that may hold heavy values, down to
+        single values: between declared bounds all values are public.
+        """
+        if self.sees_single_values(starts):
+            return [self._look(starts, self.left)]
+        looks = [self._look(starts, self.left - DESCENT)]
+        for more in range(MAX_DESCENTS, 0, -1):
+            heavy = _may_hold_heavy_values(looks[-1])
+            if not heavy.any():
+                break
+            width = int(looks[-1].widths[heavy].max())
+            counts = np.where(heavy, looks[-1].counts, 0.0)
+            starts = looks[-1].finer(counts, len(counts) + FINE_CELLS)
+            parts = np.diff(starts)[heavy[looks[-1].cells_of(starts[:-1])]]
+            left = int(parts.max())
+            needed = 1 + (ceil(log(left) / log(width / left)) if 1 < left < width else 0)
+            looks.append(self._look(starts, self.left / min(needed, more)))
+            if not self.left:
+                break
+        return looks
+
+
+def _may_hold_heavy_values(look: ColumnHistogram) -> NDArray[np.bool_]:
+    """Cells of many values that hold more records than cells beside them, beyond doubt, and so many
+    that a value of them would weigh for itself.
+    """
+    excess, variance = _beyond_neighbours(look)
+    deviations = significance(len(look.counts), POSSIBLE)
+    least = np.maximum(deviations * np.sqrt(variance), HEAVY * float(look.counts.sum()))
+    return (look.widths > 1) & (excess > least)
+
+
+def _beyond_neighbours(look: ColumnHistogram) -> tuple[Floats, Floats]:
+    """How many records more each cell has than the density beside it would give it, and the
+    variance of that.
+    """
+    n_cells = len(look.counts)
+    if n_cells == 1:
+        return look.counts, np.full(1, look.stddev**2)
+    density = np.pad(look.counts / look.widths, BESIDE, constant_values=np.nan)
+    around = [
+        density[BESIDE + shift : BESIDE + shift + n_cells]
+        for shift in range(-BESIDE, BESIDE + 1)
+        if shift
+    ]
+    usual = np.clip(np.nanmedian(around, axis=0), 0.0, None) * look.widths
+    return look.counts - usual, look.stddev**2 + usual
+
+
+def _heavy_values(looks: Sequence[ColumnHistogram]) -> dict[int, float]:
+    """Single values that hold more records than those beside them, beyond doubt, and how many, by
+    all looks together at cells that they lie in.
+
+    The clearest is taken first; what it holds says no more for the values beside it.
+    """
+    last = looks[-1]
+    points = last.starts[:-1][last.widths == 1]
+    points = points[looks[0].widths[looks[0].cells_of(points)] > 1]
+    cells = [look.cells_of(points) for look in looks]
+    beyond = [_beyond_neighbours(look) for look in looks]
+    precision = sum(
+        (1.0 / variance[at] for (_, variance), at in zip(beyond, cells, strict=True)),
+        np.zeros(len(points)),
+    )
+    excess = [each.copy() for each, _ in beyond]
+    deviations = significance(max(len(points), 1))
+    found = dict[int, float]()
+    while len(found) < min(len(points), MAX_HEAVY):
+        score = sum(
+            (
+                each[at] / variance[at]
+                for each, (_, variance), at in zip(excess, beyond, cells, strict=True)
+            ),
+            np.zeros(len(points)),
+        )
+        heights = score / precision
+        is_plain = excess[-1][cells[-1]] > TOLD_APART * np.sqrt(beyond[-1][1][cells[-1]])
+        is_plain &= heights > HEAVY / 2 * float(last.counts.sum())
+        clearness = np.where(is_plain, heights * np.sqrt(precision), 0.0)
+        best = int(np.argmax(clearness))
+        if clearness[best] <= deviations:
+            break
+        found[int(points[best])] = float(heights[best])
+        for each, at in zip(excess, cells, strict=True):
+            each[at[best]] -= heights[best]
+    return found
 
 
 def _crowded(look: ColumnHistogram) -> NDArray[np.bool_]:

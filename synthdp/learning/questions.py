@@ -10,7 +10,13 @@ from synthdp.learning.budgets import ColumnBudget
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
 from synthdp.learning.levels import BELIEVED
-from synthdp.learning.numbers import LOOKING, SPIKES
+from synthdp.learning.numbers import (
+    DESCENT,
+    FINE_CELLS,
+    FIRST_BETWEEN_BOUNDS,
+    LOOKING,
+    SPIKES,
+)
 from synthdp.learning.reading import BEYOND_DOUBT
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
@@ -72,7 +78,8 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     """What learning one column asks, in order.
 
     Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values",
-    whose budget "bins" then has as well. "bounds" may be asked up to three times, if it shows
+    whose budget "bins" then has as well, or which is not spent; between declared bounds it is for
+    up to four histograms. "bounds" may be asked up to three times, if it shows
     nothing or a single value, and the others then have less. A budget is never passed.
 
     Raises
@@ -102,20 +109,25 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
         )
     n_roots = len(Axis.from_column(column, decimals=column.decimals or 0).coarse_edges) - 1
     bounds = "bounds" in column.open_parts
+    reading = [ask.reading()] if budget.for_reading else []
+    first = LOOKING if bounds else FIRST_BETWEEN_BOUNDS
     asked += [
         ask.cells(
             "bounds" if bounds else "shape",
-            rho * LOOKING,
+            rho * first,
             significance(2 * n_roots, ASTRONOMIC) if bounds else None,
         )
     ]
     if "bins" in column.open_parts and column.binning == "privtree":
-        return (*asked, ask.tree(rho * (1 - LOOKING)), ask.reading())
+        return (*asked, ask.tree(rho * (1 - first)), *reading)
     second: About = "bins" if "bins" in column.open_parts else "shape"
-    asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
-    if budget.delta:
-        asked += [ask.values("single values", rho * SPIKES)]
-    asked += [ask.reading()]
+    single = (SPIKES if budget.delta else Fraction(0)) if bounds else DESCENT
+    asked += [ask.cells(second, rho * (1 - first - single), None)]
+    if not bounds:
+        asked += [ask.cells("single values", rho * single, significance(FINE_CELLS))]
+    elif budget.delta:
+        asked += [ask.values("single values", rho * single)]
+    asked += reading
     if budget.for_heaping:
         asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]
     return tuple(asked)

@@ -103,7 +103,7 @@ def from_measurements(
 def _as_schema(schema: Schema | Domain | Mapping[str, Any] | str | PathLike[str]) -> Schema:
     if isinstance(schema, Domain):
         return Schema.from_dict(dict(zip(schema.attributes, schema.shape, strict=True)))
-    return as_schema(schema).resolved({})
+    return as_schema(schema, learns_bins=False).resolved({})
 
 
 def _measurement(given: object, number: int, schema: Schema) -> LinearMeasurement:

@@ -58,7 +58,12 @@ def release_table(
     """
     table = GivenTable(data)
     declared, public_dtypes = settled_schema(
-        schema, kinds, table.dtypes, unit=settings.unit, dialect=dialect
+        schema,
+        kinds,
+        table.dtypes,
+        unit=settings.unit,
+        dialect=dialect,
+        learns_bins=table.learns_bins,
     )
     with table.opened(declared.dialect) as source:
         public = declared.reordered(header_of(source), unit=settings.unit)

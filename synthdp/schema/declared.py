@@ -27,6 +27,7 @@ def settled_schema(
     *,
     unit: str | None,
     dialect: str | Mapping[str, Any] | None = None,
+    learns_bins: bool = True,
 ) -> tuple[OpenSchema, dict[str, Any]]:
     """The schema of a table, and those of its dtypes that whoever gave it declares to be public.
 
@@ -37,6 +38,8 @@ def settled_schema(
     dtypes
         The dtypes of the table; they are looked at if ``kinds`` says so, and not otherwise. None
         for a file.
+    learns_bins
+        As `OpenSchema.from_dict` takes it.
 
     Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
     """
@@ -49,7 +52,7 @@ def settled_schema(
         way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
         raise ParameterError(f"{problem}; {way_out}")
     if schema is not None:
-        return as_schema(schema, dialect=dialect), {}
+        return as_schema(schema, dialect=dialect, learns_bins=learns_bins), {}
     kinds = as_mapping(kinds)
     if isinstance(kinds, str) and kinds == FROM_DTYPES:
         if dtypes is None:

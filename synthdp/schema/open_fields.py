@@ -14,7 +14,8 @@ time               bounds, bins, missing
 =================  ===========================================
 
 Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the
-other is a limit that derived bounds keep to. A null in ``constraints`` and an empty ``enum`` or
+other is a limit that derived bounds keep to. Where bounds are declared and bins are not, bins are
+derived, unless each value has a level of its own. A null in ``constraints`` and an empty ``enum`` or
 ``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the
 most bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
@@ -57,9 +58,19 @@ _DECLARED_AS: dict[Part, str] = {
 }
 
 
-def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColumn:
+def read_field(
+    field: Any, missing_values: tuple[str, ...], *, learns_bins: bool = False
+) -> Column | OpenColumn:
     """One column from one field, open if the field says so; raises `SchemaError` if it contradicts
     itself.
+
+    Parameters
+    ----------
+    field, missing_values
+        The field, and the missing values of its schema.
+    learns_bins
+        Whether bins are open where bounds are declared and bins are not; else they are equally
+        wide.
     """
     own = field.get("synthdp") if isinstance(field, Mapping) else None
     is_readable = (
@@ -75,7 +86,19 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     _refuse_unknown(field["name"], field, own or {}, frozenset())
     _refuse_meaningless(field["name"], field, own or {}, frozenset())
     _refuse_undeclared(field["name"], field, frozenset())
-    return parse_field(field, missing_values)
+    column = parse_field(field, missing_values)
+    if not learns_bins or not _leaves_bins(field, column):
+        return column
+    parts = [part for part in PARTS if part in derivable(field) and part in ("bins", "decimals")]
+    return _open_column(field, dict(own or {}) | {"derive": parts}, missing_values)
+
+
+def _leaves_bins(field: Mapping[str, Any], column: Column) -> bool:
+    """Whether a field with bounds says nothing of bins that hold more than one value each."""
+    says_shape = (field.get("synthdp") or {}).get("shape") is not None
+    axis = column.axis
+    has_room = axis is not None and axis.n_values > axis.n_levels
+    return has_room and "bins" in derivable(field) and not says_shape
 
 
 def _open_column(

@@ -32,6 +32,18 @@ def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
     return texts | {name.rpartition(":")[0] for name in texts.difference(columns)}
 
 
+def settled_names(rules: object) -> frozenset[str]:
+    """The columns that rules other than checks name, whose levels must be known before a run; none
+    if these are no list.
+    """
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        return frozenset()
+    named = [
+        names_of(rule, ()) for rule in rules if isinstance(rule, Mapping) and not is_check(rule)
+    ]
+    return frozenset().union(*named)
+
+
 def check_names(
     rules: Rules, columns: Columns, *, ignored: Collection[str], generated: Collection[str]
 ) -> None:

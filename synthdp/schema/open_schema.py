@@ -25,7 +25,12 @@ from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_rules import check_names as check_rule_names
-from synthdp.schema.open_rules import closed_columns, example_columns, names_of
+from synthdp.schema.open_rules import (
+    closed_columns,
+    example_columns,
+    names_of,
+    settled_names,
+)
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.schema import Schema, written_columns
 from synthdp.schema.words.headers import check_names, listed
@@ -94,11 +99,19 @@ class OpenSchema:
         _ = self._outline, self._example  # refuse what no finding could close
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+    def from_dict(cls, mapping: Mapping[str, Any], *, learns_bins: bool = True) -> Self:
         """Read a JSON object: a schema as `Schema.from_dict` reads it, whose fields may be open.
 
         Beside the fields, ``"synthdp": {"ignore": [name, ..]}`` lists columns to leave out.
         Raises `SchemaError`, naming the column and what to change.
+
+        Parameters
+        ----------
+        mapping
+            The object.
+        learns_bins
+            Whether bins are open of columns that declare bounds and no bins, and that no rule but a
+            check names; else they are equally wide.
         """
         fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
         if not isinstance(fields, Sequence) or isinstance(fields, str):
@@ -112,8 +125,13 @@ class OpenSchema:
         plain, generated = without_generated(whole)
         plain, relatives = without_relative(plain)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
+        own = mapping.get("synthdp")
+        settled = settled_names(own.get("constraints") if isinstance(own, Mapping) else None)
         columns = within_levels(
-            read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"])
+            read_field(
+                each, missing_values, learns_bins=learns_bins and _name_of(each) not in settled
+            )
+            for each in dialect_of(plain).fields(plain["fields"])
         )
         if columns and not ignored and not open_ones(columns):
             return cls.from_schema(Schema.from_dict(whole))
@@ -349,3 +367,7 @@ class OpenSchema:
                     else "has a kind or a field as well"
                 )
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
+
+
+def _name_of(field: object) -> object:
+    return field.get("name") if isinstance(field, Mapping) else None

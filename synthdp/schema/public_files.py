@@ -38,30 +38,34 @@ def public_schema(content: Any) -> tuple[OpenSchema, str]:
     return OpenSchema.from_dict(content), "schema"
 
 
-def schema_in(content: Any, dialect: str | Mapping[str, Any] | None) -> OpenSchema:
+def schema_in(
+    content: Any, dialect: str | Mapping[str, Any] | None, *, learns_bins: bool = True
+) -> OpenSchema:
     """The schema that JSON values say, in another dialect; None: in its own.
 
-    Raises `SchemaError` if they are no schema, or the dialect is none.
+    ``learns_bins`` as `OpenSchema.from_dict` takes it. Raises `SchemaError` if they are no schema,
+    or the dialect is none.
 
     >>> schema_in({"sex": 2}, {"delimiter": ";"}).dialect.delimiter
     ';'
     """
     if dialect is None:
-        return OpenSchema.from_dict(content)
+        return OpenSchema.from_dict(content, learns_bins=learns_bins)
     if not isinstance(content, Mapping) or "fields" not in content:  # sizes of columns
         content = OpenSchema.from_dict(content).to_dict()
-    return OpenSchema.from_dict(with_dialect(content, dialect))
+    return OpenSchema.from_dict(with_dialect(content, dialect), learns_bins=learns_bins)
 
 
 def as_schema(
     schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
     *,
     dialect: str | Mapping[str, Any] | None = None,
+    learns_bins: bool = True,
 ) -> OpenSchema:
     """The schema as one that may leave things open: itself, or what a mapping or a file holds.
 
-    The properties of ``dialect`` override those of the schema's own; raises `ParameterError` if it
-    is none.
+    The properties of ``dialect`` override those of the schema's own; ``learns_bins`` as
+    `OpenSchema.from_dict` takes it. Raises `ParameterError` if the dialect is none.
     """
     try:
         Dialect.from_properties(properties_of(dialect))
@@ -70,9 +74,8 @@ def as_schema(
     declared = OpenSchema.from_schema(schema) if isinstance(schema, Schema) else schema
     if isinstance(declared, OpenSchema):
         return declared if dialect is None else schema_in(declared.to_dict(), dialect)
-    return schema_in(
-        declared if isinstance(declared, Mapping) else load_json(declared, "schema"), dialect
-    )
+    content = declared if isinstance(declared, Mapping) else load_json(declared, "schema")
+    return schema_in(content, dialect, learns_bins=learns_bins)
 
 
 def is_package(content: Any) -> bool:

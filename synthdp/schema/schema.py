@@ -184,8 +184,9 @@ class Schema:
 
     @cached_property
     def domain(self) -> Domain:
-        """Names and numbers of level codes."""
-        return Domain(self.names, tuple(column.size for column in self.columns))
+        """Names and numbers of level codes, and which of them are no neighbours of others."""
+        special = {column.name: codes for column in self.columns if (codes := column.special_codes)}
+        return Domain(self.names, tuple(column.size for column in self.columns), special)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

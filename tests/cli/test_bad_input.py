@@ -298,7 +298,7 @@ SCHEMAS = {
     "too many bins": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 10**9})]}, "bins"),
     "more bins than values": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 11})]}, "bins"),
     "edges not increasing": (
-        {"fields": [field("number", synthdp={"edges": [0, 5, 5]})]},
+        {"fields": [field("number", synthdp={"edges": [0, 5, 5, 9]})]},
         "not increasing",
     ),
     "edges against bounds": (

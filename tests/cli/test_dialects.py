@@ -169,14 +169,10 @@ def test_a_file_is_released_from_python_as_it_is(tmp_path):
 
 
 def test_what_a_field_says_of_its_numbers_stays():
+    bounded = {"constraints": {"minimum": 0, "maximum": 9}, "synthdp": {"bins": 9}}
     numbers = [
-        {"name": "a", "type": "number", "constraints": {"minimum": 0, "maximum": 9}},
-        {
-            "name": "b",
-            "type": "number",
-            "constraints": {"minimum": 0, "maximum": 9},
-            "decimalChar": ".",
-        },
+        {"name": "a", "type": "number"} | bounded,
+        {"name": "b", "type": "number", "decimalChar": "."} | bounded,
         {"name": "c", "type": "number", "constraints": {"enum": [0.5, 1.5]}},
         {"name": "d", "type": "integer", "synthdp": {"derive": True}},
         {"name": "e", "type": "year", "constraints": {"minimum": 1900, "maximum": 1999}},

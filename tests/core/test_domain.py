@@ -36,6 +36,14 @@ def test_domains_are_values():
     assert Domain(("a", "b"), (2, 3)) != Domain(("b", "a"), (3, 2))
 
 
+def test_special_levels_go_with_their_attributes_and_change_no_domain():
+    domain = Domain(("a", "b"), (2, 3), {"b": (2,)})
+    assert domain == Domain(("a", "b"), (2, 3))
+    assert hash(domain) == hash(Domain(("a", "b"), (2, 3)))
+    assert domain.project(("b",)).special == {"b": (2,)}
+    assert domain.project(("a",)).special == {}
+
+
 @pytest.mark.parametrize(
     "again", [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy]
 )

@@ -26,6 +26,7 @@ SCHEMA = {
             "name": "born",
             "type": "date",
             "constraints": {"minimum": "2000-01-01", "maximum": "2003-12-31"},
+            "synthdp": {"bins": 32},
         },
     ],
     "missingValues": [""],

@@ -178,4 +178,4 @@ def test_it_finds_a_record_that_is_counted_twice(monkeypatch):
         return Listed([*counts, MAX_POINT + 1], [*counts.values(), sum(counts.values())])
 
     monkeypatch.setattr(HeldNumbers, "frequencies", frequencies)
-    assert ("frequencies", "age") in moves(RICH, LARGE, with_row(LARGE, {}), 1)
+    assert ("frequencies", "price") in moves(RICH, LARGE, with_row(LARGE, {}), 1)

@@ -39,6 +39,7 @@ SCHEMA = {
             "name": "day",
             "type": "date",
             "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
+            "synthdp": {"bins": 32},
         },
     ]
 }

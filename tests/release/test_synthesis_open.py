@@ -42,7 +42,7 @@ DECLARED = {
             "type": "date",
             "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
         }
-        | {"synthdp": {"parts": ["weekday", "month"]}},
+        | {"synthdp": {"bins": 32, "parts": ["weekday", "month"]}},
     ],
     "synthdp": {"constraints": [{"forbid": {"town": ["A"], "member": [True]}}]},
 }

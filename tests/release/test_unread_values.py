@@ -30,6 +30,7 @@ AGE = {
     "name": "age",
     "type": "integer",
     "constraints": {"minimum": 0, "maximum": 99, "required": True},
+    "synthdp": {"bins": 32},
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")

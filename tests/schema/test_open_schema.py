@@ -12,6 +12,7 @@ from synthdp.core import DataFileError, Domain, Grid, SchemaError
 from synthdp.schema import Completion, OpenColumn, OpenSchema, Schema, draft_from_frame, start_of
 
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}}
+AGE |= {"synthdp": {"bins": 32}}
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 
 

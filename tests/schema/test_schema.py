@@ -84,7 +84,7 @@ CONTRADICTIONS = {
     "bins and edges": (field("integer", {}, {"bins": 5, "edges": [0, 1, 2]}), "keep one"),
     "two edges": (field("integer", {}, {"edges": [0, 5]}), "at least 3"),
     "edges no list": (field("integer", {}, {"edges": 5}), "list of increasing"),
-    "edges equal": (field("integer", {}, {"edges": [0, 5, 5]}), "not increasing"),
+    "edges equal": (field("integer", {}, {"edges": [0, 5, 5, 9]}), "not increasing"),
     "edges decreasing": (field("number", {}, {"edges": [0, 5, 4]}), "not increasing"),
     "text edge": (field("number", {}, {"edges": [0, "5", 8]}), "'5'"),
     "edges and bounds": (field("integer", BOUNDS, {"edges": [0, 5, 99]}), "make them equal"),
@@ -347,3 +347,19 @@ def test_draft_holds_no_value():
 def test_draft_from_header():
     with pytest.raises(SchemaError, match="'a': the type is not filled in"):
         Schema.from_dict(draft_from_header(["a", "b"]))
+
+
+def test_a_domain_knows_levels_that_are_no_neighbours_of_others():
+    bounds = {"minimum": 0, "maximum": 9}
+    fields = [
+        {"name": "age", "type": "integer", "constraints": bounds},
+        {"name": "pay", "type": "integer", "constraints": bounds | {"required": True}},
+        {
+            "name": "job",
+            "type": "string",
+            "constraints": {"enum": ["a", "rest", "z"]},
+            "synthdp": {"other": "rest"},
+        },
+    ]
+    schema = Schema.from_dict({"fields": fields})
+    assert schema.domain.special == {"age": (10,), "job": (1, 3)}

@@ -77,12 +77,13 @@ def run_command(options: RunOptions) -> None:
     ]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     public = load_json(declared, "kinds" if of_kinds else "schema")
+    settings = settings_of(options)
     schema = schema_in(
         schema_of_kinds(public) if of_kinds else public,
         given_dialect(options, *files, options.output),
+        learns_bins=settings.order is None,
     )
     check_texts(schema, options.output)
-    settings = settings_of(options)
     if options.reject and settings.accept is None:
         raise ParameterError("--reject is given without --accept; say what the table has to meet")
     if settings.order is not None:

@@ -114,7 +114,7 @@ def _check_order(schema: OpenSchema, order: str, called: str) -> None:
     if schema.is_open:
         raise ParameterError(
             f"{called}: column {schema.open_columns[0].name!r} is open, and with an order nothing is learnt; declare "
-            f"its levels or bounds in the schema, or leave out {called}"
+            f"its levels, or bounds and bins, in the schema, or leave out {called}"
         )
     if not schema.resolved({})[order].required:
         raise ParameterError(

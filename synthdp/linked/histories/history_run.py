@@ -39,7 +39,9 @@ def release_history(
         raise ParameterError(
             "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"
         )
-    declared, _ = settled_schema(schema, kinds, None, unit=settings.unit, dialect=dialect)
+    declared, _ = settled_schema(
+        schema, kinds, None, unit=settings.unit, dialect=dialect, learns_bins=False
+    )
     with opened_here(data, declared.dialect) as table:
         run = HistoryRelease(schema=declared, header=header_of(table), settings=settings)
         with run.kept(keeping):

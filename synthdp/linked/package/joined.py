@@ -327,9 +327,8 @@ def _column(
             "constraints": {**constraints, "enum": levels or ["none"]},
         }
     try:
-        column = OpenSchema.from_dict({"fields": [described], "missingValues": [""]}).resolved({})[
-            name
-        ]
+        alone = {"fields": [described], "missingValues": [""]}
+        column = OpenSchema.from_dict(alone, learns_bins=False).resolved({})[name]
     except SchemaError as error:
         refuse_package(str(error).removeprefix("schema: "))
     return column, column.encode(pd.Series(wanted, dtype=object))

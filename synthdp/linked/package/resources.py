@@ -183,7 +183,7 @@ def _schema_of(
     plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
     plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
     try:
-        plain_schema = OpenSchema.from_dict({**plain, "fields": fields})
+        plain_schema = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=False)
         if plain_schema.is_open:
             left = plain_schema.open_columns[0].name
             refuse_package(

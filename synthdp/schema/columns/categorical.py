@@ -253,6 +253,12 @@ class CategoricalColumn(Column):
         """What a value becomes that is neither a level nor missing."""
         return self.unread_code if self.other is None else self._fallback_code
 
+    @property
+    def special_codes(self) -> tuple[int, ...]:
+        """The codes of ``other`` and of missing values."""
+        codes = super().special_codes
+        return codes if self.other is None else (self._fallback_code, *codes)
+
     def with_unread_place(self) -> Self:
         """This column with a place for unread values, unless ``other`` stands for them."""
         return super().with_unread_place() if self.other is None else self

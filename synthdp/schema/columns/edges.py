@@ -42,7 +42,10 @@ def check_order(column: str, low: Any, high: Any) -> None:
 
 
 def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: int | None) -> None:
-    """Refuse edges that are too few, not increasing, or contradict bounds or bins."""
+    """Refuse edges that are too few, not increasing, or contradict bounds or bins.
+
+    The last one may repeat: the last bin is then its value alone.
+    """
     if bins is not None and bins != len(edges) - 1:
         refuse(
             column,
@@ -54,8 +57,9 @@ def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: in
         )
     if len(edges) > MAX_LEVELS:
         refuse(column, f"synthdp.edges has {len(edges)} entries; use at most {MAX_LEVELS}")
-    for left, right in pairwise(edges):
-        if left >= right:
+    for place, (left, right) in enumerate(pairwise(edges)):
+        is_one_value = left == right and place == len(edges) - 2
+        if left >= right and not is_one_value:
             refuse(
                 column,
                 f"synthdp.edges are not increasing: {left} comes before {right}; sort them, each once",
@@ -118,7 +122,8 @@ class NumericColumn(BinnedColumn):
         Number of bins, as equally wide as possible.
     edges
         Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
-        right edge too. In place of ``bins``.
+        right edge too. The last edge may repeat: then the last bin is that value alone. In place
+        of ``bins``.
     notation
         How texts write the numbers.
     heaping

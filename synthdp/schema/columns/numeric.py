@@ -295,7 +295,8 @@ class NumberColumn(NumericColumn):
             self._fill_in_bins()
         else:
             object.__setattr__(self, "bins", None)
-        if any(left >= right for left, right in pairwise(self._edges)) and self.bins != 1:
+        is_increasing = all(left < right for left, right in pairwise(self._edges))
+        if self.edges is None and not is_increasing and self.bins != 1:
             refuse(
                 self.name,
                 f"synthdp.bins is {self.bins}, more than there are numbers between the bounds; use fewer",
@@ -371,7 +372,8 @@ class NumberColumn(NumericColumn):
         )
 
     def _default_decimals(self) -> int:
-        narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
+        widths = (right - left for left, right in pairwise(self._edges) if left < right)
+        narrowest = min(widths, default=0)
         wanted = (
             math.ceil(math.log10(POINTS_PER_BIN / narrowest))
             if narrowest > 0

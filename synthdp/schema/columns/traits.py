@@ -25,6 +25,8 @@ class _Coded(Protocol):
     """What a column has that the answers below are made of."""
 
     @property
+    def n_levels(self) -> int: ...
+    @property
     def size(self) -> int: ...
     @property
     def unread_code(self) -> int: ...
@@ -166,6 +168,11 @@ class Traits(ABC):
     def unknown_code(self: _Coded) -> int:
         """What a value becomes that is neither a level nor missing."""
         return self.unread_code
+
+    @property
+    def special_codes(self: _Coded) -> tuple[int, ...]:
+        """The codes that are no neighbours of other levels, such as that of missing values."""
+        return tuple(range(self.n_levels, self.size))
 
     @property
     def listed(self) -> tuple[str | float, ...]:

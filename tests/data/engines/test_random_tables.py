@@ -35,7 +35,7 @@ def check(engine, seed, n_columns):
         taken.append(field)
     assert len(taken) > n_columns / 2
     schema, kept = (
-        OpenSchema.from_dict({"fields": taken}),
+        OpenSchema.from_dict({"fields": taken}, learns_bins=False),
         frame.select([field["name"] for field in taken]),
     )
     remote = counted(

@@ -183,7 +183,7 @@ CLOSINGS = {
     ),
     "declared": ({"type": "integer", "constraints": {"minimum": 0, "maximum": 5}}, None),
     "declared date": (
-        {"type": "date", "constraints": DATES, "synthdp": {"parts": ["weekday"]}},
+        {"type": "date", "constraints": DATES, "synthdp": {"bins": 9, "parts": ["weekday"]}},
         None,
     ),
 }

@@ -41,7 +41,7 @@ DECLARED = {
 }
 LEARNT = ("integer", "number", "categorical", "boolean", "date", "datetime", "year")
 OPEN = {
-    name: OpenSchema.from_dict({"fields": [{"name": "x"} | field]})
+    name: OpenSchema.from_dict({"fields": [{"name": "x"} | field]}, learns_bins=False)
     for name, field in DECLARED.items()
 }
 OPEN |= {f"learnt {kind}": OpenSchema.from_kinds({"x": kind}) for kind in LEARNT}

@@ -67,6 +67,26 @@ def test_columns_of_many_levels_have_several_resolutions(size, groups):
     )
 
 
+@pytest.mark.parametrize("size", [24, 40, 3000])
+@pytest.mark.parametrize("special", [(-1,), (0, -1), (5,), (7, 8, -1)])
+def test_special_levels_stand_alone_at_every_resolution(size, special):
+    """However few records have them: a missing income is no neighbour of the highest ones."""
+    places = tuple(place % size for place in special)
+    shares = np.full(size, 1 / size)
+    shares[list(places)] = 1e-4 / size
+    resolutions = Resolutions(Domain(("a",), (size,), {"a": places}), {"a": shares / shares.sum()})
+    assert len(resolutions) == 4
+    finer = np.arange(size)
+    for coarsening in reversed(resolutions.coarsenings[:-1]):
+        groups = coarsening.groups["a"]
+        counts = np.bincount(groups)
+        assert (counts[groups[list(places)]] == 1).all()
+        assert (np.diff(groups) >= 0).all()
+        assert len(set(zip(finer.tolist(), groups.tolist(), strict=True))) == finer.max() + 1
+        finer = groups
+    assert finer.max() + 1 == 4 + len(places)
+
+
 def test_levels_with_many_records_stand_alone():
     shares = np.full(30, 0.2 / 28)
     shares[[7, 20]] = 0.4

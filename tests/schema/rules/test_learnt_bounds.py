@@ -11,7 +11,9 @@ def opened(name, kind="integer", **more):
 
 
 def declared(name, low, high):
-    return {"name": name, "type": "integer", "constraints": {"minimum": low, "maximum": high}}
+    bounds = {"minimum": low, "maximum": high}
+    own = {"bins": min(10, high - low + 1)}
+    return {"name": name, "type": "integer", "constraints": bounds, "synthdp": own}
 
 
 def resolved(fields, checks, **found):

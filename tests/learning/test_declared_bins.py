@@ -1,0 +1,225 @@
+"""Declared bounds without bins: bins follow the records, and heavy values are drawn as themselves."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import synthdp
+from synthdp.core import SchemaError
+from synthdp.learning import column_budgets
+from synthdp.schema import OpenSchema, Schema
+
+N_ROWS = 20_000
+BUDGET = {"epsilon": 3.0, "delta": 1e-6}
+
+
+def field(name, kind, low, high, **own):
+    bounds = {"minimum": low, "maximum": high, "required": True}
+    more = {"synthdp": own} if own else {}
+    return {"name": name, "type": kind, "constraints": bounds} | more
+
+
+FIELDS = [
+    field("gain", "integer", 0, 99_999),
+    field("rate", "number", 0, 36),
+    field("start", "date", "2000-01-01", "2029-12-31"),
+    {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+]
+
+
+def records():
+    """Nine of ten gains are 0, and some the top code; a rate and a first of January are frequent."""
+    rng = np.random.default_rng(0)
+    gains = np.where(rng.random(N_ROWS) < 0.9, 0, rng.integers(1, 20_000, N_ROWS))
+    gains[:400] = 99_999
+    gains[400:1000] = 15_024
+    rates = np.clip(rng.normal(12, 3, N_ROWS), 0, 36).round(2)
+    rates[rng.random(N_ROWS) < 0.1] = 9.99
+    days = pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 3000, N_ROWS), unit="D")
+    starts = pd.Series(days)
+    starts[rng.random(N_ROWS) < 0.1] = pd.Timestamp("2020-01-01")
+    return pd.DataFrame(
+        {
+            "gain": gains,
+            "rate": rates,
+            "start": starts.dt.strftime("%Y-%m-%d"),
+            "sex": rng.choice(["f", "m"], N_ROWS),
+        }
+    ).sample(frac=1.0, random_state=0, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return records()
+
+
+@pytest.fixture(scope="module")
+def synthesis(frame):
+    return synthdp.synthesize(frame, {"fields": FIELDS}, mechanism="independent", **BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("gain", 0), ("gain", 15_024), ("gain", 99_999), ("rate", 9.99), ("start", "2020-01-01")],
+)
+def test_heavy_values_are_drawn_as_themselves(name, value, frame, synthesis):
+    drawn = synthesis.sample(N_ROWS, seed=0)[name]
+    if name == "start":
+        drawn = drawn.dt.strftime("%Y-%m-%d")
+    assert (drawn == value).mean() == pytest.approx((frame[name] == value).mean(), rel=0.15)
+
+
+def test_what_is_drawn_lies_on_the_column_s_grid_between_its_bounds(synthesis):
+    drawn = synthesis.sample(N_ROWS, seed=1)
+    assert drawn["rate"].between(0, 36).all()
+    assert np.array_equal(drawn["rate"].round(2), drawn["rate"])
+    assert drawn["gain"].between(0, 99_999).all()
+    assert drawn["start"].between("2000-01-01", "2029-12-31").all()
+
+
+def test_declared_bounds_stay_and_bins_hold_records(frame, synthesis):
+    for declared, column in zip(FIELDS[:3], synthesis.schema.columns, strict=False):
+        limits = column.field()["constraints"]
+        assert [limits[key] for key in ("minimum", "maximum")] == [
+            declared["constraints"][key] for key in ("minimum", "maximum")
+        ]
+        counts = np.bincount(column.encode(frame[column.name]), minlength=column.size)
+        assert 4 < column.size <= 40
+        assert np.median(counts) > 40  # most equally wide bins of "gain" hold none
+
+
+def test_it_is_charged_and_costs_a_small_share_of_the_column_s_own_budget(synthesis):
+    certificate = synthesis.certificate
+    budget = certificate["accounting"]["rho_budget"]
+    spent = {field["name"]: 0.0 for field in FIELDS}
+    for event in certificate["events"]:
+        if "column" in event:
+            spent[event["column"]] += event["rho"]
+    assert all(
+        0 < spent[name] <= budget / 4 / len(FIELDS) * (1 + 1e-9) for name in spent if name != "sex"
+    )
+    assert spent["sex"] == 0
+    assert certificate["domain"]["derived"]["gain"] == ["bins"]
+    assert certificate["accounting"]["failure_delta"] == 0  # it takes no threshold, and no delta
+
+
+def test_bins_that_are_asked_for_are_equally_wide_and_cost_nothing():
+    fields = [
+        field("gain", "integer", 0, 99_999, bins=10),
+        field("rate", "number", 0, 36, edges=[0, 9, 36], decimals=1)
+        | {"constraints": {"required": True}},
+        field("start", "date", "2000-01-01", "2029-12-31", bins=30),
+        FIELDS[3],
+        field("few", "integer", 1, 4),
+    ]
+    schema = OpenSchema.from_dict({"fields": fields})
+    assert not schema.is_open
+    assert schema.resolved({})["gain"].field()["synthdp"] == {"bins": 10}
+
+
+def test_what_a_rule_names_keeps_equally_wide_bins():
+    fields = [*FIELDS, field("age", "integer", 0, 110)]
+    rule = {"forbid": {"age": {"maximum": 54}, "sex": ["m"]}}
+    schema = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [rule]}})
+    assert {column.name for column in schema.open_columns} == {"gain", "rate", "start"}
+    check = {"check": "gain >= age"}
+    schema = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [check]}})
+    assert {column.name for column in schema.open_columns} == {"gain", "rate", "start", "age"}
+
+
+def test_a_schema_that_is_closed_is_as_it_was(tmp_path):
+    """Where nothing can be learnt, bins that nobody names are equally wide."""
+    mapping = {"fields": FIELDS}
+    assert Schema.from_dict(mapping).domain.shape == (32, 32, 32, 2)
+    counts = np.full(32, 10.0)
+    measured = synthdp.LinearMeasurement(("gain",), counts, 1.0)
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(mapping))
+    for schema in (mapping, path, Schema.from_dict(mapping)):
+        fitted = synthdp.from_measurements(schema, [measured])
+        assert fitted.schema["gain"].field()["synthdp"] == {"bins": 32}
+    assert not OpenSchema.from_dict(mapping, learns_bins=False).is_open
+    assert not OpenSchema.from_schema(Schema.from_dict(mapping)).is_open
+    written = OpenSchema.from_dict(mapping).to_dict()
+    assert written["fields"][0]["synthdp"] == {
+        "derive": ["bins"],
+        "binning": "quantiles",
+        "bins": 32,
+    }
+    assert OpenSchema.from_dict(written) == OpenSchema.from_dict(mapping)
+
+
+def test_columns_whose_records_noise_hides_keep_equally_wide_bins():
+    frame = records()[:30]
+    synthesis = synthdp.synthesize(
+        frame, {"fields": FIELDS}, mechanism="independent", epsilon=0.1, delta=1e-6
+    )
+    assert [column.size for column in synthesis.schema.columns] == [32, 32, 32, 2]
+    assert "edges" not in str(synthesis.schema.to_dict())
+    assert not any("bins" in caution for caution in synthesis.cautions)
+
+
+def test_few_records_get_few_bins():
+    frame = records()[:2000]
+    synthesis = synthdp.synthesize(
+        frame, {"fields": FIELDS}, mechanism="independent", epsilon=0.5, delta=1e-6
+    )
+    assert all(2 <= column.size <= 24 for column in synthesis.schema.columns)
+
+
+def test_bins_cost_columns_a_part_of_their_own_share():
+    """The more columns there are beside a declared one, the less its bins cost."""
+    schema = OpenSchema.from_dict({"fields": FIELDS})
+    few = {each.column.name: each.total for each in column_budgets(schema, rho=1, delta=0)}
+    more = [*FIELDS, *(FIELDS[3] | {"name": f"c{number}"} for number in range(4))]
+    schema = OpenSchema.from_dict({"fields": more})
+    many = {each.column.name: each.total for each in column_budgets(schema, rho=1, delta=0)}
+    assert all(many[name] < few[name] <= 1 / 4 for name in few)
+
+
+def test_a_last_edge_that_repeats_is_a_bin_of_one_value():
+    own = {"edges": [0, 10, 99_999, 99_999]}
+    whole = {"name": "gain", "type": "integer", "constraints": {"required": True}, "synthdp": own}
+    for kind in ("integer", "number"):
+        column = Schema.from_dict({"fields": [whole | {"type": kind}]})["gain"]
+        assert column.encode(pd.Series([0, 10, 99_998, 99_999, 10**6])).tolist() == [0, 1, 1, 2, 2]
+        drawn = column.decode(np.full(5, 2), np.random.default_rng(0))
+        assert drawn.tolist() == [99_999] * 5
+        assert column.field()["synthdp"]["edges"] == own["edges"]
+    dates = {"edges": ["2020-01-01", "2020-05-01", "2020-12-31", "2020-12-31"]}
+    column = Schema.from_dict({"fields": [whole | {"type": "date", "synthdp": dates}]})["gain"]
+    days = pd.Series(["2020-12-30", "2020-12-31", "2021-01-01"])
+    assert column.encode(days).tolist() == [1, 2, 2]
+    own = {"edges": [0, 10, 10, 99]}
+    with pytest.raises(SchemaError, match="not increasing: 10 comes before 10"):
+        Schema.from_dict({"fields": [whole | {"synthdp": own}]})
+
+
+def test_an_engine_learns_bins_as_rows_in_memory_do(frame):
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.from_df(frame[["gain", "rate", "sex"]])
+    fields = [FIELDS[0], FIELDS[1], FIELDS[3]]
+    synthesis = synthdp.synthesize(relation, {"fields": fields}, mechanism="independent", **BUDGET)
+    assert "edges" in synthesis.schema["gain"].field()["synthdp"]
+    drawn = synthesis.sample(N_ROWS, seed=0)
+    assert (drawn["gain"] == 99_999).mean() == pytest.approx(400 / N_ROWS, rel=0.2)
+
+
+def test_an_engine_that_cannot_say_which_values_there_are_has_equally_wide_bins(frame, tmp_path):
+    ibis = pytest.importorskip("ibis")
+    with closing(sqlite3.connect(tmp_path / "people.db")) as connection:
+        frame.to_sql("people", connection, index=False)
+        connection.commit()
+    fields = [FIELDS[0], FIELDS[1], FIELDS[3]]
+    backend = ibis.sqlite.connect(tmp_path / "people.db")
+    try:
+        table = backend.table("people").select("gain", "rate", "sex")
+        synthesis = synthdp.synthesize(table, {"fields": fields}, mechanism="independent", **BUDGET)
+    finally:
+        backend.disconnect()
+    assert synthesis.schema["gain"].field()["synthdp"] == {"bins": 32}
+    assert "domain" not in synthesis.certificate
