@@ -199,7 +199,7 @@ def test_columns_of_linked_tables_are_relative_within_their_row():
 
 
 def test_histories_keep_distances_within_their_rows():
-    table = stays(2000).assign(person=[str(row // 2) for row in range(2000)])
+    table = stays(6000).assign(person=[str(row // 2) for row in range(6000)])
     schema = {
         "fields": [
             {"name": "person", "type": "string"},
