@@ -83,7 +83,7 @@ from synthdp.inference.regions.region_graph import RegionGraph as RegionGraph
 from synthdp.inference.regions.region_tables import RegionTables as RegionTables
 from synthdp.inference.rows.constraint_repair import repaired as repaired
 from synthdp.inference.rows.distance import RowsTally as RowsTally
-from synthdp.inference.rows.distance import chance_distance as chance_distance
+from synthdp.inference.rows.distance import chance_distances as chance_distances
 from synthdp.inference.rows.matching_rows import AgreeingRows as AgreeingRows
 from synthdp.inference.rows.move_kernel import count as count
 from synthdp.inference.rows.move_kernel import sweep as sweep

@@ -74,7 +74,9 @@ def distance_of(release: Answers, tally: RowsTally) -> RowsDistance | None:
         without_unused(factor.values, clique, release.unused)
         for clique, factor in zip(tally.cliques, factors, strict=True)
     ]
-    distance = tally.distance(expected)
+    distance = tally.distance(
+        expected, n_records=round(release.model.total) if release.knows_size else None
+    )
     return distance if distance.n_tables else None
 
 

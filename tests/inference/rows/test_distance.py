@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.core import Domain
-from synthdp.inference import RowsTally, chance_distance
+from synthdp.inference import RowsTally, chance_distances
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("c",)]
@@ -40,7 +40,7 @@ def codes_of(rows):
 def test_chance_is_the_mean_absolute_deviation_of_binomials(share, n_rows):
     chances = [comb(n_rows, k) * share**k * (1 - share) ** (n_rows - k) for k in range(n_rows + 1)]
     deviation = sum(chance * abs(k - n_rows * share) for k, chance in enumerate(chances))
-    found = chance_distance(np.array([share, 1 - share]), n_rows)
+    found = chance_distances([np.array([share, 1 - share])], n_rows)[0]
     assert found == pytest.approx(deviation / n_rows, rel=1e-9)
 
 
@@ -49,7 +49,29 @@ def test_independent_draws_are_about_as_far_away_as_chance_says():
     shares = rng.dirichlet(np.ones(40))
     counts = rng.multinomial(500, shares, size=400)
     mean = 0.5 * np.abs(counts / 500 - shares).sum(axis=1).mean()
-    assert chance_distance(shares, 500) == pytest.approx(mean, rel=0.03)
+    assert chance_distances([shares], 500)[0] == pytest.approx(mean, rel=0.03)
+
+
+def test_chance_of_several_tables_is_that_of_each():
+    rng = np.random.default_rng(2)
+    tables = [rng.dirichlet(np.full(size, 0.1)).reshape(-1, 2) for size in (2, 60, 8)]
+    tables += [np.array([1.0, 0.0]), np.array([0.0, 0.3, 0.7])]
+    single = [chance_distances([table], 70)[0] for table in tables]
+    np.testing.assert_allclose(chance_distances(tables, 70), single, rtol=1e-12)
+    assert single[3] == 0.0
+
+
+def test_a_table_that_is_longer_than_the_records_needs_to_be_no_closer_than_they_were():
+    codes = tuple(np.zeros(9000, dtype=np.uint8) for _ in range(3))
+    codes[2][:4700] = 1  # .022 off an even table: chance makes .0044 of 9,000 rows, .028 of 200
+    tally = RowsTally(DOMAIN, [("c",)])
+    tally.add(codes)
+    expected = [np.array([500.0, 500.0])]
+    assert tally.distance(expected).far_tables == (("c",),)
+    assert tally.distance(expected, n_records=10_000).far_tables == (("c",),)
+    found = tally.distance(expected, n_records=200)
+    assert found.far_tables == ()
+    assert found.worst_by_chance == pytest.approx(0.0042, abs=1e-4)
 
 
 def test_rows_that_are_as_the_model_says_are_at_no_distance():
