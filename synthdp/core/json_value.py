@@ -159,7 +159,7 @@ class JsonValue:
                 may = f"it may have {', '.join(names) or 'nothing'}"
                 hint = f"did you mean {meant!r}?" if meant else may
                 path = self[str(key)].path
-                raise self.error(f"{self.where}: {path!r} is not known{whose}; {hint}")
+                raise self.error(f"{self.where}: the key {path!r} is not known{whose}; {hint}")
 
 
 def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
