@@ -226,7 +226,8 @@ def check_rules(rules: Sequence[Any], columns: Mapping[str, RelativeColumn]) -> 
     """Raise `SchemaError` if a rule speaks of relative columns, by the names that it has for them:
     their distances would be compared.
     """
-    for rule in rules:
+    # What is no rule is refused by those who read them.
+    for rule in (rule for rule in rules if isinstance(rule, Mapping)):
         for name in sorted(columns.keys() & names_in(rule)):
             other = columns[name].other.name
             problem = f"a rule names {name!r}, which is modelled by its distance from {other!r}"
@@ -310,7 +311,8 @@ def _refuse_keys_of_others(field: Mapping[str, Any]) -> None:
 
 def _reader(field: Mapping[str, Any], missing: tuple[str, ...]) -> BinnedColumn:
     """What reads and writes the values of a field, wherever they lie."""
-    kind, own = field["type"], field.get("synthdp") or {}
+    kind = field["type"]
+    own = in_column(field["name"], "synthdp", field.get("synthdp")).default({}).mapping()
     decimals = {} if RELATIVE in own and _HOW not in own else {"decimals": own.get("decimals")}
     settings = {key: own.get(key) for key in _OF_VALUES} | (decimals if kind == "number" else {})
     required = (field.get("constraints") or {}).get("required")

@@ -1,5 +1,6 @@
 """Relative columns: distances of values, row by row, and values at distances."""
 
+import copy
 import math
 from datetime import datetime, timedelta
 
@@ -297,3 +298,69 @@ def test_circles_rules_and_columns_that_are_left_out_are_refused():
         OpenSchema.from_dict(
             {"fields": [*fields[1:], field("n", "integer")], "synthdp": {"ignore": ["start"]}}
         )
+
+
+ODD_VALUES = [
+    None,
+    1,
+    -1,
+    1.5,
+    True,
+    "x",
+    "",
+    [],
+    [1],
+    {},
+    {"a": 1},
+    math.nan,
+    10**400,
+    "start",
+    "end",
+]
+
+
+def paths_of(value, path=()):
+    """Where everything stands in a JSON value."""
+    yield path
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, inner in entries:
+        yield from paths_of(inner, (*path, key))
+
+
+def said_by(read, schema):
+    """What is said against a schema; nothing if it is read."""
+    try:
+        read(schema).to_dict()
+    except SchemaError as error:
+        return str(error)
+    return ""
+
+
+def test_any_value_in_place_of_any_other_is_refused_in_one_line_or_read():
+    own = {"as": "difference", "resolution": "day", "bins": 3}
+    whole = {
+        "fields": [
+            field("start", "date"),
+            relative("end", "date", **own)
+            | {"missingValues": [""], "format": "default", "title": "t"},
+            field("n", "number"),
+            relative("r", "number", "n", decimals=2, **{"as": "ratio"}),
+        ],
+        "missingValues": [""],
+        "synthdp": {"constraints": []},
+    }
+    for path in list(paths_of(whole))[1:]:
+        for value in ODD_VALUES:
+            changed = copy.deepcopy(whole)
+            inner = changed
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = value
+            for read in (Schema.from_dict, OpenSchema.from_dict):
+                assert "\n" not in said_by(read, changed)
