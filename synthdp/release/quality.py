@@ -86,6 +86,7 @@ def measured_quality(
         None if noise hides how many records there are, for then it hides their errors: the same is
         asked all the same, so that what is asked follows from the domain alone.
     """
+    # Noise may make the number of records 0 or negative, and shares are of it.
     total = max(release.model.total, 1.0)
     n_rows = min(round(total) if checked.n_rows is None else checked.n_rows, MAX_ROWS)
     sampling_seed = seeds_of(checked.seed)[0]
@@ -93,6 +94,7 @@ def measured_quality(
     measured = _Measured(cast(PrivateTable, table), codes, n_rows=n_rows, total=total)
     domain = table.domain
     sets = {name: _cliques(domain, k) for name, k in ((COLUMNS, 1), (PAIRS, 2), (TRIPLES, 3))}
+    # A table of two columns has no triples; their part of the budget goes to the others.
     asked = {name: cliques for name, cliques in sets.items() if cliques}
     parts = [*asked, *([WORST] if sets[PAIRS] else [])]
     unit_of_rho = rho / sum(PARTS[name] for name in parts)
@@ -106,6 +108,8 @@ def measured_quality(
             content[name] |= _numbers(domain, cliques)
         if name == PAIRS:
             content[name]["clear"] = errors.clear()
+            # Asked anew, by its own budget: the noisy error by which it was chosen is too large on
+            # average, being the largest of many.
             worst = measured.errors([errors.worst()], PARTS[WORST] * unit_of_rho)
             content["worst_pair"] = worst.stated(worst.cliques[0])
     drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes)
@@ -135,6 +139,8 @@ def _cliques(domain: Domain, k: int) -> list[Clique]:
     if comb(len(names), k) <= MAX_MARGINALS:
         chosen = list(combinations(names, k))
     else:
+        # A fixed seed: which marginals are measured follows from the schema, and anybody can tell
+        # which.
         rng = np.random.default_rng(_SAMPLE_SEED)
         places: dict[tuple[int, ...], None] = {}
         while len(places) < MAX_MARGINALS:
@@ -184,6 +190,7 @@ class _Errors:
     def clear(self) -> list[dict[str, Any]]:
         """Those that stand clear of the noise, the worst first."""
         order = np.argsort(-self.distances, kind="stable").tolist()
+        # Post-processing of noisy numbers, so the threshold costs nothing.
         clear = [place for place in order if self.distances[place] > CLEAR * self.stddev]
         return [self.stated(self.cliques[place]) for place in clear[:MAX_NAMED]]
 

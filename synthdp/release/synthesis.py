@@ -104,6 +104,8 @@ class Synthesis(Answers, Result):
         beside every table.
         """
         cautions = self._certificate.get("cautions", [])
+        # A release may be written before any model was fitted to it; what the later fit has to be
+        # warned of belongs on every table that is drawn from it.
         late = [caution for caution in fit_cautions(self.fitted) if caution not in cautions]
         return sealed(self._certificate | ({"cautions": [*cautions, *late]} if late else {}))
 
@@ -112,6 +114,8 @@ class Synthesis(Answers, Result):
         """The model that explains the measurements."""
         if self._fitted is not None:
             return self._fitted
+        # Reached by releases that were loaded from measurements alone: fitting is post-processing,
+        # and costs nothing.
         return fitted_model(engine_named("auto"), self._schema, self._measurements)
 
     @cached_property
@@ -245,6 +249,7 @@ class Synthesis(Answers, Result):
                 text=text,
                 where=where,
                 unused=self.unused,
+                # Rows of this number and seed may have been drawn before; see `Drawn`.
                 codes=self.drawn_before(n_rows, seed) if where is None else None,
                 n_jobs=n_jobs,
             )

@@ -77,6 +77,8 @@ class Relatives:
     def with_others(self, names: Iterable[str]) -> tuple[str, ...]:
         """Some columns, and those that they are relative to."""
         wanted = dict.fromkeys(names)
+        # Each column comes after the one that it is relative to, so going backwards finds chains:
+        # of a third column the second, and of that the first.
         for column in reversed(self.columns):
             if column.name in wanted:
                 wanted[column.other.name] = None
@@ -102,7 +104,9 @@ class Relatives:
         self, table: str, rules: Sequence[Mapping[str, Any]], order: str | None
     ) -> None:
         """Raise `SchemaError` if rules of a package, or the order of the table's rows, speak of one."""
+        # Rules of a package name columns with their tables.
         check_rules(rules, {f"{table}.{column.name}": column for column in self.columns})
+        # Distances from different moments are in no order of time.
         if order in self.names:
             problem = f"package: table {table!r}: synthdp.order is {order!r}"
             way_out = "which is modelled by its distance from another column; order by that one"
@@ -157,6 +161,7 @@ class Relatives:
             name, other = column.name, column.other.name
             for needed in (name, other):
                 axis = by_name[needed].axis
+                # Types that a field can be relative to have a line: see `_FAMILIES`.
                 assert axis is not None
                 if needed not in numbers:
                     numbers[needed] = axis.read_numbers(frame[needed])
@@ -277,6 +282,7 @@ def _column(
     )
     other_constraints = fields[other].get("constraints") or {}
     is_required = [each.get("required") is True for each in (constraints, other_constraints)]
+    # Where the other value is missing no distance can be taken, and so no value be written.
     if is_required == [True, False]:
         way_out = f"declare {other!r} as required, too, or this column not"
         refuse(name, f"it is required, but cannot be told where {other!r} is missing; {way_out}")
@@ -314,9 +320,13 @@ def _reader(field: Mapping[str, Any], missing: tuple[str, ...]) -> BinnedColumn:
     kind = field["type"]
     own = in_column(field["name"], "synthdp", field.get("synthdp")).default({}).mapping()
     decimals = {} if RELATIVE in own and _HOW not in own else {"decimals": own.get("decimals")}
+    # Bins and bounds of a relative field are about distances: what reads its values gets none of
+    # them.
     settings = {key: own.get(key) for key in _OF_VALUES} | (decimals if kind == "number" else {})
     required = (field.get("constraints") or {}).get("required")
     problem: SchemaError | None = None
+    # Values are read wherever they lie: clipping them before the distance is taken would change the
+    # distance. So the reader is as wide as its format allows.
     for low, high in type_named(kind).widest_bounds(field, {}):
         constraints = {"minimum": low, "maximum": high} | ({"required": True} if required else {})
         plain = dict(field) | {
@@ -384,6 +394,8 @@ def _in_order(columns: Mapping[str, RelativeColumn]) -> tuple[RelativeColumn, ..
     """The columns, each after the one that it is relative to; raises `SchemaError` in a circle."""
     ordered: dict[str, RelativeColumn] = {}
     while left := [column for name, column in columns.items() if name not in ordered]:
+        # Peeling off what depends on nothing left, round by round: whatever remains without any
+        # such column goes in a circle.
         ready = [
             each for each in left if each.other.name not in columns or each.other.name in ordered
         ]

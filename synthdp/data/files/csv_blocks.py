@@ -69,6 +69,8 @@ def whole_records(stream: BinaryIO, marks: CsvMarks = COMMAS) -> Iterator[bytes]
     """A stream cut into a header record, and then blocks of whole records, every one ending in a
     line feed.
     """
+    # The header is cut off alone: names are needed before the first block is checked, because they
+    # say how many fields a record has.
     cut = _first_end
     rest = b""
     while chunk := stream.read(BLOCK_BYTES):
@@ -81,10 +83,12 @@ def whole_records(stream: BinaryIO, marks: CsvMarks = COMMAS) -> Iterator[bytes]
             if cut is _last_end:
                 break
             cut = _last_end
+        # Whole records were cut off above, so what is left is the beginning of one.
         if len(rest) > MAX_RECORD_BYTES:
             raise CsvStructureError(
                 "a record does not end; close every quote and end lines with a line feed"
             )
+    # Doubled quotes inside a field count twice: in a complete record the number is even.
     if marks.are_quoted(rest) and rest.count(marks.quote) % 2:
         raise CsvStructureError(
             "a quoted field is not closed at the end of the file; restore the end of the file"
@@ -105,6 +109,8 @@ def _ends(block: bytes, marks: CsvMarks) -> NDArray[np.intp]:
     ends = np.flatnonzero(characters == _LF)
     if marks.are_quoted(block):
         quotes = np.flatnonzero(characters == ord(marks.quote))
+        # A line feed with an even number of quotes before it is outside of all of them. Doubled
+        # quotes close and open again with nothing between them, so they need no care.
         ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
     return ends + 1
 
@@ -116,6 +122,8 @@ def _first_end(block: bytes, marks: CsvMarks) -> int:
 
 def _last_end(block: bytes, marks: CsvMarks) -> int:
     if not marks.are_quoted(block):
+        # Without quotes every line feed ends a record, and the last is found in one pass from the
+        # end.
         return block.rfind(b"\n") + 1
     ends = _ends(block, marks)
     return int(ends[-1]) if len(ends) else 0
@@ -134,6 +142,8 @@ def _with_line_feeds(block: bytes, marks: CsvMarks) -> bytes:
         return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     characters = np.frombuffer(block, np.uint8).copy()
     returns = (characters == _CR) & _outside_quotes(characters, marks)
+    # A carriage return before a line feed goes; one alone (files of old Macs) becomes a line feed.
+    # Those in quotes are part of a value and stay.
     before_feed = returns & (np.append(characters[1:], np.uint8(0)) == _LF)
     characters[returns] = _LF
     return bytes(characters[~before_feed])
@@ -182,14 +192,19 @@ def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> byte
     positions = np.flatnonzero(separators)
     is_end = characters[positions] == _LF
     ends = positions[is_end]
+    # Between two line ends lie as many separators as the record has fields, its line end counted.
     n_separators = np.diff(np.flatnonzero(is_end), prepend=-1)
     starts = np.append(0, ends[:-1] + 1)
     ragged = n_separators != n_fields
     suspects = (
+        # In a table of one column an empty line could be an empty field or a blank line. It is
+        # taken for a blank line, as pandas does by default; an empty field has quotes.
         np.flatnonzero(starts == ends)
         if n_fields == 1
         else np.flatnonzero(ragged & (n_separators == 1))
     )
+    # Lines of white space are blank, too. The loop is over suspects only, of which a sound file has
+    # few.
     blank = [line for line in suspects if not block[starts[line] : ends[line]].strip()]
     if np.count_nonzero(ragged) > (len(blank) if n_fields > 1 else 0):
         raise CsvStructureError(
@@ -207,6 +222,7 @@ def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> byte
 def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
     """Quotes open at the start of a field, close at its end, and are doubled inside (RFC 4180)."""
     quotes = np.flatnonzero(characters == ord(marks.quote))
+    # The block has whole records, so quotes alternate.
     opening, closing = quotes[::2], quotes[1::2]
     before = characters[opening - 1]  # at the very start this is the last character, a line feed
     after = characters[closing + 1]

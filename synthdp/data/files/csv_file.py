@@ -58,6 +58,8 @@ class CsvFile(TableFile):
         guessed.
         """
         delimiter = self._marks.delimiter.decode()
+        # A guess would depend on the rows where the header does not decide, and rows are private;
+        # so it is declared.
         if other := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
             shown = "tab" if other == "\t" else other
             way_out = f"declare it: --delimiter {shlex.quote(shown)}"
@@ -99,4 +101,6 @@ class CsvFile(TableFile):
         """How much of the file was read; 0 for standard input."""
         if self._raw is None:
             return 0.0
+        # Of the packed bytes: they are what the size of the file is about. A file that grows while
+        # it is read is done at 1.
         return min(self._raw.tell() / max(fstat(self._raw.fileno()).st_size, 1), 1.0)

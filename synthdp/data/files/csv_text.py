@@ -60,6 +60,7 @@ class _Transcoded:
     """
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        # Errors of codecs quote the bytes that they fail at, which are someone's data.
         codecs.register_error("synthdp.no-text", lambda error: (_NO_TEXT, error.end))  # type: ignore[attr-defined]
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)("synthdp.no-text")
@@ -143,6 +144,8 @@ def write_csv(
             text.write("\ufeff" if marked else "")
             # the standard library's writer takes 0.6 of the time of DataFrame.to_csv on texts
             writer = csv.writer(
+                # The writer ends lines by both characters, so that it quotes either of them inside
+                # fields, and `_LineFeeds` takes one away.
                 _LineFeeds(text),
                 delimiter=delimiter,
                 quotechar=dialect.quote or None,
@@ -166,6 +169,7 @@ def write_csv(
             ) from None
         finally:
             with suppress(OSError, ValueError):  # the stream is not ours to close
+                # Else the wrapper, when it is collected, would close the stream below it.
                 text.detach()
 
 

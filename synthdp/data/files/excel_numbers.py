@@ -79,8 +79,12 @@ def _has_suspects(book: ZipFile, part: str) -> bool:
     with book.open(part) as stream:
         rest = b""
         while block := stream.read(_BLOCK):
+            # Nearly all files have no such cell, and a search for one pattern takes far less time
+            # than parsing.
             if _SUSPECT.search(rest + block):
                 return True
+            # A suspect that lies across two blocks is found in the end of the first, kept, and the
+            # start of the second.
             rest = block[-_OVERLAP:]
     return False
 
@@ -88,6 +92,7 @@ def _has_suspects(book: ZipFile, part: str) -> bool:
 def _tamed(content: bytes, are_times: Callable[[set[str]], set[str]]) -> bytes:
     """The text of a sheet with other values in cells that cannot be read."""
     errors, large = _suspects(content)
+    # A large number without a format of dates is just a number, and stays.
     times = are_times({style for _, _, style in large.values()})
     changes = {place: (end, b"#N/A") for place, end in errors.items()}
     for place, (end, number, style) in large.items():
@@ -121,6 +126,7 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
         if name.endswith("}c"):
             cell = attributes
         elif name.endswith("}v"):
+            # The parser says where the tag begins; the text begins after it.
             start = content.index(b">", parser.CurrentByteIndex) + 1
             texts.clear()
 
@@ -135,6 +141,8 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
         text, place = "".join(texts), start
         start = -1
         kind = cell.get("t", "n")
+        # "e" marks errors, "n" (which may be left out) numbers; "s" is the number of a cell's
+        # style.
         if kind == "e" and text not in _ERRORS:
             errors[place] = parser.CurrentByteIndex
         elif kind == "n" and "s" in cell and text and abs(number := float(text)) > MOST_DAYS:

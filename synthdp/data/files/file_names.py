@@ -91,11 +91,14 @@ def _check_parts(path: str | PathLike[str], parts: Sequence[str]) -> None:
             raise DataFileError(
                 f"{error}; or name the tables among the files by a pattern, such as '*.csv'"
             ) from None
+    # A folder with people.csv and people.parquet most likely holds one table twice.
     if len({kind.format for kind in kinds.values()}) > 1:
         _refuse(
             path, "its files are of several kinds; name those of one by a pattern, such as '*.csv'"
         )
     tables = {
+        # people.csv and people.csv.gz: a person in both would count twice, which no unit of privacy
+        # foresees.
         part if kind.packing is Packing.NONE else part.rpartition(".")[0]
         for part, kind in kinds.items()
     }
@@ -112,6 +115,7 @@ def is_part(path: str | PathLike[str], new: str) -> bool:
         return False
     if Path(path).is_dir():
         below = os.path.relpath(_folder_of(new), os.path.realpath(path))
+        # Real paths on both sides: a link in either would hide that they are the same folder.
         return below == os.curdir or not below.startswith(_NO_PARTS)  # a dot also where it leads up
     if _matches(Path(os.path.realpath(new)).parts, Path(os.path.realpath(path)).parts):
         return True
@@ -148,6 +152,8 @@ def _below(root: Path, folder: Path | None = None, seen: Collection[str] = ()) -
         _refuse(root, f"it cannot be read: {reason(error)}; check the folder")
     for part in entries:
         key = _partition(part)[0]
+        # A column that is named twice on one path would have two values in a row; the caller
+        # refuses the folder as it is.
         if key and key not in seen:
             yield from _below(root, part, {*seen, key})
         else:
@@ -169,6 +175,8 @@ def values_of(root: str | PathLike[str], part: str) -> dict[str, str | None]:
     folders = [folder for folder in Path(part).parents if Path(root) in folder.parents]
     values: dict[str, str | None] = {}
     for key, value in map(_partition, reversed(folders)):
+        # Hive writes characters that folders cannot have, such as slashes and colons, with percent
+        # signs.
         name, said = (unquote(text, errors="surrogateescape") for text in (key, value))
         if not is_writable(name + said) or name in values:
             _refuse(

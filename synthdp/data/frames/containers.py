@@ -64,6 +64,7 @@ class Container:
         import narwhals as nw
         import pyarrow as pa
 
+        # Metadata of pandas would name its own types to whoever reads the table later.
         table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
         filled = nw.from_arrow(table, backend=self.backend)
         if (
@@ -138,6 +139,7 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         ) from None
     try:
         arrow = table.to_arrow()
+        # Polars hands out texts as views, which pandas' types for Arrow do not take.
         views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
         plain = [views.get(str(kind), kind) for kind in arrow.schema.types]
         for kind in plain:
@@ -154,6 +156,7 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         NotImplementedError,
         ValueError,
     ):  # types: Arrow knows no integers of 128 bits
+        # Types only are named, as they are public; errors of Arrow may quote a value.
         problem = f"{name} has a column of a type that Arrow or pandas does not know"
         raise ParameterError(f"{problem}; cast it, or drop it") from None
 

@@ -68,6 +68,7 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
         return series if made is categories else _taken(made, series.cat.codes.to_numpy(), series)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
         values = series.to_numpy()
+        # One pass over types, which is all that most columns of objects need.
         if _SPANS.isdisjoint(map(type, values)):
             return series
         return pd.Series(
@@ -78,6 +79,8 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
     if (spans := _distinct_spans(series)) is None:
         return series
     distinct, positions = spans
+    # Durations that a column of numbers reads, at once; all else is converted one distinct span at
+    # a time.
     if isinstance(distinct, np.ndarray) and _READERS[kind] is _seconds:
         said = _seconds_of(distinct)
     else:
@@ -109,6 +112,8 @@ def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """Of each narrow float the float of 64 bits with the fewest digits that is the same to its own
     type.
     """
+    # Every narrow float is a float of 64 bits exactly, but seldom the decimal number that was
+    # meant.
     wide = numbers.astype(np.float64)
     rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
     powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
@@ -119,6 +124,8 @@ def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
     for n_digits in _DIGITS:
         scale = 10.0 ** (n_digits - 1 - powers)
         shorter = np.rint(wide[rest] * scale) / scale
+        # The fewest digits that the narrow type cannot tell from the number are what it was most
+        # likely made of.
         fits = shorter.astype(numbers.dtype) == numbers[rest]
         wide[rest[fits]] = shorter[fits]
         rest, powers = rest[~fits], powers[~fits]

@@ -77,6 +77,7 @@ def _levels_as(
     order of a dtype may lie who came first. What is no object of the dtype comes last.
     """
     are_numbers = all(isinstance(each, Real) for each in objects.values())
+    # Numbers have an order that everybody knows, so it tells nothing about the table.
     if are_numbers and not ordered:
         objects = dict(sorted(objects.items(), key=lambda pair: pair[1]))
     ranks = {text: rank for rank, text in enumerate(objects)}
@@ -106,6 +107,8 @@ def _interval(text: str, dtype: pd.IntervalDtype) -> pd.Interval | None:
         left, right = text[1:-1].split(", ")
         if not is_moment:
             left, right = (np.dtype(subtype).type(end).item() for end in (left, right))
+        # The level is the text of an interval; only what is written back as the same text was one
+        # of the dtype.
         span = pd.Interval(
             *(map(pd.Timestamp, (left, right)) if is_moment else (left, right)), closed=dtype.closed
         )

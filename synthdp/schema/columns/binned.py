@@ -181,11 +181,14 @@ class BinnedColumn(Column):
         if (edges := kept.get("edges")) is not None:
             changed["edges"] = (low, *edges[1:-1], high)
         elif kept.get("bins") == 1 and low < high:
+            # One bin is allowed for a column of one value only; widened bounds have several.
             changed["bins"] = 2
         if self.shape is not None:
+            # The first piece of the shape begins at the lower bound, wherever that moves.
             changed["shape"] = replace(self.shape, starts=(low, *self.shape.starts[1:]))
         try:
             return replace(self, **changed)
+        # Wider bounds may be ones that the decimals, or a format, cannot say.
         except SchemaError:
             return self
 
@@ -249,6 +252,8 @@ class BinnedColumn(Column):
         """Refuse a missing value between the bounds: what is written could not be told from it."""
         texts = np.array(self.missing_values, dtype=object)
         for text, number in zip(self.missing_values, self._read(texts), strict=True):
+            # -1 or 9999 as "not known" is usual, and is fine outside the bounds; inside, a drawn
+            # 9999 would be read back as missing.
             if low <= number <= high:
                 refuse(
                     self.name,
@@ -270,6 +275,7 @@ class BinnedColumn(Column):
         """For each code its one value or the interval of its bin (the last one closed), or NA for
         "missing".
         """
+        # Bins of single values are called by their value, as levels are.
         if np.diff(self._starts).max() <= 1:
             return super()._labels
         edges = list(pairwise(self._outer_edges))
@@ -323,6 +329,7 @@ class BinnedColumn(Column):
                 self.name,
                 f"a limit between {low!r} and {high!r} is not a value of the column; correct it",
             )
+        # NaN is left for None only: unreadable limits were refused above.
         first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
         return first, last
 

@@ -48,10 +48,13 @@ class Merged:
         >>> Merged(levels=("b", "c"), weights=(2, 1)).label({"a"})
         'b | c'
         """
+        # A thousand merged levels would make a label that fills a page.
         more = len(self.levels) - LABELLED_LEVELS
         label = " | ".join(
             [*map(str, self.levels[:LABELLED_LEVELS]), *([f"{more} more"] if more > 0 else [])]
         )
+        # A level of its own may be called like that; rules and slices name levels by their labels,
+        # so these must differ.
         while label in taken:
             label += " (merged)"
         return label
@@ -115,6 +118,7 @@ class CategoricalColumn(Column):
         if self.merged is not None:
             self._check_merged(self.merged)
         for level in self._written_levels:
+            # What is written for the level would be read back as missing.
             if (str(level) if self.type == "string" else float(level)) in self._missing:
                 refuse(
                     self.name,
@@ -176,6 +180,8 @@ class CategoricalColumn(Column):
         weights = checked_weights(
             self.name, "synthdp.merged.weights", merged.weights, len(levels), "levels", zero=False
         )
+        # A level in two places would have two codes, and which of them a record gets would depend
+        # on the order of a table.
         taken = set(self._all_levels)
         for level in levels:
             if level in taken:
@@ -191,11 +197,15 @@ class CategoricalColumn(Column):
         if self.type == "string":
             check_text(level, self.name, "the level")
             return str(level)
+        # True is an int to Python: a level true among numbers is a mistake of the schema, and not
+        # 1.
         is_number = isinstance(level, int | float) and not isinstance(level, bool)
         if not is_number or not math.isfinite(level):
             in_column(self.name, "a level", level).expect("a number, or set the type to 'string'")
         if self.type == "number":
             return float(level)
+        # Values are looked up as floats, which hold every whole number up to here and not all
+        # beyond.
         if level != int(level) or abs(level) > 2**53:
             refuse(
                 self.name,
@@ -266,6 +276,7 @@ class CategoricalColumn(Column):
     @cached_property
     def _table(self) -> dict[Any, int]:
         own = len(self._all_levels)
+        # All merged levels come after the others, and share the first code that these leave.
         codes = [(level, min(code, own)) for code, level in enumerate(self._written_levels)]
         if self.type == "string":
             return lookup_table(
@@ -284,6 +295,7 @@ class CategoricalColumn(Column):
         if is_missing(value):
             return self.missing_code
         if self.type == "string":
+            # Texts are looked up as they stand: "007" and "7" are two levels.
             code = look_up(self._table, value)
             return self._code_of_unknown(value) if code is None else code
         number = self.notation.number(value)
@@ -297,6 +309,8 @@ class CategoricalColumn(Column):
         return self._table.get(number, self.unknown_code)
 
     def _code_of_unknown(self, value: object) -> int:
+        # A blank cell is no value; but where `other` stands for all that is not listed it stands
+        # for blanks, too, unless the schema lists them as missing.
         return self.missing_code if self.other is None and is_blank(value) else self.unknown_code
 
     def _has(self, value: object) -> bool:
@@ -310,6 +324,8 @@ class CategoricalColumn(Column):
         if self.merged is None:
             return codes
         own = len(self._all_levels)
+        # Codes beyond that of the merged levels (only "missing" is) move up by the levels that
+        # these have more than codes.
         positions = np.asarray(codes, dtype=np.int64) + (codes > own) * (
             len(self.merged.levels) - 1
         )
@@ -371,6 +387,7 @@ class CategoricalColumn(Column):
         """A level as the column's own are: a truth value is a text or nothing, never a number."""
         if not isinstance(value, bool | np.bool_):
             return value
+        # Without this, True would be looked up as 1 among levels that are numbers.
         texts = (str(value), str(value).lower())  # as Python writes it, and as JSON does
         is_level = self.knows(pd.Series(texts, dtype=object))
         return texts[int(is_level.argmax())]
@@ -412,6 +429,8 @@ class CategoricalColumn(Column):
         words = (*self.levels, *merged, *other, *self.missing_values, *blank)
         if self.type == "string":
             return Levels(kind="texts", words=words)
+        # Words among the missing values of a column of numbers, such as "n/a", are compared as
+        # texts only.
         numbers = (number for number in map(self.notation.number, words) if not math.isnan(number))
         return Levels(kind="levels", words=words, numbers=tuple(numbers))
 
@@ -437,6 +456,8 @@ def lookup_table(
 ) -> dict[str, int]:
     """Codes by text; of two texts that differ in spelling only (see `_plain`), each keeps its own."""
     exact = dict(texts) | dict.fromkeys(missing_values, missing_code)
+    # Reversed, so that of two levels with the same plain text the first wins, as a reader of the
+    # schema expects.
     return {_plain(text): code for text, code in reversed(exact.items())} | exact
 
 

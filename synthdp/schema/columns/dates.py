@@ -147,6 +147,7 @@ class DateColumn(TemporalColumn[date]):
 
     @property
     def _resolutions(self) -> Sequence[str]:
+        # A date has no time of day, so it cannot be kept by hours.
         if self.type == "datetime":
             return RESOLUTIONS
         return [unit for unit in RESOLUTIONS if unit not in SECONDS]
@@ -219,6 +220,8 @@ class DateColumn(TemporalColumn[date]):
             return [
                 str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()
             ]
+        # What was read with an offset was converted to UTC, so it is written with that offset: the
+        # same moment.
         zone = UTC if "%z" in self.format else None
         return [moment.replace(tzinfo=zone).strftime(self.format) for moment in moments.tolist()]
 
@@ -227,6 +230,8 @@ class DateColumn(TemporalColumn[date]):
         lower bound.
         """
         low, high = self._bounds
+        # The date is clipped first, as its bin is: a record's date and its parts must agree, or the
+        # model would learn combinations that no date has.
         clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
         return part_of(np.floor(clipped).astype(np.int64), part)
 
@@ -237,11 +242,15 @@ class DateColumn(TemporalColumn[date]):
 
     def _intervals_by_parts(self, n_parts: int) -> GridIntervals:
         """The grid in intervals, grouped by bin and the first parts."""
+        # Ten years by hours are 87,600 pieces; drawing asks for the same ones for every block of
+        # rows.
         if n_parts not in self._known_intervals:
             self._known_intervals[n_parts] = self._grouped_by(self.parts[:n_parts])
         return self._known_intervals[n_parts]
 
     def _grouped_by(self, parts: Sequence[str]) -> GridIntervals:
+        # The grid is cut where any of the parts changes: at every midnight for weekdays, at every
+        # hour for hours.
         unit = part_unit(parts)
         first, last = unit_of(np.array(self._bounds), unit).tolist()
         cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
@@ -272,6 +281,8 @@ class DateColumn(TemporalColumn[date]):
                 break
             intervals = self._intervals_by_parts(n)
             wanted = keys_of_parts(codes[left], [part[left] for part in parts[:n]], self.parts[:n])
+            # A combination that no date of the bin has (31 February) is not among the keys; the
+            # minimum keeps the index in range, and the comparison below tells.
             groups = np.minimum(np.searchsorted(intervals.keys, wanted), len(intervals.keys) - 1)
             agrees = intervals.keys[groups] == wanted
             points[left[agrees]] = intervals.draw(groups[agrees], rng)
@@ -282,6 +293,7 @@ class DateColumn(TemporalColumn[date]):
     def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
         """Moments as ``datetime64[s]``; NaT where missing."""
         moments = self.at(points).astype("datetime64[s]")
+        # Points of missing values are arbitrary, see `draw`; here they are overwritten.
         moments[missing] = np.datetime64("NaT")
         return pd.Series(moments, dtype="datetime64[s]")
 
@@ -360,6 +372,8 @@ class DateColumn(TemporalColumn[date]):
     @property
     def hint(self) -> str:
         """What else is said where much is unread."""
+        # Counts of seconds are the usual reason for many unread moments, and a reader must not
+        # guess them: whether seconds or milliseconds is not to be told from one value.
         return "" if self.type == "date" else COUNTS_ARE_NO_DATES
 
     def typed(self, values: pd.Series) -> pd.Series:
@@ -556,6 +570,8 @@ def strftime_format(name: str, pattern: Any) -> str | None:
             name,
             f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'",
         )
+    # Patterns of strftime are taken as they are; early versions of Table Schema put "fmt:" in
+    # front.
     if "%" in pattern:
         return pattern.removeprefix("fmt:")
     if (said := as_strftime(pattern)) is not None:

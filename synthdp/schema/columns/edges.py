@@ -51,6 +51,7 @@ def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: in
             column,
             f"synthdp has both bins ({bins}) and edges of {len(edges) - 1} bins; keep one of the two",
         )
+    # Two edges are one bin, which says nothing of the column.
     if len(edges) < 3:
         refuse(
             column, f"synthdp.edges has {len(edges)} entries; give at least 3, for at least 2 bins"
@@ -84,6 +85,8 @@ def default_bins(n_values: int) -> int:
 def check_bins(column: str, bins: object, n_values: int | None, things: str) -> int:
     """The number of bins if it is a possible one; ``n_values`` is how many values there are to bin."""
     bins = in_column(column, "synthdp.bins", bins).whole(1)
+    # A column of one value has one bin; for all others one bin is a column that costs its share of
+    # the model and says nothing.
     if bins == 1 and n_values != 1:
         refuse(
             column,
@@ -107,6 +110,7 @@ def even_starts(first: int, last: int, bins: int) -> NDArray[np.int64]:
     [0, 3, 6, 10]
     """
     n = last - first + 1
+    # In integers of Python, which do not overflow: n * bins may pass 2**63.
     return np.array([first + i * n // bins for i in range(bins + 1)], dtype=np.int64)
 
 
@@ -234,6 +238,7 @@ class NumericColumn(BinnedColumn):
         """How many values are written between the bounds."""
         ends = np.array(self.bounds, dtype=np.float64)
         first, last = decimal_points(ends, self.decimals or 0).tolist()
+        # A column of one value has that value even where it lies between two points of the grid.
         return 1 if self.minimum == self.maximum else int(last - first) + 1
 
     def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
@@ -244,6 +249,7 @@ class NumericColumn(BinnedColumn):
             low, high = low - spread, high + spread
             if self.is_whole:
                 low, high = math.floor(low), math.ceil(high)
+        # The sum may be infinite, which has no floor.
         except OverflowError:
             low, high = limits
         return self._between(low, high, limits, edges=self.edges, bins=self.bins)

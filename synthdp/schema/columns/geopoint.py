@@ -88,6 +88,8 @@ class GeopointColumn(Column):
         object.__setattr__(self, "bbox", self._checked_box())
         object.__setattr__(self, "bins", self._checked_bins())
         if self.decimals is None:
+            # Degrees of longitude and of latitude get the same number of decimals, as people write
+            # points; the side with narrower cells decides.
             finest = max(int(each.decimals or 0) for each in self._made_axes())
             most = min(each.most_decimals for each in self._made_axes())
             object.__setattr__(self, "decimals", min(finest, most))
@@ -108,6 +110,8 @@ class GeopointColumn(Column):
             declared.expect(_FOUR)
         west, south, east, north = map(float, corners)
         if not (
+            # A box over the 180th meridian would have west above east. It is refused, not split:
+            # longitudes are drawn as numbers of one interval.
             -LIMITS[0] <= west < east <= LIMITS[0] and -LIMITS[1] <= south < north <= LIMITS[1]
         ):
             problem = f"synthdp.bbox is {list(box)!r}, and no box of degrees from west to east, south to north"
@@ -120,6 +124,7 @@ class GeopointColumn(Column):
         if bins is None:
             return DEFAULT_BINS
         both = (bins, bins) if isinstance(bins, int) else tuple(bins)
+        # type, not isinstance: true is an int to Python.
         are_counts = len(both) == 2 and all(type(each) is int and each >= 2 for each in both)
         if not are_counts or math.prod(both) > MAX_LEVELS:
             way_out = (
@@ -153,6 +158,8 @@ class GeopointColumn(Column):
             try:
                 made.append(NumberColumn(name=name, required=True, missing_values=(), **bounds))
             except SchemaError as error:
+                # Nobody declared a column "home:longitude": errors name the one that is in the
+                # schema.
                 raise SchemaError(str(error).replace(name, self.name)) from None
         longitude, latitude = made
         return longitude, latitude
@@ -221,8 +228,11 @@ class GeopointColumn(Column):
         """
         try:
             longitude, latitude = map(to_float, self._pair(value))
+        # Cells of data frames are any objects: what `float`, indexing or a mapping's methods raise
+        # is theirs to choose. One such cell must not be told from others by an error.
         except Exception:
             return math.nan, math.nan
+        # The two exchanged is the usual mistake; where it gives no latitude it is found here.
         is_point = abs(longitude) <= LIMITS[0] and abs(latitude) <= LIMITS[1]
         return (longitude, latitude) if is_point else (math.nan, math.nan)
 
@@ -245,6 +255,7 @@ class GeopointColumn(Column):
     def _points(self, values: Values) -> NDArray[np.float64]:
         """Longitude and latitude of each value, NaN where it is none; shape ``(n, 2)``."""
         if values.dtype != object:
+            # A column of numbers, dates or truth values holds no points, whatever the rows.
             return np.full((len(values), 2), np.nan)
         points = [self._point(value) for value in values]
         return np.array(points, dtype=np.float64).reshape(len(values), 2)
@@ -255,10 +266,12 @@ class GeopointColumn(Column):
         nothing = np.flatnonzero(np.isnan(points[:, 0]) | self._means_missing(points))
         columns = longitude.codes_of_numbers(np.nan_to_num(points[:, 0])).astype(np.int64)
         rows = latitude.codes_of_numbers(np.nan_to_num(points[:, 1])).astype(np.int64)
+        # Row by row from the south-west: cells east of each other have neighbouring codes.
         codes = rows * self._shape[0] + columns
         if nothing.size:
             texts = frozenset(text.strip() for text in self.missing_values)
             unread = are_unread(nothing_in(values[nothing], texts))
+            # A point that means missing, such as 0, 0, was read.
             unread &= np.isnan(points[nothing, 0])
             codes[nothing] = np.where(unread, self.unread_code, self.missing_code)
         return codes
@@ -302,6 +315,7 @@ class GeopointColumn(Column):
         )
         is_missing = (codes >= self.n_levels).tolist()
         points = zip(longitude, latitude, is_missing, strict=True)
+        # Adding 0 makes 0 of -0, which would be written with a minus sign.
         return [None if missing else (x + 0.0, y + 0.0) for x, y, missing in points]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
@@ -406,6 +420,7 @@ class GeopointColumn(Column):
     def reading(self) -> Reading:
         """How the column is read, with one example."""
         west, south, east, north = self.bbox or ()
+        # Nine decimals are a tenth of a millimetre: only the noise of floats is cut.
         middle = [round((low + high) / 2, 9) for low, high in ((west, east), (south, north))]
         longitude, latitude = self.axes
         codes = [

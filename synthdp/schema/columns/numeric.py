@@ -64,6 +64,8 @@ class IntegerColumn(NumericColumn):
         self._check_bounds()
         low, high = self._bounds
         if self.edges is None:
+            # The number of values, not the width: 0 to 9 are ten integers, and ten bins hold one
+            # each.
             n_integers = high - low + 1
             bins = default_bins(n_integers) if self.bins is None else self.bins
             object.__setattr__(self, "bins", check_bins(self.name, bins, n_integers, "integers"))
@@ -88,6 +90,9 @@ class IntegerColumn(NumericColumn):
         ):  # a signalling NaN of somebody's table is no reason for a word
             unread = numbers != np.floor(numbers)
         if values.dtype == object:
+            # 12.000 is 12 to a computer and 12,000 to half of Europe. Whoever means either would be
+            # served a wrong number in silence by one of the two readings, so it is neither; a
+            # declared groupChar or another type settles it.
             unread |= self._may_be_thousands(values)
         numbers[unread] = np.nan
         return numbers
@@ -97,6 +102,8 @@ class IntegerColumn(NumericColumn):
         return np.array([type(each) is str and each.endswith(end) for each in values], np.bool_)
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        # Limits of a rule or a slice may lie between two integers (age < 17.5), so they are read as
+        # any numbers are.
         return super()._read(values)
 
     def _number(self, key: str, value: object) -> int:
@@ -110,6 +117,7 @@ class IntegerColumn(NumericColumn):
         low, high = self._bounds
         if self.edges is None:
             return even_starts(low, high, self.bins or 1)
+        # The last bin is closed: one past the upper bound is where the next would begin.
         return np.array([*self.edges[:-1], high + 1], dtype=np.int64)
 
     @cached_property
@@ -139,6 +147,8 @@ class IntegerColumn(NumericColumn):
     def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
         """Integers: ``int64`` if the column is required, else pandas' ``Int64``."""
         if self.required:
+            # A required column has no missing values, so it needs no mask and is what pandas itself
+            # reads from a file of whole numbers.
             return pd.Series(points, dtype=np.int64)
         return pd.Series(pd.arrays.IntegerArray(points, missing))
 
@@ -230,6 +240,9 @@ def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:
     """
     floats = points.astype(np.float64)
     return (
+        # Division by a power of ten gives the float nearest to the decimal number (powers up to
+        # 10**22 are exact); a product with 10**-decimals would round twice, and write
+        # 0.30000000000000004.
         np.divide(floats, 10.0**decimals) if decimals >= 0 else np.multiply(floats, 10.0**-decimals)
     )
 
@@ -238,6 +251,10 @@ def first_points(edges: NDArray[np.float64], decimals: int) -> NDArray[np.int64]
     """The first grid point whose *float* is at or above each edge: where the bin of the edge
     begins.
     """
+    # A product of floats may land on the wrong side of an edge: 0.29 * 100 is 28.999999999999996.
+    # What counts is which point, once it is a float again, is at or above the edge, because that is
+    # how the value will be read back. So the guess starts two points too low and climbs while its
+    # float lies below.
     guess = edges * 10.0**decimals if decimals >= 0 else edges / 10.0**-decimals
     points = np.ceil(guess).astype(np.int64) - 2
     for _ in range(
@@ -253,6 +270,8 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     >>> even_edges(0.0, 1.0, 10)[3], 3 * 0.1
     (0.3, 0.30000000000000004)
     """
+    # Bounds are taken as they are written, not as the binary fraction that a float really is: who
+    # declares 0.1 means a tenth.
     start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
     unit = math.lcm(start.denominator, stop.denominator)
     first, last = int(start * unit) * bins, int(stop * unit) * bins
@@ -295,6 +314,7 @@ class NumberColumn(NumericColumn):
             self._fill_in_bins()
         else:
             object.__setattr__(self, "bins", None)
+        # Fractions that differ may become the same float, where there are more bins than floats.
         is_increasing = all(left < right for left, right in pairwise(self._edges))
         if self.edges is None and not is_increasing and self.bins != 1:
             refuse(
@@ -303,6 +323,8 @@ class NumberColumn(NumericColumn):
             )
         if self.decimals is None:
             object.__setattr__(self, "decimals", self._default_decimals())
+        # A bin without a point of the grid could be measured and drawn, but nothing could be
+        # written for it that reads back as it.
         empty = int(np.sum(np.diff(self._starts) < 1))
         if empty and self.bins != 1:
             way_out = "use fewer bins or more decimals"
@@ -345,7 +367,10 @@ class NumberColumn(NumericColumn):
         self._check_decimals(decimals)
         after_last = np.nextafter(self._edges[-1], np.inf)
         starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
+        # With fewer decimals the grid is coarser, and narrow bins fall between its points.
         filled = np.flatnonzero(np.diff(starts) > 0)
+        # Either no bin is empty, or fewer than two are left, which is no column: the check on
+        # making the column says so.
         if not 2 <= filled.size < self.n_levels:
             return replace(self, decimals=decimals)
         edges = (self._edges[0], *(self._edges[i] for i in filled[1:]), self._edges[-1])
@@ -366,6 +391,7 @@ class NumberColumn(NumericColumn):
                 first, stop = first_points(
                     np.array([low, np.nextafter(high, np.inf)]), self.decimals
                 )
+                # So few values have a bin each: joining any would lose what costs nothing to keep.
                 bins = max(2, int(stop - first)) if stop - first <= MAX_SINGLE_LEVELS else bins
         object.__setattr__(
             self, "bins", check_bins(self.name, bins, 1 if low == high else None, "numbers")
@@ -379,6 +405,7 @@ class NumberColumn(NumericColumn):
             if narrowest > 0
             else self.most_decimals
         )
+        # Round numbers must lie on the grid, or heaping could not draw them.
         needed = 0 if self.heaping is None else self.heaping.decimals
         return min(max(wanted, needed), self.most_decimals)
 
@@ -451,6 +478,7 @@ class NumberColumn(NumericColumn):
         decimals = (field.get("synthdp") or {}).get("decimals")
         limit = 1e6
         if isinstance(decimals, int) and abs(decimals) < 280:
+            # Twelve digits in all, of the 15 that floats hold.
             limit = 10.0 ** (12 - decimals)
         given = [abs(each) for each in limits.values() if isinstance(each, int | float)]
         limit = max(limit, *(10.0 * each for each in given if each < MAX_NUMBER), 0.0)
@@ -470,7 +498,11 @@ class NumberColumn(NumericColumn):
         if limits is None:
             first, last = decimal_points(np.array([low, high], dtype=np.float64), decimals).tolist()
             return first, last
+        # Learnt bounds are grid points, and must be points whose floats tell them from their
+        # neighbours.
         limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
+        # The lower bound is rounded with its sign exchanged: both are rounded towards each other,
+        # so that no learnt bound lies outside of a declared one.
         declared = decimal_points(np.array([-low, high], dtype=np.float64), decimals) * [-1, 1]
         first = declared[0] if "minimum" in limits else -limit
         last = declared[1] if "maximum" in limits else limit

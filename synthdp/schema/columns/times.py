@@ -122,6 +122,7 @@ class TimeColumn(TemporalColumn[time]):
 
     @staticmethod
     def _label(second: int) -> pd.Timedelta:
+        # pandas makes intervals of numbers, moments and durations only.
         return pd.Timedelta(seconds=second)  # intervals have no times
 
     @property
@@ -146,6 +147,8 @@ class TimeColumn(TemporalColumn[time]):
 
     def widened(self, others: Sequence[Axis], spread: int, limits: tuple[Any, Any]) -> Self:
         """The column from the lowest bound of some others to the highest, and some minutes more."""
+        # In seconds, because times of Python cannot be added to; a day has no time before its first
+        # second.
         low = min(second_of(other.bounds[0]) for other in others) - 60 * spread
         high = max(second_of(other.bounds[1]) for other in others) + 60 * spread
         last = SECONDS_A_DAY - 1
@@ -173,6 +176,8 @@ class TimeColumn(TemporalColumn[time]):
             return second_of(self._parser(str.__str__(value).strip()))
         if isinstance(value, time):
             return second_of(value)
+        # MySQL's TIME is a span that may be negative or longer than a day; only those within one
+        # day are times of it.
         if isinstance(value, timedelta | np.timedelta64):  # how libraries of databases have them
             return _within_a_day(pd.Timedelta(value) // pd.Timedelta(seconds=1))
         raise ValueError("no time of day")
@@ -271,12 +276,14 @@ def read_any(text: str) -> time:
     (datetime.time(9, 30), datetime.time(21, 0), datetime.time(0, 5))
     """
     match = _ANY.fullmatch(text)
+    # A lone number says no time: "9" may be anything, "9 p.m." and "9:00" are times.
     if match is None or (match[2] is None and match[4] is None):
         raise ValueError("not written as a time of day")
     hour = int(match[1])
     if match[4] is not None:
         if not 1 <= hour <= 12:
             raise ValueError("no hour of a half day")
+        # 12 a.m. is midnight, and 12 p.m. noon.
         hour = hour % 12 + (12 if match[4] in "pP" else 0)
     return time(hour, int(match[2] or 0), int(match[3] or 0))
 
@@ -313,10 +320,15 @@ def default_resolution(pattern: str | None) -> TimeResolution:
     units: tuple[TimeResolution, ...] = get_args(TimeResolution)
     try:
         pairs = [
-            (second_of(probe), second_of(read(probe.strftime(str(pattern))))) for probe in _PROBES
+            # Whatever a pattern can say survives being written and read: no list of its letters has
+            # to be kept, which differ from system to system.
+            (second_of(probe), second_of(read(probe.strftime(str(pattern)))))
+            for probe in _PROBES
         ]
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return "second"
+    # From the finest: the first one in which all probes come back is the best that the format can
+    # say.
     for unit in reversed(units):
         if all(meant // SECONDS[unit] == said // SECONDS[unit] for meant, said in pairs):
             return unit
