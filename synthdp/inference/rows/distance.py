@@ -21,9 +21,9 @@ does not know more than the records.
 
 Of 13 releases (Adult in two forms, NLTCS, Titanic, two made-up tables; epsilon 1, 10, 100), each drawn
 in four lengths (500, 5,000, its own and 20 times that), 3 of 52 tables of rows have such a marginal,
-one each; by chance of as many rows 7 of 52 would, with 29 marginals. All of these are of measurements
-that contradict each other: where the marginal itself was measured, rows are nearer to the model (.025
-to .048) than the model is to the measurement (.10 to .95), and more rounds do not mend them.
+one each; by chance of as many rows 7 of 52 would, with 29 marginals. In the two that were looked at,
+the measurements contradict each other: the rows are nearer to the model (.025 to .048) than the model
+is to what was measured (.10 to .95).
 """
 
 
