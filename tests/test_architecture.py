@@ -37,8 +37,8 @@ CLOSURE_LIMITS = {
     "whole-depth": 23,
     "up": 0,
 }
-"""What the doors bring along, in lines without comments (and modules in a row): these are the figures
-of the day with room for a feature; the house allows for 12,000, 20,000 and 26,000.
+"""What the doors bring along, in lines (and modules in a row): these are the figures of the day with
+room for a feature; the house allows for 12,000, 20,000 and 26,000.
 """
 
 STANDARD = sys.stdlib_module_names

@@ -52,9 +52,7 @@ class MissingExtraError(SynthdpError, ImportError):
 
 
 class NotAcceptedError(SynthdpError):
-    """A release does not meet the criteria that it was to be accepted by, or noise hides whether it
-    does.
-    """
+    """A release that does not meet its criteria, or of which noise hides whether it does."""
 
 
 class PrivacyError(SynthdpError):

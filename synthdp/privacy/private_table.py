@@ -165,10 +165,8 @@ class PrivateTable(Queryable[CountSource]):
                 score.weighted(*each)
                 for each in zip(names, self._errors(names, score), strict=True)
             ]
-            per_unit, best = (
-                event.epsilon / (2 * event.sensitivity * score.units_per_record),
-                max(units),
-            )
+            per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
+            best = max(units)
             place = exponential_mechanism(
                 # Gaps to the best, exact integers: nothing overflows, and a common factor cancels.
                 [best - unit for unit in units],
@@ -256,8 +254,7 @@ class PrivateTable(Queryable[CountSource]):
         self, cliques: Sequence[Clique], coarsening: Coarsening | None
     ) -> Iterator[NDArray[np.int64]]:
         for clique, counts in zip(cliques, self._source.counts_of(cliques), strict=True):
-            # A source that answered in floats or another shape would void the sensitivity. No value
-            # is shown.
+            # Floats, or another shape, would void the sensitivity. No value is shown.
             if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
                 raise PrivacyError(
                     f"source: counts of {clique} must be int64 and of the shape that the domain declares"
