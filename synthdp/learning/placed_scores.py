@@ -19,8 +19,9 @@ def placed_score(filling: Filling, score: MarginalL1Error) -> MarginalL1Error:
         for name in dict.fromkeys(name for clique in cliques for name in clique)
         if name in filling.levels
     ]
-    if not places:
-        return score
+    if not places:  # the merging may still be of others, which have one
+        merged = filling.with_places(score.coarsening, (), ())
+        return MarginalL1Error(score.estimates, merged, score.weights, score.penalties)
     apart = places
     for clique in cliques:
         if len(filling.apart(clique, score.coarsening)) < sum(

@@ -175,3 +175,16 @@ def test_questions_are_the_same_for_any_answers():
     one.answered(measured(("status",), [20, 580, 400]))
     for clique in (("status",), ("status", "town"), ("town", "job", "status")):
         assert one.question(clique, None) == other.question(clique, None)
+
+
+def test_a_merging_of_other_columns_has_places_too():
+    """Scores whose own columns have no place are over a domain in which others have one."""
+    placed = SCHEMA.with_unread_places(["town"]).domain
+    n_towns = SCHEMA.domain["town"]
+    assert placed["town"] == n_towns + 1
+    merging = Coarsening({"town": np.minimum(np.arange(n_towns), 1)})
+    estimate = np.ones(SCHEMA.domain.project(("status", "job")).shape)
+    score = MarginalL1Error({("status", "job"): estimate}, merging)
+    asked = placed_score(Filling(SCHEMA, placed), score)
+    assert asked.shape(("status", "job")) == estimate.shape
+    assert asked.coarsening.domain(placed)["town"] == 3  # two groups, and the place
