@@ -81,6 +81,9 @@ SAID_BEFORE = re.compile(
 )
 """A line of ``schema check`` that says what will be written, or lost."""
 
+SAID_OF_TYPES = "get the types that columns are read as here"
+"""What a line for all columns says of types: as what each is read stands in a line that names it."""
+
 EXPECTED_NOISE = re.compile(
     r"\s(levels|bounds|bins|single values|heaping|decimals|size|missing)\s+\d[\d.]*(\s|$)"
 )
@@ -107,6 +110,8 @@ class ColumnRun:
     """Lines of ``schema check`` on what is written or lost."""
     clipped: list[str]
     """Its lines on what becomes of values beyond the bounds, where bounds are declared."""
+    is_type_said: bool
+    """Whether it has a line on the types of typed files."""
 
     @property
     def silent(self) -> list[Failure]:
@@ -118,6 +123,8 @@ class ColumnRun:
             foretold.update(DECLARED if self.has_levels else DECLARED + LEVELS)
         if self.clipped:
             foretold.update(CLIPPED)
+        if self.is_type_said:
+            foretold.add("type")
         return [each for each in self.failures if each.check not in foretold]
 
     @property
@@ -315,6 +322,7 @@ def _judged(
                 for line in about
                 if export.has_bounds(name) and re.search("clip|nearest", line)
             ],
+            is_type_said=bool(about) and any(SAID_OF_TYPES in line for line in before),
         )
 
 

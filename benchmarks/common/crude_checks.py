@@ -299,8 +299,16 @@ def form_of(cell: str) -> str:
     return next((name for name, pattern in FORMS.items() if pattern.fullmatch(cell)), "text")
 
 
+TRUTHS = {"True": 1.0, "False": 0.0}
+"""Truth values of typed files count as 1 and 0: that they are some is for `_types`, which would be
+told twice if they were no numbers.
+"""
+
+
 def number_of(cell: str, decimal: str) -> float:
     """A number however it is written; NaN if it is none."""
+    if cell in TRUTHS:
+        return TRUTHS[cell]
     with contextlib.suppress(ValueError):
         if decimal == "." and "_" not in cell:
             return float(cell)

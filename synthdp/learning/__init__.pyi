@@ -32,6 +32,7 @@ from synthdp.learning.learner import LearntColumn as LearntColumn
 from synthdp.learning.learner import learn_columns as learn_columns
 from synthdp.learning.levels import missing_found as missing_found
 from synthdp.learning.numbers import learn_density as learn_density
+from synthdp.learning.overshoot import Overshoot as Overshoot
 from synthdp.learning.parse_cautions import MANY as MANY
 from synthdp.learning.parse_cautions import missing_caution as missing_caution
 from synthdp.learning.parse_cautions import unread_cautions as unread_cautions

@@ -9,8 +9,13 @@ from numpy.typing import NDArray
 from synthdp.core.grid import Grid
 from synthdp.schema.axes.axis import Axis as Order
 from synthdp.schema.axes.cells import octaves
-from synthdp.schema.axes.points import decimal_points
+from synthdp.schema.axes.points import NEAR, decimal_points
 from synthdp.schema.open_column import OpenColumn
+
+SINGLE = 8
+"""Points from 0 up to there are looked at one by one from the beginning on: marks, ratings and
+numbers of children lie there, and octaves would not tell where among them they end.
+"""
 
 
 @final
@@ -62,6 +67,8 @@ class Axis:
         order = column.template.axis
         assert order is not None  # columns of texts have no axis
         cells = order.cells
+        if not order.has_even_cells:
+            cells = np.union1d(cells, np.arange(SINGLE))
         grid = Grid(column=column.name, decimals=decimals if column.has_decimals else 0)
         limits = column.point_limits(grid)
         assert limits is not None
@@ -100,6 +107,24 @@ class Axis:
         """
         integers = np.asarray(points, dtype=np.int64)
         return self.order.written_points(integers, self.grid.decimals)
+
+    def edges(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
+        """Where bins begin whose first grid points these are, as a schema holds them.
+
+        That is the value of the point, but for numbers of more decimals than the grid has: on a grid
+        so fine each is as near to a point as to be taken for it, 8/3 for 2.6666666666667, from half
+        a point below on.
+        """
+        integers = np.asarray(points, dtype=np.int64)
+        values = self.values(integers)
+        if not self.column.has_decimals or self.grid.decimals <= 0:
+            return values
+        halves = self.order.written_points(10 * integers - 5, self.grid.decimals + 1)
+        are_near = np.abs(integers) * NEAR >= 0.5
+        return [
+            half if is_near else value
+            for value, half, is_near in zip(values, halves, are_near.tolist(), strict=True)
+        ]
 
     def length(self, points: float) -> str:
         """So many grid points as a reader would say it: a number of two digits, or days, months,

@@ -126,9 +126,9 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
         )
         return bounds | {"bins": stop - first}
     # a last bin of one value repeats it: [.., 99999, 99999]
-    return {"edges": axis.values([*edges[:-1].tolist(), stop - 1])} | _found_shape(
-        axis, density, edges
-    )
+    lowest, highest = axis.values([first, stop - 1])
+    inner = axis.edges(edges[1:-1])
+    return {"edges": [lowest, *inner, highest]} | _found_shape(axis, density, edges)
 
 
 def found_bounds(axis: Axis, density: Density) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.axis import Axis
+from synthdp.learning.axis import SINGLE, Axis
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import occupied_cells, standing_out
@@ -28,9 +28,10 @@ BEYOND, BEYOND_SHARE = 3.0, 0.01
 that they must be.
 """
 
-SURROUNDING_STEP, SURROUNDING_CELLS = 32, 7
-"""The cells beside a held stretch begin with such a part of its width, and so many of them double
-it.
+SURROUNDING_STEP, SURROUNDING_DISTANCES = 32, (1, 2, 3, 4, 5, 6, 7, 9, 12, 16, 24, 32, 64, 128)
+"""The cells beside a held stretch end so many steps away; a step is such a part of its width, or one
+point. Where few values are held, as marks from 1 to 5, those beside them get cells of their own:
+with two in a cell nobody could tell which of them has records.
 """
 
 OTHER_SIDE = 5.0
@@ -154,6 +155,8 @@ class ColumnHistogram:
         # Most columns of numbers have one sign; dates have no zero of their own.
         if not axis.is_calendar:  # a probable tail does not reach over 0
             first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
+            if 0 <= self.starts[first] <= SINGLE:  # single values hold few records each
+                first = zero
         return first, last
 
     def tails_beyond(self, closer: "ColumnHistogram") -> tuple[Floats, Floats]:
@@ -226,8 +229,7 @@ class ColumnHistogram:
         )
 
     def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:
-        """Starts of finer cells with those of cells beside them, each twice as wide as the one
-        before.
+        """Starts of finer cells with those of cells beside them, wider ones further away.
 
         Few records beyond an octave need not lie far away: without such cells they would be spread
         over the next.
@@ -249,7 +251,7 @@ class ColumnHistogram:
         """
         begin, stop = int(starts[0]), int(starts[-1])
         step = max((stop - begin) // SURROUNDING_STEP, 1)
-        distances = [step * (2**number - 1) for number in range(1, SURROUNDING_CELLS + 1)]
+        distances = [step * number for number in SURROUNDING_DISTANCES]
         lowest, end = int(self.starts[0]), int(self.starts[-1])
         if not over_zero:
             lowest = lowest if begin < 0 else max(lowest, 0)

@@ -21,6 +21,9 @@ FEW = 0.05
 altitudes that were feet once have two decimals in one row of twenty, and one in another.
 """
 
+USUAL = 4
+"""Numbers that people write have so many decimals at most."""
+
 MISTAKEN = 5e-4
 """Probability of taking noise for decimals that no number has; for which are most frequent less
 evidence will do.
@@ -59,11 +62,15 @@ class Decimals(NamedTuple):
     is_known
         Whether the records' decimals were told from noise. If not, the grid has room for all that
         are likely, which is more than anybody writes: see `decimals_for`.
+    fractions
+        Of numbers that are taken to be whole, the part that rather has decimals than not, though
+        noise may say so; 0 if that is few.
     """
 
     decimals: int
     largest: int | None
     is_known: bool = True
+    fractions: float = 0.0
 
 
 def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
@@ -77,7 +84,9 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     histogram = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
     standing = _decimals(histogram.counts, histogram.stddev)
     if standing == 0:
-        return Decimals(0, None)
+        whole, *decimals = histogram.counts[: USUAL + 1].tolist()
+        fractions = sum(decimals) / max(whole + sum(decimals), whole)
+        return Decimals(0, None, fractions=fractions if fractions > FEW else 0.0)
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
     plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
@@ -96,7 +105,7 @@ def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
     """The decimals that all numbers but a few have, by noisy counts; None if nothing stands out."""
     standing = np.where(standing_out(counts, stddev, false_alarm=MISTAKEN), counts, 0.0)
     at_least = np.cumsum(standing[::-1])[::-1]
-    if (many := np.flatnonzero(at_least > FEW * counts.sum())).size and at_least[0] > 0:
+    if (many := np.flatnonzero(at_least > max(FEW * counts.sum(), 0.0))).size:
         return int(many[-1])
     likeliest = int(np.argmax(counts))
     return likeliest if standing_out(counts, stddev)[likeliest] else None

@@ -101,7 +101,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         findings["decimals"] = decimals.decimals
-        caution = "" if decimals.is_known else _doubts(column, None, decimals)
+        caution = _doubts(column, None, decimals)
     if has_density(column):
         axis = Axis.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
         learnt = _learnt(values, axis, budget)
@@ -186,7 +186,9 @@ def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction)
                 if learnt.is_known
                 else min(learnt.decimals, decimals_for(high - low))
             )
-            return learnt._replace(decimals=decimals_between(low, high, wanted))
+            decimals = decimals_between(low, high, wanted)
+            fractions = 0.0 if decimals > 0 else learnt.fractions
+            return learnt._replace(decimals=decimals, fractions=fractions)
     return learnt
 
 
@@ -224,6 +226,12 @@ def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: De
     if not decimals.is_known:
         doubts.append(
             f"its decimals were not told from noise and are taken to be {decimals.decimals}"
+        )
+        ways_out.append("synthdp.decimals")
+    if decimals.fractions:
+        share = f"{100 * min(decimals.fractions, 1.0):.0f} %"
+        doubts.append(
+            f"it is written in whole numbers, although about {share} of its numbers may have decimals"
         )
         ways_out.append("synthdp.decimals")
     if not doubts:

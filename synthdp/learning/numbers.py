@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, log, sqrt
+from statistics import NormalDist
 from typing import final
 
 import numpy as np
@@ -26,6 +27,7 @@ from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.column_histograms import BEYOND, ColumnHistogram, are_single
+from synthdp.learning.overshoot import FEW_VALUES, Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
@@ -52,13 +54,18 @@ FEW_POINTS = 3
 all else.
 """
 
-DOUBTFUL = 0.2
-"""Part of the range by which its bounds must be as likely wrong as not to be worth a word."""
+DOUBTFUL = 0.3
+"""Part of the range by which its bounds must be as likely wrong as not to be worth a word: of many
+values, for of few ones two or three are always so much.
+"""
 
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
 others.
 """
+
+MAYBE = 0.25
+"""How probable it may be that more have others."""
 
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
 """Shares of a column's budget for the first histogram, for each closer look, and for single values
@@ -116,6 +123,9 @@ class Learnt:
     uncertainty
         By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
         declared.
+    overshoot
+        How probable it is that values are drawn where no record has any; None if bounds are
+        declared, those of a tree, or of nothing but noise.
     """
 
     density: Density
@@ -127,11 +137,16 @@ class Learnt:
     stddev: float
     is_lone: bool = False
     uncertainty: float = 0.0
+    overshoot: Overshoot | None = None
 
     @property
     def has_doubtful_bounds(self) -> bool:
-        """Whether the bounds are uncertain by a large part of what lies between them."""
-        return self.uncertainty > DOUBTFUL * float(self.density.widths.sum())
+        """Whether the bounds are worth a word."""
+        width = int(self.density.widths.sum())
+        is_wide_open = self.uncertainty > DOUBTFUL * width
+        if self.overshoot is None:
+            return is_wide_open
+        return self.overshoot.is_probable or (is_wide_open and width > FEW_VALUES)
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
         """The same on a grid with so many decimals less."""
@@ -173,12 +188,12 @@ def learn_density(
     if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
         frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
         spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
-    density, uncertainty = _between_bounds(axis, first, looks, spikes)
+    density, uncertainty, overshoot = _between_bounds(axis, first, looks, spikes)
     # Bounds that were found may have shut out all but one value. With declared bounds that cannot
     # be.
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
-        is_lone = not _is_alone(density, first, looks[1])
+        is_lone = not _is_alone(density, first, [*check, looks[1]])
     if is_lone:
         density = _with_a_neighbour(axis, density, first, looks[1])
     all_looks = [first, *check, *looks[1:]]
@@ -195,6 +210,7 @@ def learn_density(
         noisiest,
         is_lone,
         uncertainty,
+        overshoot,
     )
 
 
@@ -405,17 +421,18 @@ def _spikes(frequent: FrequentValues[str | int], look: ColumnHistogram) -> dict[
 
 def _between_bounds(
     axis: Axis, first: ColumnHistogram, looks: Sequence[ColumnHistogram], spikes: dict[int, float]
-) -> tuple[Density, float]:
-    """The density between the bounds that were found, and by how many grid points these are
-    uncertain; declared ones stay.
+) -> tuple[Density, float, Overshoot | None]:
+    """The density between the bounds that were found, by how many grid points these are uncertain,
+    and how probable it is that they are too wide; declared ones stay.
     """
     if axis.has_bounds:
-        return density_of(looks, spikes), 0.0
+        return density_of(looks, spikes), 0.0, None
     if (
         not first.stands_out
     ):  # where noise alone would say, the public cell that was taken stays whole
-        return density_of(looks, spikes).without_thin_ends(NEGLIGIBLE), 0.0
-    begin, stop, doubt = support_of(first, looks, spikes, over_zero=axis.is_calendar)
+        return density_of(looks, spikes).without_thin_ends(NEGLIGIBLE), 0.0, None
+    support = support_of(first, looks, spikes, over_zero=axis.is_calendar)
+    begin, stop, doubt = support[:3]
     closer = looks[1]
     low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
     held = {point: count for point, count in spikes.items() if low <= point < high}
@@ -431,25 +448,39 @@ def _between_bounds(
     leaves = np.minimum(looks[-1].widths[ends], density.widths[[0, -1]])
     # Within the cell of a bound nothing tells where it lies.
     leaf = int(leaves.max()) - 1  # single values are exact
-    return density, max(doubt, leaf / 2)
+    return density, max(doubt, leaf / 2), Overshoot(density, support, looks[1])
 
 
-def _is_alone(density: Density, first: ColumnHistogram, look: ColumnHistogram) -> bool:
-    """Whether it is beyond doubt that few records have another value than the only one, and no
+def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]) -> bool:
+    """Whether few records have another value than the only one, as far as noise can tell, and no
     noisy count says that any has.
 
     What lies beyond the largest numbers counts as the outermost one.
     """
     point = int(density.starts[0])
-    held = look.counts[look.cells_of(np.array([point]))[0]]
-    others = float(look.counts.sum() - held) + look.below + look.above
-    # Three standard deviations of the sum of all other cells.
-    noise = BEYOND * look.stddev * sqrt(len(look.counts) + 1)
+    others, noise = _others(point, looks)
+    few = CONSTANT * float(density.mass.sum())
+    normal = NormalDist()
+    any_others = normal.cdf(others / noise)  # there are no fewer than none
+    many_others = normal.cdf((others - few) / noise)
     # The largest point stands for all numbers beyond it.
     is_outermost = point in (first.starts[0], first.starts[-1] - 1)
-    return bool(
-        not is_outermost and others <= noise and others + noise <= CONSTANT * density.mass.sum()
-    )
+    return not is_outermost and others <= BEYOND * noise and many_others <= MAYBE * any_others
+
+
+def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]:
+    """How many records have another value than one, by all looks that have a cell for it, and the
+    standard deviation of that.
+    """
+    counts, variances = [], []
+    for look in looks:
+        cell = int(look.cells_of(np.array([point]))[0])
+        if not 0 <= cell < len(look.counts):
+            continue
+        counts.append(float(look.counts.sum() - look.counts[cell]) + look.below + look.above)
+        variances.append(look.stddev**2 * (len(look.counts) + 1))
+    weights = 1 / np.array(variances)
+    return float(weights @ counts / weights.sum()), float(weights.sum() ** -0.5)
 
 
 def _with_a_neighbour(

@@ -22,6 +22,7 @@ from synthdp.learning.cells.ends import (
     interval_ends,
     tail_ends,
 )
+from synthdp.learning.cells.significance import significance
 from synthdp.learning.cells.stretches import standing_out
 from synthdp.learning.column_histograms import ColumnHistogram
 
@@ -41,11 +42,33 @@ class Support(NamedTuple):
         The first grid point with records, and the one after the last.
     doubt
         By how many grid points one of them is wrong, or less, with a probability of one half.
+    below, above
+        How probable it is that records begin, and end, at each place.
     """
 
     begin: int
     stop: int
     doubt: float
+    below: "Ends"
+    above: "Ends"
+
+
+class Ends(NamedTuple):
+    """Where records may end, as far as noisy counts tell.
+
+    Parameters
+    ----------
+    origin
+        A grid point that they surely reach.
+    posterior
+        How probable it is that they end so far from it, up or down.
+    leaf
+        Grid points of the last cell up to the origin: records may end anywhere in it.
+    """
+
+    origin: int
+    posterior: EndPosterior
+    leaf: int
 
 
 def support_of(
@@ -81,7 +104,7 @@ def _looked_closer(
     support: Support, outer: ColumnHistogram, inner: ColumnHistogram, spikes: dict[int, float]
 ) -> Support:
     """The same, nearer to the records as far as finer cells of its outermost cells show them."""
-    begin, stop, doubt = support
+    begin, stop, doubt, below, above = support
     for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
         if not 0 <= cell < len(outer.counts):  # beyond all cells
             continue
@@ -92,11 +115,11 @@ def _looked_closer(
         # Where nothing stands out among the finer cells they say less than the coarse one.
         if len(finer.counts) > 1 and standing_out(finer.counts, finer.stddev).any():
             closer = _Upwards.without_points(outer.cut(low, high), finer, spikes, None).support()
-            begin, stop = (
-                closer.begin if low == begin else begin,
-                closer.stop if high == stop else stop,
-            )
-    return Support(begin, stop, doubt)
+            if low == begin:
+                begin, below = closer.begin, closer.below
+            if high == stop:
+                stop, above = closer.stop, closer.above
+    return Support(begin, stop, doubt, below, above)
 
 
 @final
@@ -158,11 +181,12 @@ class _Upwards:
         held = np.flatnonzero(standing_out(self.inner.counts, self.inner.stddev))
         if not held.size and not self.points.size:
             return self._anywhere()
-        begins = [*self.inner.starts[held[:1]].tolist(), *self.points[:1].tolist()]
-        stops = [*self.inner.starts[held[-1:] + 1].tolist(), *(self.points[-1:] + 1).tolist()]
-        begin, stop = min(begins), max(stops)
         # One piece of code for both ends: the lower one is the upper one of the mirror image.
         mirror = self.mirrored()
+        stop, high_leaf = self._last_held(held)
+        # not what stands out in the mirror: pairs, fours, ... are others there
+        end, low_leaf = mirror._last_held(len(self.inner.counts) - 1 - held[::-1])
+        begin = -end
         lowest = int(self.inner.starts[0])
         # What an outer cell counts is shared by both ends, so each is found given the other, twice.
         for _ in range(ROUNDS):
@@ -171,11 +195,49 @@ class _Upwards:
             below = mirror._end_above(-stop, -begin, -highest)
             lowest = begin - floor(below.median)
         doubts = [ends.median_error(ends.median) for ends in (above, below)]
-        return Support(lowest, highest, max(doubts))
+        low_ends = mirror._ends(-stop, -begin, -highest, below, low_leaf)
+        return Support(
+            lowest,
+            highest,
+            max(doubts),
+            low_ends._replace(origin=-low_ends.origin),
+            self._ends(begin, stop, lowest, above, high_leaf),
+        )
 
-    def _end_above(self, begin: int, stop: int, lowest: int) -> EndPosterior:
+    def _ends(
+        self, begin: int, stop: int, lowest: int, posterior: EndPosterior, leaf: int
+    ) -> "Ends":
+        """Where records may end above.
+
+        Of cells that stand out only together it is not known which of them have records: the
+        others are looked at like those beyond. Bounds take them all, for of long tails they have.
+        """
+        first = stop - leaf
+        n_cells = int(np.count_nonzero((self.inner.starts >= first) & (self.inner.starts < stop)))
+        if n_cells < 2 or first <= begin:
+            return Ends(stop, posterior, leaf)
+        return Ends(first, self._end_above(begin, first, lowest, plain=leaf), 1)
+
+    def _last_held(self, held: NDArray[np.intp]) -> tuple[int, int]:
+        """The end of the last cells that stand out, and how many points they have: one cell, or the
+        fewest that do so together.
+        """
+        inner = self.inner
+        points = int(self.points[-1]) + 1 if self.points.size else int(inner.starts[0])
+        if not held.size or points > inner.starts[held[-1]]:
+            return points, 1
+        last = int(held[-1])
+        stop = int(inner.starts[last + 1])
+        run = 1 + int(np.argmin(np.append(np.isin(np.arange(last), held)[::-1], False)))
+        sums = np.cumsum(inner.counts[last - run + 1 : last + 1][::-1])
+        limit = significance(2 * len(inner.counts)) * inner.stddev
+        clear = np.flatnonzero(sums > limit * np.sqrt(np.arange(1, run + 1)))
+        first = last - int(clear[0]) if clear.size else last - run + 1
+        return stop, stop - int(inner.starts[first])
+
+    def _end_above(self, begin: int, stop: int, lowest: int, *, plain: int = 0) -> EndPosterior:
         """How far records reach beyond a stretch that holds some for sure, and others down to
-        ``lowest``.
+        ``lowest``; in so many points beyond some stand out together.
         """
         inner, outer = self.inner, self.outer
         cell = int(inner.cells_of(np.array([stop]))[0])
@@ -206,6 +268,7 @@ class _Upwards:
             is_wide=int(whole.sum()) >= WIDE,
             further=further,
             zero=zero,
+            plain=float(plain),
         )
 
     def _beyond(self, place: int) -> tuple[list[float], list[Total], float | None]:
@@ -256,12 +319,16 @@ class _Upwards:
         if begin >= stop:
             begin, stop = min(begin, stop - 1), max(stop, begin + 1)
         width = float(stop - begin)
-        further, lower = self._end_beyond(width), self.mirrored()._end_beyond(width)
-        return Support(
-            begin if lower is None else -lower, stop if further is None else further, doubt
-        )
+        low, high = Ends(int(inner.starts[-1]), below, 1), Ends(int(inner.starts[0]), above, 1)
+        if (further := self._end_beyond(width)) is not None:
+            high = Ends(int(inner.starts[-1]), further, 1)
+            stop = high.origin + floor(further.median)
+        if (lower := self.mirrored()._end_beyond(width)) is not None:
+            low = Ends(int(inner.starts[0]), lower, 1)
+            begin = low.origin - floor(lower.median)
+        return Support(begin, stop, doubt, low, high)
 
-    def _end_beyond(self, width: float) -> int | None:
+    def _end_beyond(self, width: float) -> EndPosterior | None:
         """Where the records end if some of them lie beyond all fine cells."""
         last = int(self.inner.starts[-1])
         further, beyond, zero = self._beyond(last)
@@ -277,4 +344,4 @@ class _Upwards:
             further=further,
             zero=zero,
         )
-        return last + floor(ends.median) if ends.median > 0 else None
+        return ends if ends.median > 0 else None

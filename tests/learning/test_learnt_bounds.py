@@ -16,6 +16,7 @@ from synthdp.learning import (
     ColumnHistogram,
     Density,
     EndPosterior,
+    Overshoot,
     Total,
     interval_ends,
     learn_columns,
@@ -188,7 +189,7 @@ def test_noise_beside_a_range_does_not_stretch_it():
             ColumnHistogram(np.arange(501), counts, 10.0, 0.0),
             ColumnHistogram(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0),
         )
-        begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=True)
+        begin, stop, *_ = support_of(coarse, [coarse, fine], {}, over_zero=True)
         assert begin <= 201
         assert stop >= 239
         too_far += begin < 190 or stop > 250
@@ -239,7 +240,7 @@ def test_an_outermost_piece_ends_where_records_most_likely_do():
         fine = ColumnHistogram(cells, real + rng.normal(0, 100, 16), 100.0, 0.0)
         totals = np.add.reduceat(real, starts[:-1])
         coarse = ColumnHistogram(starts, totals + rng.normal(0, 180, 5), 180.0, 0.0)
-        begin, stop, _ = support_of(coarse, [coarse, fine], {}, over_zero=False)
+        begin, stop, *_ = support_of(coarse, [coarse, fine], {}, over_zero=False)
         too_far += stop > 6 or begin < 1
         too_near += stop < 5 or begin > 2
     assert too_far <= 48  # 24 are expected
@@ -316,7 +317,7 @@ def test_the_mirror_changes_nothing():
     counts[20:30] += 100
     fine = ColumnHistogram(np.arange(65) - 32, counts, 20.0, 0.0)
     coarse = ColumnHistogram(np.array([-32, 32]), np.array([1000.0]), 40.0, 0.0)
-    begin, stop, doubt = support_of(coarse, [coarse, fine], {-5: 30.0}, over_zero=True)
+    begin, stop, doubt, *_ = support_of(coarse, [coarse, fine], {-5: 30.0}, over_zero=True)
     mirrored = support_of(
         coarse.mirrored(), [coarse.mirrored(), fine.mirrored()], {4: 30.0}, over_zero=True
     )
@@ -342,3 +343,72 @@ def test_ends_at_single_frequent_values_are_exact_however_wide_their_cells():
     weeks = np.datetime64("2020-01-02") + 7 * np.repeat(np.arange(18), 110)
     for seed in range(4):
         assert not resolved("date", weeks, epsilon=200.0, seed=seed).caution
+
+
+OF_WIDE = Fraction(1, 4) / 40
+"""The budget of one of forty columns."""
+
+
+def test_marks_of_a_wide_table_end_where_they_do():
+    """One in ten ended at 6 or 7, or began at 0: the first cells were 2 and 3, and 4 to 7."""
+    values = np.random.default_rng(3).integers(1, 6, 2000)
+    learnt = [
+        resolved("integer", values, epsilon=1.0, seed=seed, share=OF_WIDE) for seed in range(40)
+    ]
+    wrong = [each for each in learnt if overshoot(each, values) > 0.1]
+    assert len(wrong) <= 1
+    assert all(each.caution for each in wrong)
+
+
+def cells_of_one_look(counts, stddev):
+    starts = np.arange(len(counts) + 1)
+    fine = ColumnHistogram(starts, np.array(counts, dtype=float), stddev, 0.0)
+    coarse = ColumnHistogram(starts[[0, -1]], np.array([float(sum(counts))]), stddev, 0.0)
+    return fine, support_of(coarse, [coarse, fine], {}, over_zero=True)
+
+
+def test_a_level_that_may_be_noise_is_worth_a_word_and_one_without_rows_is_not():
+    fine, support = cells_of_one_look([0, 900, 900, 900, 110, 0, 0, 0], 40.0)
+    levels = np.arange(1, 6)
+    with_rows = Density(levels, np.array([900.0, 900.0, 900.0, 110.0]))
+    without = Density(levels, np.array([900.0, 900.0, 900.0, 0.0]))
+    assert 0.02 < Overshoot(with_rows, support, fine).probability < 0.6
+    assert Overshoot(without, support, fine).probability < 0.01
+
+
+def test_records_that_stand_out_only_together_may_end_among_them():
+    """Eight cells of 2 standard deviations each: that the last one has any is not known."""
+    counts = [0, 0, 400, 400, 0, 0, *([80] * 8), 0, 0, 0, 0, 0, 0]
+    _, support = cells_of_one_look(counts, 40.0)
+    assert 6 <= support.above.origin < 14
+    assert support.stop >= 14
+
+
+def test_numbers_of_more_decimals_than_the_grid_keep_their_frequent_values():
+    """Those that are rounded up lay below the edge of their own bin, and were spread over another."""
+    values = np.random.default_rng(5).integers(3, 16, 4000) / 3
+    learnt = resolved("number", values, epsilon=10.0, seed=1)
+    back = drawn(learnt, values)
+    shares = [np.isclose(back, third / 3).mean() for third in range(3, 16)]
+    assert sum(shares) > 0.98
+    assert min(shares) > 0.05
+
+
+def test_numbers_that_may_have_decimals_are_not_written_whole_without_a_word():
+    rng = np.random.default_rng(6)
+    heights = rng.integers(100, 2000, 2200).astype(float)
+    heights[:198] += np.repeat([0.5, 0.25], 99)  # 4.5 % have one decimal, as many two
+    whole = 0
+    for seed in range(8):
+        learnt = resolved("number", heights, epsilon=10.0, seed=seed, share=OF_WIDE)
+        whole += learnt.column.field()["synthdp"]["decimals"] == 0 and not learnt.caution
+    assert whole <= 1
+    surely = resolved("number", rng.integers(0, 90, 20_000).astype(float), epsilon=10.0, seed=1)
+    assert not surely.caution
+
+
+def test_a_year_of_few_records_is_constant_without_a_caution_if_others_are_improbable():
+    for seed in range(4):
+        learnt = resolved("year", np.full(1400, 2013), epsilon=10.0, seed=seed)
+        assert not learnt.caution
+        assert learnt.column.n_levels == 1

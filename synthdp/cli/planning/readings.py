@@ -17,6 +17,9 @@ SHOWN = 12
 CLIPPED = "values beyond the declared bounds are clipped to them; how many is not counted"
 """What is said of columns with bounds of which nobody counts the values beyond."""
 
+TYPED = "all: Parquet files and data frames get the types that columns are read as here, whatever they had"
+"""What is said of types of typed tables: those of a table may depend on its records."""
+
 _HEADER = ("column", "is read as", "such as", "written as")
 _WIDTH = 44
 """Characters of a cell; longer ones are cut."""
@@ -67,7 +70,7 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
     notes += (
         missing if len(missing) > 1 else [f"all: {line.partition(': ')[2]}" for line in missing]
     )
-    lines = [line if is_whole else wrapped(line) for line in notes]
+    lines = [line if is_whole else wrapped(line) for line in (*notes, TYPED)]
     return "\n".join([f"{table(_HEADER, shown)}{more}", *lines])
 
 

@@ -19,7 +19,7 @@ from synthdp.learning.cells.tails import CROSSING, FAR, FARTHER, NEAR_CELLS, NEA
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NOTHING = 0.4
+NOTHING = 0.45
 """Probability, before any count is seen, that no records lie beyond those that stand out."""
 
 FEW = 0.05
@@ -87,6 +87,7 @@ def tail_ends(
     is_wide: bool = False,
     further: Sequence[float] = (),
     zero: float | None = None,
+    plain: float = 0.0,
 ) -> EndPosterior:
     """How probable it is that records end at each place beyond those that stand out.
 
@@ -108,6 +109,8 @@ def tail_ends(
         Edges of public cells beyond the last edge, of which only totals are known.
     zero
         Distance of 0 if records would have to cross it; None if not.
+    plain
+        The edge up to which cells stand out, if only together.
 
     >>> counts = np.array([474.0, 214.0, -38.0, 246.0, 9.0, -60.0])
     >>> tail_ends(np.arange(7.0), counts, 110.0, [], n_records=2000, width=3).median
@@ -133,6 +136,10 @@ def tail_ends(
         # Tails that are long beside what stands out are rarer the longer they are.
         prior = prior * (1 + middles / width) ** -THINNING
     log_prior = np.log((1 - NOTHING) * prior)
+    nothing = log(NOTHING)
+    if plain > 0:  # the cells up to there are looked at, too, but they hold some
+        last = int(np.searchsorted(places[1:], plain).clip(0, len(log_prior) - 1))
+        nothing, log_prior[last] = float(log_prior[0]), np.logaddexp(log_prior[last], nothing)
     if len(further):
         last = float(edges[-1])
         near = max(last + NEAR_WIDTHS * max(last, width), further[:NEAR_CELLS][-1])
@@ -140,7 +147,7 @@ def tail_ends(
         log_prior -= np.where(octaves > 1e-9, FAR + FARTHER * octaves, 0.0)
     if zero is not None:
         log_prior -= np.where(middles > zero, CROSSING, 0.0)
-    return EndPosterior(places, _normalized(evidence + np.append(log(NOTHING), log_prior)))
+    return EndPosterior(places, _normalized(evidence + np.append(nothing, log_prior)))
 
 
 def interval_ends(

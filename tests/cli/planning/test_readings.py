@@ -92,6 +92,11 @@ def test_check_says_of_which_columns_values_beyond_bounds_are_clipped(tmp_path):
     assert line.startswith("'pay', 'born', 'age': ")
 
 
+def test_check_says_that_typed_files_get_the_declared_types(kinds_file):
+    text = invoke("schema", "check", kinds_file, "--all").out.decode()
+    assert "Parquet files and data frames get the types that columns are read as" in text
+
+
 def test_check_says_it_to_machines(kinds_file):
     reading = json.loads(invoke("schema", "check", kinds_file, "--json").out)["reading"]
     assert [each["name"] for each in reading] == list(KINDS)

@@ -1,0 +1,119 @@
+"""Overshoot: how probable it is that values are drawn where no record has any.
+
+Where records end is known up to noise (`support`). Whether that matters depends on how many rows are
+drawn beyond: a bound that is too far out is no harm where nothing lies. Post-processing only.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.learning.cells.density import Density
+from synthdp.learning.cells.ends import PIECES
+from synthdp.learning.column_histograms import ColumnHistogram
+from synthdp.learning.support import Ends, Support
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MANY, BEYOND = 0.01, 0.1
+"""More than this part of the rows beyond the records' range by more than this part of it is harm ..."""
+
+FAR = 0.5
+"""... and so is a single row that lies further out than this part of it."""
+
+FEW_VALUES = 40
+"""A range of more values than that has tails that become thin. To `support` records lie evenly up to
+their end, which makes ends near to the others too probable. So an end counts the less the more the
+counts beyond it stand out together.
+"""
+
+PROBABLE = 0.4
+"""Harm of more than this probability is worth a word: of columns with less, one in fifty comes out
+wrong at most (``benchmarks/exports.py``), as ends are mostly further out than the nearest possible.
+"""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Overshoot:
+    """Where the records of a column may begin and end, and where values are drawn.
+
+    Parameters
+    ----------
+    density
+        Where values are drawn.
+    support
+        How probable each end of the records is.
+    look
+        The counts that say so.
+    """
+
+    density: Density
+    support: Support
+    look: ColumnHistogram
+
+    @property
+    def is_probable(self) -> bool:
+        """Whether harm is probable enough for a word."""
+        return self.probability > PROBABLE
+
+    @property
+    def probability(self) -> float:
+        """How probable it is that rows lie where no record does, by enough to be harm."""
+        density = self.density
+        mirrored = Density(-density.starts[::-1], density.mass[::-1])
+        above = self._above(density, self.support.above, self.look, 1)
+        below = self._above(mirrored, self.support.below, self.look.mirrored(), -1)
+        return 1 - (1 - above) * (1 - below)
+
+    @property
+    def _has_few_values(self) -> bool:
+        return int(self.density.widths.sum()) <= FEW_VALUES
+
+    def _above(self, density: Density, ends: Ends, look: ColumnHistogram, direction: int) -> float:
+        """How probable harm is above the records, if all is seen so that above is up."""
+        stops, probabilities = _stops(ends, direction)
+        first = int(density.starts[0])
+        total = max(float(density.mass.sum()), 1e-9)
+        held = np.append(0.0, np.cumsum(density.mass)) / total
+        widths = np.where(stops > first, stops - first, np.maximum(np.abs(stops), 1))
+        beyond, far = (
+            1 - np.interp(stops + np.floor(part * widths), density.starts, held)
+            for part in (BEYOND, FAR)
+        )
+        is_harm = (beyond > MANY) | (far * total > 1)
+        if not self._has_few_values:
+            places = np.maximum(stops + np.floor(BEYOND * widths), direction * ends.origin)
+            probabilities = probabilities * _doubt(look, places, int(density.starts[-1]))
+        return float(probabilities[is_harm].sum())
+
+
+def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
+    """Points after the last record, upwards, and their probabilities.
+
+    Records that end in the last cell that stands out do so as probably at each place in it.
+    """
+    probabilities = ends.posterior.probabilities
+    n_pieces = min(ends.leaf, PIECES)
+    inside = -np.floor(ends.leaf * np.arange(n_pieces) / n_pieces)
+    distances = np.append(inside, np.floor(ends.posterior.distances[1:]))
+    weights = np.append(np.full(n_pieces, probabilities[0] / n_pieces), probabilities[1:])
+    return (direction * ends.origin + distances).astype(np.int64), weights
+
+
+def _doubt(look: ColumnHistogram, places: Floats, stop: int) -> Floats:
+    """How far noise explains what was counted from each place on, up to where values are drawn: 1
+    if it does.
+    """
+    sums = np.append(0.0, np.cumsum(look.counts))
+    last = int(np.searchsorted(look.starts, stop).clip(0, len(look.counts)))
+    doubt = np.ones(len(places))
+    for index, first in enumerate(np.searchsorted(look.starts, places).tolist()):
+        if first < last:
+            run = sums[first + 1 : last + 1] - sums[first]
+            clearest = float((run / np.sqrt(np.arange(1, len(run) + 1))).max()) / look.stddev
+            doubt[index] = min(2 * np.exp(-(max(clearest, 0.0) ** 2) / 2), 1.0)
+    return doubt
