@@ -30,9 +30,9 @@ their end, which makes ends near to the others too probable. So an end counts th
 counts beyond it stand out together.
 """
 
-PROBABLE = 0.4
-"""Harm of more than this probability is worth a word: of columns with less, one in fifty comes out
-wrong at most (``benchmarks/exports.py``), as ends are mostly further out than the nearest possible.
+PROBABLE = 0.5
+"""Harm that is more probable than not is worth a word; less of it seldom comes true, as ends are
+mostly further out than the nearest possible ones.
 """
 
 

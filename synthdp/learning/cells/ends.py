@@ -138,8 +138,9 @@ def tail_ends(
     log_prior = np.log((1 - NOTHING) * prior)
     nothing = log(NOTHING)
     if plain > 0:  # the cells up to there are looked at, too, but they hold some
-        last = int(np.searchsorted(places[1:], plain).clip(0, len(log_prior) - 1))
-        nothing, log_prior[last] = float(log_prior[0]), np.logaddexp(log_prior[last], nothing)
+        index = int(np.searchsorted(places[1:], plain).clip(0, len(log_prior) - 1))
+        log_prior[index] = np.logaddexp(log_prior[index], nothing)
+        nothing = float(log_prior[0])
     if len(further):
         last = float(edges[-1])
         near = max(last + NEAR_WIDTHS * max(last, width), further[:NEAR_CELLS][-1])
