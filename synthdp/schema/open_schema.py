@@ -369,5 +369,7 @@ class OpenSchema:
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
 
 
-def _name_of(field: object) -> object:
-    return field.get("name") if isinstance(field, Mapping) else None
+def _name_of(field: object) -> str | None:
+    """The name of a field; None if it has none that could be one."""
+    name = field.get("name") if isinstance(field, Mapping) else None
+    return name if isinstance(name, str) else None
