@@ -17,9 +17,9 @@ _SECOND_RULE = (
 )
 _JOINT_RULE = "sets of three and four columns, smallest first, over groups of levels, against what smaller ones say"
 _HIDDEN = (
-    "{n_pairs} pairs of columns were looked at together: noise hides those that depend by a total variation distance "
-    "of less than about {distance:.2g}, so that in the synthetic table many of them are independent; more epsilon or "
-    "records, or fewer columns, would show more"
+    "{n_pairs} pairs of columns were scored against independence: noise hides those that depend by a total "
+    "variation distance of less than about {distance:.2g}, so that in the synthetic table many of them "
+    "are independent; more epsilon or records, or fewer columns, would show more"
 )
 _ONLY_COLUMNS = (
     "only single columns{named} were measured: noise would hide how {columns} depend on each other, so that in the "

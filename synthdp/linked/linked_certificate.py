@@ -159,8 +159,8 @@ said.
 def unlinked(
     views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]
 ) -> Iterator[tuple[str, str]]:
-    """The view and a sentence for each table of which no row was found to hang on the table above,
-    which has rows.
+    """The view and a sentence for each table of which no row seems to belong to the table above, which
+    has rows.
 
     The rows of its first view weigh what their parents do, and those of all parents what the first
     view of the table above does, in units of a family: so of the two totals, which are released,
@@ -184,7 +184,7 @@ def unlinked(
         if most <= FEW:
             yield (
                 label,
-                f"no row was found to hang on one of {parent!r}: at most {most:.1%} of these have any, by noisy "
-                "counts; if the tables have more, keys are written differently in them (texts against numbers, leading "
-                "zeros, formats of dates): write them the same way",
+                f"by noisy counts no row belongs to one of {parent!r}: at most {most:.1%} of these have any; "
+                "if the tables have more, keys are written differently in them (texts against numbers, leading zeros, "
+                "formats of dates): write them the same way",
             )

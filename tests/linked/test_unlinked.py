@@ -11,7 +11,7 @@ from synthdp.core import SchemaError
 from synthdp.linked import package_run as door
 
 RUN = {"epsilon": 10.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
-SAID = "no row was found to hang on one of"
+SAID = "by noisy counts no row belongs to one of"
 
 
 def pair():

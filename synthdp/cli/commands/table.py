@@ -16,7 +16,7 @@ Function: TypeAlias = Callable[..., None]
 
 
 class Command(NamedTuple):
-    """A module, and in it the function of a command and the class of what that is told."""
+    """Where a command stands: its module, the function, and the class of its options."""
 
     module: str
     function: str

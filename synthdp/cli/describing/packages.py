@@ -94,7 +94,7 @@ def package_text(facts: Mapping[str, Any]) -> str:
 
 
 def explained_tables(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
-    """What a file of a release of linked tables holds, and what is told of it besides its
+    """What the file of a release of linked tables holds, as JSON and as a text, besides its
     certificate.
     """
     synthesis = LinkedSynthesis.load(path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """What a door is told of journal and budget; by default there is neither.
+    """Where a run keeps its answers, and which budget it is charged to; by default neither.
 
     Parameters
     ----------

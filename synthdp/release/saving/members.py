@@ -147,7 +147,7 @@ class Members:
 
 @final
 class Folder:
-    """The members below one name of a file whose checksums were looked at, as members of their own.
+    """The members below one name of a file whose checksums hold, as members of their own.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Folder:
         return self._members.read(self._prefix + name, most=most)
 
     def check_sums(self) -> None:
-        """They were looked at with those of the whole file."""
+        """Do nothing: those of the whole file were checked."""
 
 
 def allowed_bytes(size: int, max_bytes: int | None) -> int:

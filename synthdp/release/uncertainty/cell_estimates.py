@@ -188,8 +188,8 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
 
 
 def _finest(tables: Sequence[LinearMeasurement]) -> float:
-    """The least scale of noise that is told apart from none: a share of that of the tables of more
-    than one cell.
+    """The scale below which noise counts as none: a share of that of the tables of more than one
+    cell.
     """
     scales = [float(np.min(table.stddev)) for table in tables if table.values.size > 1]
     return max(_FINEST * min(scales, default=0.0), MIN_STDDEV)

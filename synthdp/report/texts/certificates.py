@@ -23,10 +23,10 @@ NOISE_IN_UNITS = "noise, in units of privacy"
 """Heads noise in questions about linked tables, of which a root with all rows below it counts 1."""
 
 REST = "--all shows everything, each question as well"
-"""Ends what is told in short."""
+"""Ends a short text."""
 
 _CAUTIONS = 4
-"""Cautions that are shown of what is told in short."""
+"""Cautions that a short text shows."""
 _MAX_WIDTH = 100
 """Characters of a finding that are shown: the rest of a line."""
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}

@@ -281,4 +281,6 @@ def test_what_was_considered_is_noted(monkeypatch):
     assert "the 8 pairs that depended most" in second["rule"]
     too_large, hidden = model.cautions
     assert "'x2' and 'x4', 'x3' and 'x4'" in too_large
-    assert hidden.startswith("8 pairs of columns were looked at together: noise hides those")
+    assert hidden.startswith(
+        "8 pairs of columns were scored against independence: noise hides those"
+    )
