@@ -15,6 +15,7 @@ and its table without quality, "more" what share of them measuring takes.
 import argparse
 import json
 import time
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=20)
     parser.add_argument("--only", nargs="+", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
     options = parser.parse_args()
+    warnings.simplefilter("ignore")  # cautions of small budgets, for each release
     names = ("table", "epsilon", "within", "z", "n", "pairs", "triples", "sd", "cpu", "more")
     print(*names, sep="\t")
     for name in options.only:
