@@ -141,18 +141,18 @@ def _certificate_beside(table: str) -> Path | None:
 
 
 def _schema(options: ReportOptions, beside: Sequence[Path | None]) -> Schema | None:
-    """What the tables are read by, in the dialect that was given: by default what certificates
-    beside them say; None if it is to be read off the real table.
+    """What the tables are read by, in the dialect that was given; None if the evaluation is to find
+    it, in certificates beside them or by the real table.
     """
     dialect = given_dialect(options, *options.tables)
-    if options.schema is None:
-        schema = stated_schema(stated_by(beside, [str(place) for place in range(len(beside))]))
-    else:
+    if options.schema is not None:
         schema, _ = evaluation_schema(options.schema, None)
-    if schema is None and dialect is not None:
+        return schema if dialect is None else schema.in_dialect(dialect)
+    if dialect is None:
+        return None
+    stated = stated_schema(stated_by(beside, [str(place) for place in range(len(beside))]))
+    if stated is None:
         raise ParameterError(
             "--dialect and its like are for tables read by a schema; give one with --schema"
         )
-    if schema is None:
-        return None
-    return schema if dialect is None else schema.in_dialect(dialect)
+    return stated.in_dialect(dialect)
