@@ -2,10 +2,9 @@
 and the batches of measurements that follow from them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate, groupby
 from typing import NamedTuple, final
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, subsets
 from synthdp.core.constraint import Constraint
+from synthdp.core.many_cliques import blocks_of
 from synthdp.core.measurement import estimate_total
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
@@ -237,7 +237,7 @@ class Survey:
         for resolution, some in by_resolution.items():
             coarsening = self._resolutions.coarsenings[resolution]
             # Estimates of a block are in memory at once; all pairs of 500 columns have 2^28 cells.
-            for block in self._blocks(some):
+            for block in blocks_of(self._table.domain, some, max_cells=_MAX_CELLS_AT_ONCE):
                 expected = estimates(block)
                 if coarsening is not None:
                     pairs = zip(block, expected, strict=True)
@@ -255,17 +255,6 @@ class Survey:
         self._findings.scored(cliques, stddev=stddev, total=total)
         # A residual is told apart from those of smaller cliques, so these come first.
         return dict(sorted(errors.items(), key=lambda item: len(item[0].clique))), stddev
-
-    def _blocks(self, cliques: Sequence[Clique]) -> Iterator[list[Clique]]:
-        """The cliques in blocks of up to `_MAX_CELLS_AT_ONCE` together, or of one that is larger."""
-        ends = accumulate(map(self._table.domain.size, cliques))
-        for _, block in groupby(
-            # By where a clique's cells end in one long row of cells: a block may be up to one
-            # clique larger than the limit, and none is empty.
-            zip(cliques, ends, strict=True),
-            key=lambda item: (item[1] - 1) // _MAX_CELLS_AT_ONCE,
-        ):
-            yield [clique for clique, _ in block]
 
     def _column_errors(self, total: float) -> dict[ResolvedClique, float]:
         """Squared errors of the measured columns, by their noise; none is more than all records."""

@@ -10,14 +10,13 @@ k noisy errors is as exact as if it alone had been asked for.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import comb, sqrt
+from math import sqrt
 from typing import Any, cast, final
 
 import numpy as np
 
 from synthdp.core.cliques import Clique
-from synthdp.core.domain import Domain
+from synthdp.core.many_cliques import blocks_of, sampled_k_way
 from synthdp.inference.arrays import Codes, cell_counts
 from synthdp.mechanisms.shared.noisy_errors import error_stddev, release_errors
 from synthdp.privacy.private_table import PrivateTable
@@ -39,7 +38,12 @@ MAX_CELLS = 2**20
 """Larger marginals are left out: n rows fill them no better than chance would."""
 
 MAX_BATCH_CELLS = 2**22
-"""Cells of the estimates that are held at once (32 MiB, and as much on the grid of the score)."""
+"""Cells of the estimates that are held at once, or of one marginal more (32 MiB, and as much on the
+grid of the score).
+"""
+
+MAX_KEPT_BYTES = 2**27
+"""Larger tables are not kept to be written: they are drawn again, the same rows."""
 
 COLUMNS, PAIRS, TRIPLES, WORST = "columns", "pairs", "triples", "worst pair"
 
@@ -65,7 +69,7 @@ _SAMPLE_SEED = 0
 
 def measured_quality(
     table: FilledTable, release: Synthesis, *, rho: Fraction, checked: CheckedTable
-) -> tuple[dict[str, Any] | None, Drawn]:
+) -> tuple[dict[str, Any] | None, Drawn | None]:
     """Draw a table and measure how far it is from the records, for at most ``rho``.
 
     Parameters
@@ -82,9 +86,10 @@ def measured_quality(
     Returns
     -------
     dict, Drawn
-        What certificates say of it, as plain JSON values, and the codes that were drawn. The first is
-        None if noise hides how many records there are, for then it hides their errors: the same is
-        asked all the same, so that what is asked follows from the domain alone.
+        What certificates say of it, as plain JSON values, and the codes that were drawn, None if they
+        are too many to be kept. The first is None if noise hides how many records there are, for
+        then it hides their errors: the same is asked all the same, so that what is asked follows
+        from the domain alone.
     """
     # Noise may make the number of records 0 or negative, and shares are of it.
     total = max(release.model.total, 1.0)
@@ -93,7 +98,13 @@ def measured_quality(
     codes = drawn_codes(release.model, n_rows, {}, sampling_seed, release.unused)
     measured = _Measured(cast(PrivateTable, table), codes, n_rows=n_rows, total=total)
     domain = table.domain
-    sets = {name: _cliques(domain, k) for name, k in ((COLUMNS, 1), (PAIRS, 2), (TRIPLES, 3))}
+    sets, n_all = {}, {}
+    for k, name in enumerate((COLUMNS, PAIRS, TRIPLES), start=1):
+        # A fixed seed: which marginals are measured follows from the schema, and anybody can tell.
+        rng = np.random.default_rng(_SAMPLE_SEED)
+        sets[name], n_all[name] = sampled_k_way(
+            domain, k, rng, most=MAX_MARGINALS, max_cells=MAX_CELLS
+        )
     # A table of two columns has no triples; their part of the budget goes to the others.
     asked = {name: cliques for name, cliques in sets.items() if cliques}
     parts = [*asked, *([WORST] if sets[PAIRS] else [])]
@@ -105,14 +116,15 @@ def measured_quality(
         if name == COLUMNS:
             content[name]["each"] = errors.by_column()
         else:
-            content[name] |= _numbers(domain, cliques)
+            content[name] |= {"n_marginals": len(cliques), "n_all": n_all[name]}
         if name == PAIRS:
             content[name]["clear"] = errors.clear()
             # Asked anew, by its own budget: the noisy error by which it was chosen is too large on
             # average, being the largest of many.
             worst = measured.errors([errors.worst()], PARTS[WORST] * unit_of_rho)
             content["worst_pair"] = worst.stated(worst.cliques[0])
-    drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes)
+    is_small = sum(column.nbytes for column in codes) <= MAX_KEPT_BYTES
+    drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes) if is_small else None
     return content if release.knows_size else None, drawn
 
 
@@ -131,29 +143,6 @@ def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
     """
     part = rho * Fraction(PARTS[COLUMNS], sum(PARTS.values()))
     return error_stddev(1, rho=part, unit=unit) / (2.0 * total)
-
-
-def _cliques(domain: Domain, k: int) -> list[Clique]:
-    """All sets of k attributes that are small enough to count; of many a public random sample."""
-    names = domain.attributes
-    if comb(len(names), k) <= MAX_MARGINALS:
-        chosen = list(combinations(names, k))
-    else:
-        # A fixed seed: which marginals are measured follows from the schema, and anybody can tell
-        # which.
-        rng = np.random.default_rng(_SAMPLE_SEED)
-        places: dict[tuple[int, ...], None] = {}
-        while len(places) < MAX_MARGINALS:
-            drawn = rng.choice(len(names), k, replace=False)
-            places[tuple(sorted(drawn.tolist()))] = None
-        chosen = [tuple(names[place] for place in each) for each in places]
-    return [clique for clique in chosen if domain.size(clique) <= MAX_CELLS]
-
-
-def _numbers(domain: Domain, cliques: Sequence[Clique]) -> dict[str, int]:
-    """How many marginals were measured, of how many that there are."""
-    n_all = comb(len(domain.attributes), len(cliques[0]))
-    return {"n_marginals": len(cliques), "n_all": n_all}
 
 
 @final
@@ -212,7 +201,7 @@ class _Measured:
         ``rho b / k``, which makes its noise that of all k at once.
         """
         distances: list[float] = []
-        for batch in self._batches(cliques):
+        for batch in blocks_of(self._table.domain, cliques, max_cells=MAX_BATCH_CELLS):
             estimates = [self._estimate(clique) for clique in batch]
             cost = rho * Fraction(len(batch), len(cliques))
             released = release_errors(self._table, batch, estimates, rho=cost)
@@ -227,16 +216,3 @@ class _Measured:
 
     def _estimate(self, clique: Clique) -> np.ndarray:
         return cell_counts(self._table.domain, clique, self._codes) * self._scale
-
-    def _batches(self, cliques: Sequence[Clique]) -> list[list[Clique]]:
-        """Runs of cliques whose cells fit into memory together."""
-        batches: list[list[Clique]] = [[]]
-        n_cells = 0
-        for clique in cliques:
-            size = self._table.domain.size(clique)
-            if batches[-1] and n_cells + size > MAX_BATCH_CELLS:
-                batches.append([])
-                n_cells = 0
-            batches[-1].append(clique)
-            n_cells += size
-        return batches

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.homes import home
 from helpers.stopped_runs import stops
 
 import synthdp
 from synthdp.core import ParameterError, PrivacyError
+from synthdp.release import mean_stddev
 
 N = 4000
 LEVELS = {"a": 3, "b": 4, "c": 2, "d": 5}
@@ -190,6 +192,16 @@ def test_the_rows_are_those_that_are_drawn_anew(tmp_path):
     drawn = synthdp.load(tmp_path / "m.synthdp").sample(seed=0)
     pd.testing.assert_frame_equal(kept, drawn)
     assert synthesis.sample(seed=1).to_dict() != kept.to_dict()
+
+
+def test_a_table_too_large_to_be_kept_is_drawn_again_and_is_the_same(monkeypatch):
+    monkeypatch.setattr(home(mean_stddev), "MAX_KEPT_BYTES", 0)
+    synthesis = synthdp.synthesize(people(), SCHEMA, **RUN, mechanism="independent")
+    table = synthesis.quality["table"]
+    assert synthesis.drawn_before(table["n_rows"], table["seed"]) is None
+    synthetic = synthesis.sample(**table)
+    errors = [distance(people(), synthetic, each) for each in combinations(LEVELS, 2)]
+    assert close(synthesis.quality["pairs"], np.mean(errors))
 
 
 def test_a_run_that_goes_on_measures_the_same(tmp_path):

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import comb
 from typing import final
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
+from synthdp.core.many_cliques import sampled_k_way
 from synthdp.core.reporting import Report
 from synthdp.report.metrics.associations import cramers_v
 from synthdp.report.metrics.marginal_error import total_variation
@@ -29,20 +28,7 @@ MAX_CELLS = 2**20
 
 def chosen_marginals(domain: Domain, k: int, rng: np.random.Generator) -> tuple[list[Clique], int]:
     """All marginals of ``k`` attributes, or a random sample, in order; and how many there are."""
-    n_all = comb(len(domain), k)
-    most = MAX_MARGINALS[k]
-    if n_all <= most:
-        chosen = list(combinations(domain.attributes, k))
-    else:
-        chosen_places: set[tuple[int, ...]] = set()
-        while len(chosen_places) < most:
-            # Drawn until there are enough distinct ones: listing all triples of hundreds of columns
-            # to draw from would take longer.
-            chosen_places.add(tuple(sorted(rng.choice(len(domain), k, replace=False).tolist())))
-        chosen = [
-            tuple(domain.attributes[place] for place in places) for places in sorted(chosen_places)
-        ]
-    return [clique for clique in chosen if domain.size(clique) <= MAX_CELLS], n_all
+    return sampled_k_way(domain, k, rng, most=MAX_MARGINALS[k], max_cells=MAX_CELLS)
 
 
 @final
