@@ -20,6 +20,8 @@ GUIDES = [
     for name in ("auditors", "big-tables", "budgets", "command-line", "kinds", "persons")
 ]
 GUIDES += [DOCS / f"{name}.md" for name in ("plan", "python", "rules", "slices", "workload")]
+GUIDES += [DOCS / f"{name}.md" for name in ("nightly", "notebook", "scikit-learn", "small-tables")]
+GUIDES += [DOCS / "tuning.md"]
 READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(
     DOCS.rglob("*.md")
 )

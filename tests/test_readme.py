@@ -97,7 +97,7 @@ def test_every_command_is_shown(command):
 
 
 @needs_pages
-def test_every_option_and_exit_code_that_readme_names_exists():
+def test_every_option_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
     text = "\n".join(
         line for line in text.splitlines() if "benchmarks/" not in line
@@ -107,14 +107,22 @@ def test_every_option_and_exit_code_that_readme_names_exists():
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()
+
+
+@needs_pages
+def test_every_exit_code_is_explained():
+    text = (ROOT / "docs/nightly.md").read_text(encoding="utf-8")
     codes = {
         "done": exits.DONE,
         "failed": exits.FAILED,
         "wrong usage": exits.USAGE,
+        "refused for privacy": exits.REFUSED,
+        "done, but `--accept` is not met": exits.NOT_ACCEPTED,
         "interrupted": exits.INTERRUPTED,
+        "terminated": exits.TERMINATED,
     }
-    for name, code in (codes | {"refused for privacy": exits.REFUSED}).items():
-        assert f"{code} {name}" in text
+    for name, code in codes.items():
+        assert f"| {code} | {name}" in text
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from time import monotonic
 from typing import NoReturn
@@ -25,6 +26,7 @@ from synthdp.cli.arguments.exits import (
     paid_for,
     say,
 )
+from synthdp.cli.arguments.json_lines import json_on_stderr
 from synthdp.cli.arguments.options import options_of
 from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
@@ -50,14 +52,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Only expected failures say what went wrong. Of anything else only the kind is shown: the
     text of an unforeseen error might hold a value of the sensitive table.
     """
-    with terminable():
-        return _run(arguments)
+    with terminable(), ExitStack() as stack:
+        return _run(arguments, stack)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, stack: ExitStack) -> int:
+    """Run it; ``stack`` holds what must outlast the line that says how it ended."""
     began = monotonic()
     try:
         parsed = command_line_parser().parse_args(arguments)
+        if getattr(parsed, "log_format", "text") == "json":
+            stack.enter_context(json_on_stderr(getattr(parsed, "output", None)))
         parsed.began = began  # heavy imports come after it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values

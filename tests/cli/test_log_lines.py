@@ -50,3 +50,30 @@ def test_a_run_leaves_no_handler_and_no_level_behind():
     assert invoke(*run_arguments("-v", schema="none.json")).code != 0
     assert (LOGGER.level, list(LOGGER.handlers)) == before
     assert logging.getLogger().level == logging.WARNING
+
+
+def test_json_makes_an_object_of_every_line_on_stderr():
+    outcome = invoke(
+        *run_arguments("--mechanism", "independent", "-v", "--log-format", "json", epsilon="20")
+    )
+    lines = [json.loads(line) for line in outcome.lines]
+    assert outcome.code == 0
+    assert all(list(line) == ["time", "level", "message"] for line in lines)
+    assert {line["level"] for line in lines} == {"info", "quality", "caution"}
+    assert any(line["message"].startswith("charged marginal town") for line in lines)
+    assert any("details in out.csv.privacy.json" in line["message"] for line in lines)
+    assert not any(line["message"].startswith(("synthdp", "caution")) for line in lines)
+    assert CANARY not in outcome.err
+
+
+def test_json_says_with_the_code_how_a_run_failed():
+    outcome = invoke(*run_arguments("--log-format", "json", schema="none.json"))
+    (line,) = (json.loads(line) for line in outcome.lines)
+    assert (line["level"], line["exit_code"]) == ("error", outcome.code)
+    assert line["message"].startswith("schema 'none.json'")
+
+
+def test_json_and_a_table_on_stdout_do_not_go_together():
+    outcome = invoke(*run_arguments("--log-format", "json", output="-"))
+    assert outcome.code == 2
+    assert "--log-format json does not go with -o -" in outcome.err

@@ -2,6 +2,8 @@
 
 import sys
 
+from synthdp.cli.arguments.json_lines import JsonLines
+
 DONE, FAILED, USAGE, REFUSED, NOT_ACCEPTED = 0, 1, 2, 3, 4
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128
@@ -18,7 +20,10 @@ def say(message: str, code: int, error: BaseException | None = None) -> int:
     Notes that others put there are left out: they may hold data.
     """
     line = " ".join("; ".join([message, *paid_for(error)]).splitlines())
-    sys.stderr.write(f"synthdp: {line}\n")
+    if isinstance(sys.stderr, JsonLines):
+        sys.stderr.emit("error", line, {"exit_code": code})
+    else:
+        sys.stderr.write(f"synthdp: {line}\n")
     return code
 
 

@@ -39,6 +39,7 @@ class OutputOptions(DialectOptions):
     force: bool
     json: bool
     verbose: int
+    log_format: str
 
     @property
     def is_all_said(self) -> bool:

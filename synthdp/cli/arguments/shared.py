@@ -3,6 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.dialects import add_dialect
+from synthdp.cli.arguments.json_lines import LOG_FORMATS
 from synthdp.cli.arguments.parsing import flag, job_count, whole_number
 
 FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
@@ -104,6 +105,12 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
         action="count",
         default=0,
         help="log stages and charges to stderr, public facts only; -vv logs every step",
+    )
+    parser.add_argument(
+        "--log-format",
+        choices=LOG_FORMATS,
+        default=LOG_FORMATS[0],
+        help="json: each line on stderr is a JSON object, errors and cautions too; default: text",
     )
 
 

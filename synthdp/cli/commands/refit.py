@@ -26,6 +26,7 @@ class RefitOptions:
     force: bool
     json: bool
     verbose: int
+    log_format: str
 
 
 def refit_command(options: RefitOptions) -> None:

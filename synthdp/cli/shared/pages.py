@@ -28,6 +28,7 @@ class ReportOptions(DialectOptions):
     force: bool
     json: bool
     verbose: int
+    log_format: str
 
 
 def check_evaluation(options: ReportOptions, *, inputs: tuple[str, ...]) -> None:
