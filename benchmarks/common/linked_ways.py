@@ -74,7 +74,7 @@ def joined(tables: Tables, package: Package, epsilon: float, seed: int) -> Table
             )
             frame = frame.merge(above, on=PARENT)
         wide[table.name] = frame
-        chain = [*package.above(table.name), table]
+        chain = [*package.ancestors(table.name), table]
         every = [field for each in chain for field in fields(each, prefix=True)]
         rows = drawn(
             frame[[ROOT, *(f["name"] for f in every)]],
@@ -286,7 +286,7 @@ def named(frame: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:
 
 def most(package: Package, table: LinkedTable) -> int:
     """Most rows of one root."""
-    return int(np.prod([each.max_children for each in (*package.above(table.name), table)]))
+    return int(np.prod([each.max_children for each in (*package.ancestors(table.name), table)]))
 
 
 def bounded(rows: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self, final
 
+import numpy as np
+
 from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engine import Engine, FitProblem
@@ -22,10 +25,18 @@ class Informed(Engine):
         What fits.
     known
         Marginals, in the units of the measurements, and how far each may be off.
+    constraints
+        What released values rule out.
     """
 
-    def __init__(self, engine: Engine, known: Sequence[LinearMeasurement]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        known: Sequence[LinearMeasurement],
+        constraints: Sequence[Constraint] = (),
+    ) -> None:
         self._engine, self._measured = engine, tuple(known)
+        self._constraints = tuple(constraints)
         self.name, self.takes_merged = engine.name, engine.takes_merged  # type: ignore[misc]
 
     def check_domain(self, domain: Domain) -> None:
@@ -44,16 +55,26 @@ class Informed(Engine):
         for measurement in self._measured:
             merging = coarsening.restricted(measurement.clique)
             known.append(measurement if merging is None else measurement.coarsened(merging))
-        return type(self)(self._engine.over_merged(domain, coarsening), known)
+        # A group of levels is possible if one of its levels is.
+        constraints = [
+            Constraint(
+                each.clique, coarsening.apply(each.clique, each.allowed.astype(np.int64)) > 0
+            )
+            for each in self._constraints
+        ]
+        return type(self)(self._engine.over_merged(domain, coarsening), known, constraints)
 
     def rough(self) -> Engine:
         """The same with a looser stopping rule."""
-        return type(self)(self._engine.rough(), self._measured)
+        return type(self)(self._engine.rough(), self._measured, self._constraints)
 
     def checked(self, problem: FitProblem) -> FitProblem:
         """The problem with what is known beside what was measured."""
         measurements = [*problem.measurements, *self._measured]
-        return self._engine.checked(replace(problem, measurements=measurements))
+        constraints = [*problem.constraints, *self._constraints]
+        return self._engine.checked(
+            replace(problem, measurements=measurements, constraints=constraints)
+        )
 
     def fit(self, problem: FitProblem) -> Model:
         """Fit a model to all of them."""

@@ -6,6 +6,7 @@ from typing import Any
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
+from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView
 from synthdp.privacy.ledger import PrivacyLedger
@@ -48,7 +49,7 @@ def linked_certificate(
     for name, part in parts.items():
         for text in _of_part(part, views[name]):
             cautions.setdefault(text, []).append(name)
-    for name, text in unlinked(views, parts):
+    for name, text in (*unlinked(views, parts), *generous(views, parts)):
         cautions.setdefault(text, []).append(name)
     findings = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
     n_roots = (
@@ -188,3 +189,24 @@ def unlinked(
                 "if the tables have more, keys are written differently in them (texts against numbers, leading zeros, "
                 "formats of dates): write them the same way",
             )
+
+
+GENEROUS = 10
+"""Times the largest number of children that noise shows from which a bound is called generous."""
+
+
+def generous(
+    views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]
+) -> Iterator[tuple[str, str]]:
+    """The view and a sentence for each bound on children that is far above what noise shows."""
+    for label, part in parts.items():
+        ends = SeenNumbers(views[label], part.measurements).ends
+        for child in views[label].package.children(views[label].name):
+            end = ends.get(child.count)
+            if end is not None and child.max_children >= GENEROUS * max(end - 1, 1):
+                yield (
+                    label,
+                    f"noise shows no row with more than about {end - 1} of {child.name!r}, and its "
+                    f"max_children is {child.max_children}: those that have more are drawn with fewer; a bound nearer "
+                    "to what rows can have costs less time and less noise",
+                )

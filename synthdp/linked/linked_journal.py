@@ -9,6 +9,7 @@ from synthdp.linked.linked_certificate import linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
+from synthdp.linked.refitted_view import refitted_view
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
@@ -97,4 +98,6 @@ def _part(
         measurements=measured,
         unread=unread,
     )
-    return Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)
+    part = Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)
+    # Fitted only when it is needed, but where clipped noise would multiply rows.
+    return refitted_view(view, part, engine_named("auto")) if measured and view.counts else part

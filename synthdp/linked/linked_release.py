@@ -20,6 +20,7 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
+from synthdp.linked.refitted_view import refitted_view
 from synthdp.linked.workload import workload_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -241,19 +242,24 @@ class LinkedRelease:
         try:
             for label, view in self._views.items():
                 self._kept.note({"view": label})
-                parts[label] = self._release(label, ancestors.of(view, self._stddev(label))).of(
+                known = ancestors.of(view, self._stddev(label))
+                parts[label] = self._release(label, known).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
                     rescue=saving(label),
                     observer=witnesses.get(label),
                 )
-                ancestors.add(label, parts[label])
                 if view.position is not None:  # of a chain, the rows before are known only now
-                    informed = Informed(
-                        self._settings.engine, ancestors.of(view, self._stddev(label))
-                    )
-                    parts[label] = parts[label].refit(informed, report=_named(report, label))
                     ancestors.add(label, parts[label])
+                    known = ancestors.of(view, self._stddev(label))
+                parts[label] = refitted_view(
+                    view,
+                    parts[label],
+                    self._settings.engine,
+                    known=known,
+                    report=_named(report, label),
+                )
+                ancestors.add(label, parts[label])
             self._kept.end()
         except BaseException:
             if rescue is not None and parts and self._kept.may_be_rescued():

@@ -224,7 +224,7 @@ class LinkedSynthesis(Result):
         ):
             view, name = self._views[table.name], table.name
             if table.parent is None:
-                named = given_roots(self._package, rows) if rows else None
+                named = given_roots(self._package, rows, self._fitted[name]) if rows else None
                 drawn_rows = drawn_roots(
                     view,
                     self._parts[name].model,

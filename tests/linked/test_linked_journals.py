@@ -113,7 +113,7 @@ def test_families_that_were_drawn_anew_would_ask_for_something_else(path, monkey
     """The seeds of families are given: of a few homes, others are sometimes counted alike."""
     monkeypatch.setattr(JournaledRun, "entropy", 1)
     run(path, mechanism="aim")
-    monkeypatch.setattr(JournaledRun, "entropy", 2)
+    monkeypatch.setattr(JournaledRun, "entropy", 3)
     with pytest.raises(PrivacyError, match="the run asks for"):
         run(path, mechanism="aim")
 

@@ -324,6 +324,11 @@ def _numbers_drawn(
     """Numbers of children of given rows of one position, given all else that is known of them."""
     view, positions = fitted.view, np.full(len(rows), position)
     given = {name: column[rows] for name, column in codes.items() if name not in unknown}
+    given |= {
+        name: fitted.nearest_numbers(name, np.asarray(given[name], np.intp))
+        for name in view.counts
+        if name in given
+    }
     given |= view.sibling_codes(codes, rows, positions)
     try:
         return fitted.drawn(given, [(np.arange(len(rows)), {})], np.random.default_rng(seed))

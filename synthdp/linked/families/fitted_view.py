@@ -26,6 +26,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.shrinkage import raked
+from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.synthesis import Synthesis
@@ -75,6 +76,23 @@ class FittedView:
     def measurements(self) -> Sequence[LinearMeasurement]:
         """What it was fitted to."""
         return self._part.measurements
+
+    def nearest_numbers(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Numbers of children that are given, each as the nearest one that the model has: it has
+        none that noise does not show.
+        """
+        seen = self._seen_numbers.get(name)
+        if seen is None:
+            return numbers
+        places = np.searchsorted(seen, numbers).clip(1, max(len(seen) - 1, 1))
+        low, high = seen[places - 1], seen[np.minimum(places, len(seen) - 1)]
+        nearest: NDArray[np.intp] = np.where(numbers - low <= high - numbers, low, high)
+        return nearest
+
+    @cached_property
+    def _seen_numbers(self) -> dict[str, NDArray[np.intp]]:
+        constraints = SeenNumbers(self.view, self.measurements).constraints
+        return {each.clique[0]: np.flatnonzero(each.allowed) for each in constraints}
 
     def drawn(
         self, given: Given, groups: Sequence[Group], generator: np.random.Generator

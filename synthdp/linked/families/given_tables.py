@@ -15,6 +15,7 @@ from synthdp.data.codes.coded_table import Codes
 from synthdp.data.codes.decoding import decode
 from synthdp.data.records.codec import encode
 from synthdp.data.records.unit_rows import UnitRows, positions_within
+from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.linking.linked_rows import joined_keys
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
@@ -159,16 +160,19 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
     return opened
 
 
-def given_roots(package: Package, given: Mapping[str, GivenTable]) -> pd.DataFrame:
+def given_roots(
+    package: Package, given: Mapping[str, GivenTable], fitted: FittedView
+) -> pd.DataFrame:
     """Given rows of the root by the names of its view, with the numbers of rows that are given
-    below.
+    below, as its model has them.
     """
     root, rows = package.root, given[package.root.name].frame
     names = [name for name in rows.columns if name not in root.keys]
     frame = rows[names].rename(columns=lambda name: f"{root.name}.{name}")
     for child in package.children(root.name):
         if child.name in given:
-            frame[child.count] = given[child.name].counted(len(rows))
+            counts = given[child.name].counted(len(rows))
+            frame[child.count] = fitted.nearest_numbers(child.count, counts)
     if not len(frame.columns):
         raise ParameterError(
             f"given: it has no column besides keys; give at least one of {listed(root.fields)}"

@@ -1,0 +1,218 @@
+"""Numbers of children as noise lets them be seen: clipped noise of numbers that no parent has would
+multiply rows.
+
+A parent may have up to a thousand rows below it, and each number is a level of its own. Negative
+counts are no counts, so of empty levels half the noise would stay, and a family that noise puts at
+900 children has more of them than 300 real ones. What is done here is post-processing of released
+counts.
+"""
+
+from collections.abc import Sequence
+from math import ceil, sqrt
+from typing import final
+
+import numpy as np
+
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.measurement import MIN_STDDEV, FloatArray, LinearMeasurement
+from synthdp.linked.package.view import LinkedView
+
+_CLEAR_POOL, _CLEAR_NUMBER = 4.0, 5.0
+"""Standard deviations from which neighbouring numbers together, or one number, are taken to have
+parents: there are some hundred pools and up to a thousand numbers, and a false one far out would
+double the rows.
+"""
+
+_POOLS = (1.3, 1.7, 3.0)
+"""How much larger the last number of a pool is than its first: pools grow with the numbers."""
+
+_LIKE_NOISE = 2.0
+"""Standard deviations up to which the upper half of a pool, which clearly has parents, has none."""
+
+_NEXT = 1.5
+"""Up to this times the last number that is seen there may be further parents: numbers end slowly."""
+
+_ALIKE = 1.5
+"""Standard deviations up to which two neighbouring pools are taken to be equally dense."""
+
+_CERTAINTY = 0.1
+"""Noise of what an engine is told, as a share of that of the counts: it takes it for what it is."""
+
+
+@final
+class SeenNumbers:
+    """For each number of children of a view how many rows have which, as far as noise shows it.
+
+    Parameters
+    ----------
+    view
+        The view.
+    measurements
+        What was measured of it.
+
+    Attributes
+    ----------
+    counts
+        One marginal a number of children whose numbers were measured one by one.
+    """
+
+    def __init__(self, view: LinkedView, measurements: Sequence[LinearMeasurement]) -> None:
+        self._view = view
+        self.counts: list[LinearMeasurement] = []
+        self.ends: dict[str, int] = {}
+        """One more than the largest number that is seen."""
+        for name in view.counts:
+            estimates = _Estimates.of(view, name, measurements)
+            if estimates is not None:
+                stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
+                self.counts.append(LinearMeasurement((name,), estimates.settled(), stddev))
+                self.ends[name] = estimates.end
+
+    @property
+    def cliques(self) -> set[Clique]:
+        """Those of the marginals."""
+        return {counts.clique for counts in self.counts}
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """Which numbers there are; none where rules ask for other ones."""
+        assert self._view.schema is not None
+        ruled = {each.clique: each.allowed for each in self._view.schema.constraints}
+        found = []
+        for counts in self.counts:
+            allowed = counts.values > 0
+            if (allowed & ruled.get(counts.clique, True)).any():
+                found.append(Constraint(counts.clique, allowed))
+        return found
+
+
+@final
+class _Estimates:
+    """Unbiased estimates of how many rows have each number of children, with their noise.
+
+    Parameters
+    ----------
+    counts
+        Shape ``(most + 1,)``.
+    covariance
+        Of their noise, shape ``(most + 1, most + 1)``.
+    """
+
+    def __init__(self, counts: FloatArray, covariance: FloatArray) -> None:
+        self._most = len(counts)
+        self._sums = np.append(0.0, np.cumsum(counts))
+        self._covariance = np.zeros((self._most + 1, self._most + 1))
+        self._covariance[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
+        self.end = self._end()
+        """One more than the largest number that is seen."""
+
+    @classmethod
+    def of(
+        cls, view: LinkedView, name: str, measurements: Sequence[LinearMeasurement]
+    ) -> "_Estimates | None":
+        """By generalised least squares from all marginals with the numbers; None if none has every
+        number apart.
+        """
+        assert view.schema is not None
+        size = view.schema[name].size
+        precision: FloatArray = np.zeros((size, size))
+        weighted: FloatArray = np.zeros(size)
+        is_whole = False
+        for measurement in measurements:
+            if name not in measurement.clique:
+                continue
+            axis = measurement.clique.index(name)
+            others = tuple(other for other in range(measurement.values.ndim) if other != axis)
+            variances = np.broadcast_to(np.square(measurement.stddev), measurement.values.shape)
+            values, variance = measurement.values.sum(axis=others), variances.sum(axis=others)
+            merging = measurement.coarsening
+            groups = np.arange(size)
+            if merging is not None and name in merging.groups:
+                groups = merging.groups[name]
+            else:
+                is_whole = True
+            same = groups[:, None] == groups
+            np.add(precision, same / variance[groups], out=precision)
+            np.add(weighted, (values / variance)[groups], out=weighted)
+        if not is_whole:
+            return None
+        covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+        return cls(covariance @ weighted, covariance)
+
+    def settled(self) -> FloatArray:
+        """How many rows have each number: none where noise shows none, and pools where it tells no
+        neighbours apart.
+        """
+        counts: FloatArray = np.zeros(self._most)
+        # Of all numbers together the noise would be that of the empty ones.
+        self._split(counts, 0, self.end, max(self._count(0, self.end), 1.0))
+        after = min(self._most, ceil(self.end * _NEXT))
+        if after > self.end:
+            further = _shrunk(self._count(self.end, after), self.stddev(self.end, after))
+            counts[self.end : after] += further / (after - self.end)
+        return counts
+
+    def stddev(self, first: int, stop: int) -> float:
+        """Noise of the rows that have some neighbouring numbers."""
+        c = self._covariance
+        return sqrt(max(c[stop, stop] - 2 * c[first, stop] + c[first, first], 0.0))
+
+    def _count(self, first: int, stop: int) -> float:
+        return float(self._sums[stop] - self._sums[first])
+
+    def _end(self) -> int:
+        """One more than the last number of the last pool in which there clearly are rows."""
+        end = 1
+        for growth in _POOLS:
+            first = 1
+            while first < self._most:
+                stop = min(max(first + 1, ceil(first * growth)), self._most)
+                if self._count(first, stop) > _CLEAR_POOL * self.stddev(first, stop):
+                    end = max(end, self._last(first, stop))
+                first = stop
+        # A panel has as many rows of each: one number stands out, and its neighbours are empty.
+        for number in range(end, self._most):
+            if self._count(number, number + 1) > _CLEAR_NUMBER * self.stddev(number, number + 1):
+                end = number + 1
+        return end
+
+    def _last(self, first: int, stop: int) -> int:
+        """One more than the last number of a pool beyond which the rest of it is like noise."""
+        if stop - first == 1:
+            return stop
+        middle = _middle(first, stop)
+        if self._count(middle, stop) > _LIKE_NOISE * self.stddev(middle, stop):
+            return self._last(middle, stop)
+        return self._last(first, middle)
+
+    def _split(self, counts: FloatArray, first: int, stop: int, rows: float) -> None:
+        """Split rows that have some numbers among these: evenly where noise hides a difference."""
+        if stop - first == 1:
+            counts[first] = rows
+            return
+        middle = _middle(first, stop)
+        low, low_noise = self._count(first, middle), self.stddev(first, middle)
+        high, high_noise = self._count(middle, stop), self.stddev(middle, stop)
+        n_low, n_high = middle - first, stop - middle
+        share = n_low / (n_low + n_high)
+        difference = abs(low * n_high - high * n_low)
+        noise = sqrt((low_noise * n_high) ** 2 + (high_noise * n_low) ** 2)
+        if difference > _ALIKE * noise or low < -low_noise or high < -high_noise:
+            low, high = _shrunk(low, low_noise), _shrunk(high, high_noise)
+            if low + high > 0:
+                share = low / (low + high)
+        self._split(counts, first, middle, rows * share)
+        self._split(counts, middle, stop, rows * (1 - share))
+
+
+def _middle(first: int, stop: int) -> int:
+    """Where numbers are halved by their logarithms: 10 and 20 children differ as much as 100 and
+    200 do.
+    """
+    return min(max(round(sqrt(max(first, 1) * stop)), first + 1), stop - 1)
+
+
+def _shrunk(count: float, stddev: float) -> float:
+    """A noisy count shrunk to nothing, as James and Stein do, the more so the less it stands out."""
+    return count - stddev**2 / count if count > stddev else 0.0

@@ -1,0 +1,54 @@
+"""A view fitted once more, with what was known only after it was released."""
+
+from collections.abc import Sequence
+
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import Report, silent
+from synthdp.inference.engine import Engine
+from synthdp.linked.families.child_numbers import SeenNumbers
+from synthdp.linked.informed import Informed
+from synthdp.linked.package.view import LinkedView
+from synthdp.release.synthesis import Synthesis
+
+
+def refitted_view(
+    view: LinkedView,
+    part: Synthesis,
+    engine: Engine,
+    *,
+    known: Sequence[LinearMeasurement] = (),
+    report: Report = silent,
+) -> Synthesis:
+    """The release of a view whose model has no numbers of children but those that noise shows, and
+    knows what the rows before others are like.
+
+    All of it is post-processing: what was measured stays as it is.
+
+    Parameters
+    ----------
+    view, part
+        The view, and its release.
+    engine
+        What fits.
+    known
+        Marginals of ancestors and siblings, as the engine was told them.
+    report
+        Told about progress.
+    """
+    seen = SeenNumbers(view, part.measurements)
+    if not seen.counts and view.position is None:
+        return part
+    # In place of what was measured of the numbers alone, of which they are a summary.
+    others = [each for each in part.measurements if each.clique not in seen.cliques]
+    fitted = Synthesis(
+        schema=part.schema,
+        measurements=[*others, *seen.counts],
+        model=part.fitted,
+        certificate=part.certificate,
+    ).refit(Informed(engine, known, seen.constraints), report=report)
+    return Synthesis(
+        schema=part.schema,
+        measurements=part.measurements,
+        model=fitted.model,
+        certificate=fitted.certificate,
+    )

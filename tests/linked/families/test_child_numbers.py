@@ -1,0 +1,111 @@
+"""Numbers of children that noise hides do not multiply rows, whatever bound is declared."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import synthdp
+from synthdp.core import Coarsening, LinearMeasurement
+from synthdp.linked import Package, SeenNumbers, views_of
+
+N = 3000
+NUMBERS = np.random.default_rng(0).geometric(0.4, N).clip(0, 9)
+
+
+def package(most, **own):
+    yes = {"type": "boolean", "constraints": {"required": True}}
+    link = {"fields": "buyer", "reference": {"resource": "buyers", "fields": "id"}}
+    buyers = {"fields": [{"name": "id"}, {"name": "new", **yes}], "primaryKey": "id"}
+    orders = {"fields": [{"name": "buyer"}, {"name": "paid", **yes}], "foreignKeys": [link]}
+    return {
+        "resources": [
+            {"name": "buyers", "schema": buyers},
+            {"name": "orders", "schema": orders, "synthdp": {"max_children": most, **own}},
+        ]
+    }
+
+
+def frames(numbers=NUMBERS):
+    buyer = np.repeat(np.arange(len(numbers)), numbers)
+    return {
+        "buyers": pd.DataFrame({"id": np.arange(len(numbers)), "new": numbers > 2}),
+        "orders": pd.DataFrame({"buyer": buyer, "paid": buyer % 3 > 0}),
+    }
+
+
+def seen(most, noise, numbers=NUMBERS, groups=None):
+    """What noise of a scale shows, of counts and, if there are groups, of counts of these."""
+    view = views_of(Package.from_dict(package(most)))["buyers"]
+    rng = np.random.default_rng(1)
+    counts = np.bincount(numbers, minlength=most + 1).astype(float)
+    clique = ("number of orders",)
+    measured = [LinearMeasurement(clique, counts + rng.normal(0, noise, most + 1), noise)]
+    if groups is not None:
+        merging = Coarsening({clique[0]: groups})
+        merged = merging.apply(clique, counts)
+        exact = LinearMeasurement(clique, merged + rng.normal(0, 1, len(merged)), 1.0, merging)
+        measured.append(exact)
+    return SeenNumbers(view, measured)
+
+
+def mean(counts):
+    return counts @ np.arange(len(counts)) / counts.sum()
+
+
+@pytest.mark.parametrize("most", [14, 90, 1000])
+def test_whatever_the_bound_the_mean_is_that_of_the_rows(most):
+    (counts,) = seen(most, 10).counts
+    assert mean(counts.values) == pytest.approx(NUMBERS.mean(), rel=0.05)
+    assert (counts.values >= 0).all()
+
+
+def test_of_a_panel_all_have_the_one_number_of_rows():
+    found = seen(400, 20, numbers=np.full(N, 36))
+    assert mean(found.counts[0].values) == pytest.approx(36, rel=0.02)
+    assert found.counts[0].values[36] > 0.9 * N
+    assert found.ends == {"number of orders": 37}
+
+
+def test_counts_of_merged_numbers_are_made_use_of():
+    groups = np.minimum(np.arange(91), 3)
+    merged, alone = (seen(90, 60, groups=each).counts[0].values for each in (groups, None))
+    true = np.bincount(NUMBERS, minlength=91)
+    assert abs(merged[:3] - true[:3]).sum() < 0.5 * abs(alone[:3] - true[:3]).sum()
+
+
+def test_numbers_that_were_not_counted_one_by_one_are_left_alone():
+    view = views_of(Package.from_dict(package(4)))["buyers"]
+    merging = Coarsening({"number of orders": np.array([0, 0, 1, 1, 1])})
+    measured = LinearMeasurement(("number of orders",), np.array([5.0, 9.0]), 1.0, merging)
+    assert not SeenNumbers(view, [measured]).counts
+
+
+def test_rules_on_numbers_go_first():
+    """Noise shows none of the numbers that rules ask for: then they are not ruled out."""
+    view = views_of(Package.from_dict(package(9, min_children=5)))["buyers"]
+    counts = np.where(np.arange(10) < 2, 500.0, 0.0)
+    assert not SeenNumbers(
+        view, [LinearMeasurement(("number of orders",), counts, 1.0)]
+    ).constraints
+
+
+@pytest.mark.filterwarnings("ignore::synthdp.CautionWarning")
+@pytest.mark.parametrize("most", [20, 600])
+@pytest.mark.parametrize("engine", ["auto", "graphical-model"])
+def test_a_generous_bound_multiplies_no_rows(most, engine):
+    release = synthdp.synthesize(frames(), package(most), epsilon=1, delta=1e-6, engine=engine)
+    drawn = release.sample(seed=0)
+    rate = len(drawn["orders"]) / len(drawn["buyers"])
+    assert rate == pytest.approx(NUMBERS.mean(), rel=0.15)
+    cautions = " ".join(release.cautions)
+    assert ("its max_children is 600" in cautions) == (most == 600)
+
+
+def test_given_families_may_have_more_rows_than_noise_shows():
+    release = synthdp.synthesize(
+        frames(np.full(N, 3)), package(60), epsilon=1, delta=1e-6, mechanism="independent"
+    )
+    buyers = pd.DataFrame({"id": ["a", "b"]})
+    orders = pd.DataFrame({"buyer": ["a"] * 40 + ["b"], "paid": True})
+    drawn = release.sample(given={"buyers": buyers, "orders": orders}, seed=0)
+    assert drawn["orders"]["buyer"].value_counts().to_dict() == {"a": 40, "b": 1}
