@@ -10,14 +10,13 @@ import numpy as np
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
-from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.error_bounds import Choice, error_bounds
-from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -46,11 +45,6 @@ class AIM(Mechanism):
         Rounds to plan for; annealing makes them fewer.
     selection_share
         Share of each round's budget for its selection, between 0 and 1.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "aim"
@@ -60,10 +54,7 @@ class AIM(Mechanism):
     selection_share: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.max_cells < 1 or self.rounds_per_attribute < 1:
-            raise ParameterError(
-                "aim: max_cells and rounds_per_attribute are whole numbers of at least 1"
-            )
+        check_counts(self, "max_cells", "rounds_per_attribute")
         check_shares(self, "selection_share")
 
     def release(

@@ -67,11 +67,6 @@ class CliqueTree(Mechanism):
         Most cells of the junction tree, 8 bytes each in the model, for each 100 pairs of columns.
     one_way_share, selection_share
         Shares of the budget for steps 1 and 2, each above 0 and together below 1.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "clique-tree"

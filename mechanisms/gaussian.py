@@ -6,9 +6,8 @@ from functools import partial
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
+from synthdp.core.workload import MIN_USE, Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.measurement_plan import planned_shares
@@ -40,10 +39,7 @@ class Gaussian(Mechanism):
         "Xiao, He, Zhang, Kifer 2023, arXiv:2305.08175, with whole marginals for residuals"
     )
     is_gaussian: ClassVar[bool] = True
-
-    def check(self, domain: Domain, workload: Workload) -> None:
-        """Refuse marginals that are too large to be measured whole."""
-        workload.check_cells(domain, MAX_MEASURED_CELLS)
+    measures_whole_workload: ClassVar[bool] = True
 
     def release(
         self,

@@ -11,6 +11,7 @@ from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.columns import measurable_subsets, measure_columns
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
@@ -41,11 +42,6 @@ class GEM(Mechanism):
         Share of each round's budget for its selection, between 0 and 1.
     max_cells
         Larger subsets are not measured, unless they are of one column.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "gem"
@@ -57,9 +53,7 @@ class GEM(Mechanism):
     max_cells: int = 1 << 17
 
     def __post_init__(self) -> None:
-        check_counts(self, "max_cells")
-        if self.rounds is not None:
-            check_counts(self, "rounds")
+        check_counts(self, "rounds", "max_cells")
         check_shares(self, "one_way_share", "selection_share")
 
     def release(
@@ -75,16 +69,10 @@ class GEM(Mechanism):
         domain, ledger = table.domain, table.ledger
         # With few columns there are few marginals worth a round.
         rounds = self.rounds or 2 * len(domain)
-        rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
-        for name in domain.attributes:
-            table.measure((name,), rho=rho)
+        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
-        candidates = [
-            c
-            for c in workload.downward_closure()
-            if len(c) == 1 or domain.size(c) <= self.max_cells
-        ]
+        candidates = measurable_subsets(workload, domain, max_cells=self.max_cells)
         for done in steps(report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(

@@ -43,11 +43,6 @@ class MST(Mechanism):
     rare_threshold
         Levels whose noisy count is below this many standard deviations of the noise are merged
         into one; 0 merges only levels with negative counts.
-
-    Raises
-    ------
-    ParameterError
-        If a share or the threshold is out of range.
     """
 
     name: ClassVar[str] = "mst"

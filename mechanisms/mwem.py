@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import MAX_MEASURED_CELLS, Workload
+from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
@@ -43,27 +42,18 @@ class MWEM(Mechanism):
     total_share
         Share of the budget for the number of records, between 0 and 1; the paper takes it for
         public.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "mwem"
     reference: ClassVar[str] = "Hardt, Ligett, McSherry 2012, arXiv:1012.4763"
+    measures_whole_workload: ClassVar[bool] = True
     rounds: int | None = None
     selection_share: float = 0.5
     total_share: float = 0.01
 
     def __post_init__(self) -> None:
-        if self.rounds is not None:
-            check_counts(self, "rounds")
+        check_counts(self, "rounds")
         check_shares(self, "selection_share", "total_share")
-
-    def check(self, domain: Domain, workload: Workload) -> None:
-        """Refuse marginals that are too large to be measured whole."""
-        workload.check_cells(domain, MAX_MEASURED_CELLS)
 
     def release(
         self,

@@ -6,13 +6,12 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
-from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
-from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
@@ -41,11 +40,6 @@ class MWEMPGM(Mechanism):
         Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
         proportion to the rounds done. Where no marginal keeps to it, the one that comes nearest
         is measured.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "mwem-pgm"
@@ -56,8 +50,7 @@ class MWEMPGM(Mechanism):
     max_cells: int = 1 << 17
 
     def __post_init__(self) -> None:
-        if self.max_cells < 1 or (self.rounds is not None and self.rounds < 1):
-            raise ParameterError("mwem-pgm: rounds and max_cells are whole numbers of at least 1")
+        check_counts(self, "rounds", "max_cells")
         check_shares(self, "selection_share", "total_share")
 
     def release(

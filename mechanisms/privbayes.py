@@ -23,7 +23,8 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
-from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.columns import measure_columns
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -59,11 +60,6 @@ class PrivBayes(Mechanism):
         proportion to the rounds done, a family an equal share.
     max_candidates
         Most families to choose from, if of several parents: with 100 columns most get one.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "privbayes"
@@ -78,10 +74,7 @@ class PrivBayes(Mechanism):
     max_candidates: int = 4000
 
     def __post_init__(self) -> None:
-        if min(self.degree, self.max_cells, self.max_candidates) < 1:
-            raise ParameterError(
-                "privbayes: degree, max_cells and max_candidates are whole numbers of at least 1"
-            )
+        check_counts(self, "degree", "max_cells", "max_candidates")
         if not self.theta > 0:
             raise ParameterError(
                 f"privbayes: theta is {self.theta}; give a number above 0, for instance 4"
@@ -100,7 +93,7 @@ class PrivBayes(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         most = len(domain) - 1
-        measure_columns(table, ledger.remaining * Fraction(self.one_way_share))
+        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
         growth, placed = TreeGrowth(domain, (rule.clique for rule in constraints)), frozenset[str]()
@@ -129,7 +122,7 @@ class PrivBayes(Mechanism):
             growth, placed = growth.with_clique(family), placed.union(family)
             model = fit(table.released, warm_start=model)
         if len(placed) < len(domain):
-            measure_columns(table, ledger.remaining)
+            measure_columns(table, rho=ledger.remaining)
         fit = partial(
             engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting")
         )
@@ -154,12 +147,6 @@ class PrivBayes(Mechanism):
                     (*parents, child) for child in children if n_cells * sizes[child] <= max_cells
                 ]
         return families
-
-
-def measure_columns(table: PrivateTable, rho: Fraction) -> None:
-    """Measure all one-way marginals, with equal shares of ``rho``."""
-    for name in table.domain.attributes:
-        table.measure((name,), rho=rho / len(table.domain))
 
 
 def with_most_parents(families: Sequence[Clique]) -> list[Clique]:

@@ -65,11 +65,6 @@ class PrivMRF(Mechanism):
         Most cells of the graph's cliques, of all together and of one.
     size_penalty
         What ``max_cells`` cells cost the graph, as a total variation distance; at least 0.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "privmrf"

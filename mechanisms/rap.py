@@ -12,6 +12,7 @@ from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.columns import measurable_subsets, measure_columns
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
 from synthdp.mechanisms.shared.worst_marginal import improvement_score
@@ -46,11 +47,6 @@ class RAP(Mechanism):
         Share of each round's budget for its selection, between 0 and 1.
     max_cells
         Larger subsets are not measured, unless they are of one column.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "rap"
@@ -77,16 +73,10 @@ class RAP(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
-        rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
-        for name in domain.attributes:
-            table.measure((name,), rho=rho)
+        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
-        candidates = [
-            c
-            for c in workload.downward_closure()
-            if len(c) == 1 or domain.size(c) <= self.max_cells
-        ]
+        candidates = measurable_subsets(workload, domain, max_cells=self.max_cells)
         # No round with nothing left to measure.
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
         for done in range(rounds):

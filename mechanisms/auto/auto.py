@@ -75,11 +75,6 @@ class Auto(Mechanism):
         case), then the wider ones whose pairs did.
     max_cells
         Most cells of the junction tree, for engines that need one.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "auto"

@@ -8,7 +8,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
-from synthdp.core.workload import Workload
+from synthdp.core.workload import MAX_MEASURED_CELLS, Workload
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.privacy.accounting import Accounting
@@ -21,6 +21,11 @@ class Mechanism(ABC):
     A mechanism is a frozen dataclass of its public parameters. It sees the records only through
     the questions that a `PrivateTable` answers, and does no budget arithmetic beyond dividing
     what the ledger has left.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter of any mechanism is out of range.
     """
 
     name: ClassVar[str]
@@ -31,13 +36,17 @@ class Mechanism(ABC):
     """Name of the engine that the mechanism is meant for; any other may be given."""
     default_accounting: ClassVar[Accounting] = Accounting.ZCDP
     """The accounting that the mechanism is meant for; Gaussian DP only if `is_gaussian`."""
+    measures_whole_workload: ClassVar[bool] = False
+    """Whether it may measure any marginal of the workload, so that none may be too large for that."""
 
-    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most mechanisms handle any domain)
+    def check(self, domain: Domain, workload: Workload) -> None:
         """Raise `ParameterError` if the mechanism cannot handle a domain or workload; called before
         anything is paid for.
 
         A domain that is still to be learnt is given as large as it may become.
         """
+        if self.measures_whole_workload:
+            workload.check_cells(domain, MAX_MEASURED_CELLS)
 
     @abstractmethod
     def release(
@@ -67,10 +76,11 @@ class Mechanism(ABC):
 
 
 def check_counts(mechanism: Mechanism, *names: str) -> None:
-    """Raise `ParameterError` unless these parameters of a mechanism are at least 1."""
+    """Raise `ParameterError` unless these parameters of a mechanism are at least 1, or None."""
     for name in names:
         value = getattr(mechanism, name)
-        if value < 1:
+        # None leaves the choice to the mechanism, which makes it by the domain.
+        if value is not None and value < 1:
             raise ParameterError(
                 f"{mechanism.name}: {name} is {value}; give a whole number of at least 1"
             )
