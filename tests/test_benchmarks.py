@@ -1,6 +1,8 @@
 """The benchmarks run; what they measure is not asserted here."""
 
 import csv
+import json
+import os
 import re
 import runpy
 import subprocess
@@ -13,6 +15,7 @@ import pytest
 from helpers.paths import ROOT
 
 import synthdp
+from synthdp.privacy import zcdp_rho
 
 DATA = ROOT.parent / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the tables are not part of the project")
@@ -500,3 +503,111 @@ def test_rows_benchmark_tells_how_near_rows_are_to_their_model():
     assert heads[:4] == ["table", "epsilon", "code", "cpu"]
     assert figures[:3] == ["wide", "1", "here"]
     assert float(figures[heads.index("mt")]) < 0.01
+
+
+PEER_COLUMNS = {
+    "sex": {"levels": ["f", "m"]},
+    "age": {"type": "integer", "minimum": 0, "maximum": 100},
+    "pay": {"type": "number", "minimum": 0.0, "maximum": 10.0},
+}
+
+
+def peer_frame(n_rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    is_male = rng.random(n_rows) < 0.5
+    return pd.DataFrame(
+        {
+            "sex": np.where(is_male, "m", "f"),
+            "age": rng.integers(0, 50, n_rows) + 50 * is_male,
+            "pay": rng.random(n_rows).round(3) * 10.0,
+        }
+    )
+
+
+@pytest.mark.usefixtures("printed")
+def test_peers_are_judged_over_public_bins():
+    from common.public_bins import PublicBins
+
+    frame = peer_frame(2000, seed=0)
+    bins = PublicBins(frame, PEER_COLUMNS)
+    same = bins.errors(frame.sample(frac=1.0, random_state=1))
+    assert (same["2-way"], same["3-way"]) == (0.0, 0.0)
+    assert np.isnan(same["4-way"])
+    # The other sex in every row: what depends on it is wrong in all rows, what does not in none.
+    flipped = frame.assign(sex=frame["sex"].map({"f": "m", "m": "f"}))
+    errors = bins.errors(flipped)
+    sex_age, age_pay = 1.0, 0.0
+    sex_pay = np.abs(
+        np.histogramdd(
+            [(flipped["sex"] == "m").astype(int), flipped["pay"]],
+            [[0, 0.5, 1], np.linspace(0, 10, 17)],
+        )[0]
+        - np.histogramdd(
+            [(frame["sex"] == "m").astype(int), frame["pay"]], [[0, 0.5, 1], np.linspace(0, 10, 17)]
+        )[0]
+    ).sum() / (2 * len(frame))
+    assert errors["2-way"] == pytest.approx((sex_age + age_pay + sex_pay) / 3, abs=1e-12)
+    assert errors["3-way"] == 1.0
+    # Values that are no level, and cells that are no number, lie in no bin of a real one.
+    broken = frame.assign(sex="x", age="?")
+    assert bins.errors(broken)["2-way"] == 1.0
+
+
+@pytest.mark.parametrize("arguments", [("default", "schema"), ("mst", "schema")])
+def test_a_peers_runner_writes_the_rows_that_it_is_asked_for(arguments, tmp_path):
+    frame, output = peer_frame(500, seed=0), tmp_path / "rows.csv"
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    job = {
+        "table": str(tmp_path / "table.csv"),
+        "columns": PEER_COLUMNS,
+        "epsilon": 5.0,
+        "delta": 1e-9,
+        "seed": 0,
+        "n_rows": 321,
+        "settings": "default",
+        "target": "sex",
+        "output": str(output),
+    }
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    script = ROOT / "benchmarks/peer_runners/run_synthdp.py"
+    command = [sys.executable, str(script), str(tmp_path / "job.json"), *arguments]
+    result = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    figures = json.loads(result.stdout.splitlines()[-1])
+    assert figures["cpu s"] > 0.0 < figures["peak MB"]
+    rows = pd.read_csv(output)
+    assert list(rows.columns) == list(PEER_COLUMNS)
+    assert len(rows) == 321
+    assert rows["age"].between(0, 100).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_peers_get_the_zcdp_that_our_ledger_gives(epsilon, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from peer_runners.job import Job
+
+    asked = {"epsilon": epsilon, "delta": 1e-9, "columns": {}, "n_rows": 1, "seed": 0}
+    job = Job(table="", settings="default", target="", output="", **asked)
+    ours = float(zcdp_rho(epsilon=epsilon, delta=1e-9))
+    assert job.rho == pytest.approx(ours, rel=2e-3)
+
+
+def test_a_peer_that_cannot_be_had_is_left_out_with_a_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    peer = module["Peer"]("run_nothing.py", (), ("synthdp-no-such-package==0.0.1",))
+    environments = module["Environments"](tmp_path)
+    assert environments.python(peer) is None
+    assert environments.python(peer) is None
+    assert capsys.readouterr().err.count("nothing is left out") == 1
+
+
+def test_a_run_that_fails_says_why_in_its_row(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    job = module["Job"](
+        "none.csv", PEER_COLUMNS, 1.0, 1e-9, 0, 5, "default", "sex", f"{tmp_path}/r"
+    )
+    peer = module["Peer"]("run_synthdp.py", ("default", "schema"))
+    row = module["_run"](job, peer, sys.executable, os.environ, 60)
+    assert set(row) == {"note"}
+    assert "none.csv" in row["note"]

@@ -1,0 +1,406 @@
+"""synthdp and its peers on the same open tables, at the same guarantee, by one command.
+
+Run ``python benchmarks/peers.py`` from the repository root after installing the package with its
+test extra. For each peer it makes an environment of its own (``--environments``; the first time
+takes minutes and some GB: SDV and dpmm bring their stacks along) and runs a small script of
+``benchmarks/peer_runners`` there, which reads a CSV file and what is public of its columns and
+writes as many rows as the table has. What is not installable here is left out with one line. All
+runs are at delta 1e-9, for adding or removing one record, on one core; the noise has no common
+seed.
+
+Tables: raw ``adult`` (fetched with its checksum, or from ``--data``; 32,561 x 15), and two files
+of the package statsmodels, ``marriages`` (6,366 x 9) and ``health`` (20,190 x 10), of both of which
+30 % are held out. Levels and bounds are public and handed to everybody; ``synthdp kinds`` alone
+gets no more than the kinds of the columns.
+
+Judged by nobody's own ruler: "2-way", "3-way", "4-way" are mean total variation distances over
+levels and 16 equal parts of the public bounds (of more than 1,000 sets a fixed sample);
+"prediction" is the area under the curve of boosted trees that are trained on the rows and tested on
+records that are held out; "AUC of real and drawn" that of trees which tell the two apart by raw
+values (.5 if they cannot); "Spearman" the mean error of rank correlations; "KS" a mean over the
+numbers. "cpu s" is release and rows together, without imports. The row ``real`` holds other records
+against the records: what sampling alone gives.
+
+Every peer runs by its defaults, and where its documentation recommends other settings for quality,
+by these, too (``--settings best``). What was handed over or read that is not private, and what is
+not its default, stands in "remarks". The library mbi has no mechanisms of its own in its package:
+it is the estimator below OpenDP, SmartNoise, dpsynth and dpmm. One's own recipe runs beside them:
+``--recipe module:Class``.
+
+Results are kept in ``benchmarks/results/peers.csv`` (what is there is not run again without
+``--fresh``), drawn rows are not kept; ``peers.html`` beside it shows them, with plots if matplotlib
+is installed.
+"""
+
+import argparse
+import base64
+import html
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from common.own_units import OwnUnitsJudge, OwnUnitsTable
+from common.peer_tables import PEER_TABLES, TableUnavailableError, public_columns
+from common.public_bins import PublicBins
+from common.results import FOLDER, Row, Rows, read_rows, write_rows
+from peer_runners.job import Job
+
+RUNNERS = Path(__file__).resolve().parent / "peer_runners"
+EPSILONS, DELTA = (0.1, 1.0, 10.0), 1e-9
+KEY = ("table", "peer", "settings", "epsilon", "seed")
+ERRORS = ("2-way", "3-way", "4-way")
+JUDGED = ("prediction", "AUC of real and drawn", "Spearman", "KS", "Wasserstein", "heavy")
+COSTS = ("cpu s", "seconds", "peak MB")
+SHOWN = (*ERRORS, "prediction", "AUC of real and drawn", "Spearman", "KS", "cpu s", "peak MB")
+DPSYNTH = "cf8075f"
+"""The commit of google/dpsynth that is installed; it has no release on the index."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """How one system runs.
+
+    Parameters
+    ----------
+    runner
+        Its script in ``peer_runners``.
+    arguments
+        What the script is called with after the job.
+    requirements
+        What its environment is installed from; none runs in the environment of this process.
+    is_private
+        Whether epsilon means anything to it.
+    best
+        Whether its documentation recommends other settings than its defaults for quality.
+    """
+
+    runner: str
+    arguments: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    is_private: bool = True
+    best: bool = False
+
+    @property
+    def environment(self) -> str:
+        """The name of its environment."""
+        return self.runner.removeprefix("run_").removesuffix(".py")
+
+
+_DPMM, _OPENDP = ("dpmm==0.1.9",), ("opendp[polars,mbi]==0.16.0", "pandas", "pyarrow")
+_SMARTNOISE, _SDV = ("smartnoise-synth==1.0.8",), ("sdv==2.0.0",)
+_DPSYNTH = (
+    f"dpsynth @ git+https://github.com/google/dpsynth@{DPSYNTH}",
+    "etils[epath]",
+)
+PEERS: Mapping[str, Peer] = {
+    "synthdp": Peer("run_synthdp.py", ("default", "schema")),
+    "synthdp kinds": Peer("run_synthdp.py", ("default", "kinds")),
+    "dpsynth MST": Peer("run_dpsynth.py", ("mst",), _DPSYNTH),
+    "dpsynth AIM-GDP": Peer("run_dpsynth.py", ("aim-gdp",), _DPSYNTH, best=True),
+    "dpsynth SWIFT": Peer("run_dpsynth.py", ("swift",), _DPSYNTH),
+    "dpmm MST": Peer("run_dpmm.py", ("mst",), _DPMM),
+    "dpmm AIM": Peer("run_dpmm.py", ("aim",), _DPMM, best=True),
+    "dpmm PrivBayes": Peer("run_dpmm.py", ("privbayes",), _DPMM),
+    "OpenDP MST": Peer("run_opendp.py", ("mst",), _OPENDP),
+    "OpenDP AIM": Peer("run_opendp.py", ("aim",), _OPENDP),
+    "SmartNoise MST": Peer("run_smartnoise.py", ("mst",), _SMARTNOISE),
+    "SmartNoise AIM": Peer("run_smartnoise.py", ("aim",), _SMARTNOISE),
+    "SDV copula": Peer("run_sdv.py", (), _SDV, is_private=False),
+}
+
+
+@dataclass
+class Environments:
+    """Virtual environments of the peers, made when they are first asked for.
+
+    Parameters
+    ----------
+    folder
+        Where they are.
+    checkouts
+        Folders to import packages from instead of installing them, by environment.
+    """
+
+    folder: Path
+    checkouts: Mapping[str, Path] = field(default_factory=dict)
+    _refused: dict[str, str] = field(default_factory=dict)
+
+    def python(self, peer: Peer) -> str | None:
+        """The interpreter that has the peer; None if it could not be installed."""
+        if not peer.requirements:
+            return sys.executable
+        name = peer.environment
+        python = self.folder / name / "bin/python"
+        if (self.folder / name / "complete").exists():
+            return str(python)
+        if name not in self._refused:
+            self._refused[name] = self._install(name, peer.requirements)
+            if self._refused[name]:
+                print(f"{name} is left out: {self._refused[name]}", file=sys.stderr)
+        return None if self._refused[name] else str(python)
+
+    def variables(self, peer: Peer) -> dict[str, str]:
+        """The environment variables of its runs: one thread, and its checkout."""
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        checkout = self.checkouts.get(peer.environment)
+        path = {} if checkout is None else {"PYTHONPATH": str(checkout)}
+        return {**os.environ, **threads, **path, "PYTHONWARNINGS": "ignore"}
+
+    def _install(self, name: str, requirements: Iterable[str]) -> str:
+        """Make an environment; the last line of what went wrong, else nothing."""
+        print(f"making the environment of {name} ...", file=sys.stderr)
+        venv.create(self.folder / name, with_pip=True, clear=True)
+        command = [str(self.folder / name / "bin/pip"), "install", "--quiet", *requirements]
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        if result.returncode:
+            lines = [line for line in result.stderr.splitlines() if "ERROR" in line]
+            return (lines or ["pip failed"])[-1]
+        (self.folder / name / "complete").touch()
+        return ""
+
+
+def main() -> None:
+    options = _options()
+    peers = dict(PEERS)
+    for recipe in options.recipe:
+        peers[recipe] = Peer("run_synthdp.py", (recipe, "schema"))
+    environments = Environments(
+        options.environments, {"dpsynth": options.dpsynth} if options.dpsynth else {}
+    )
+    rows = read_rows(options.results, KEY)
+    for name in options.tables:
+        try:
+            table = PEER_TABLES[name](options.data, options.environments / "tables")
+        except TableUnavailableError as error:
+            print(f"{error}; it is left out", file=sys.stderr)
+            continue
+        _run_table(
+            options,
+            name,
+            table,
+            {each: peers[each] for each in _named(options, peers)},
+            environments,
+            rows,
+        )
+    _print_tables(rows)
+    _write_page(options.results.with_suffix(".html"), rows)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="synthdp and its peers, on the same tables.")
+    data = Path(__file__).resolve().parents[2] / "shared/data"
+    parser.add_argument("--data", type=Path, default=data, help="a folder with adult/adult.csv")
+    parser.add_argument("--tables", nargs="+", default=tuple(PEER_TABLES), choices=PEER_TABLES)
+    parser.add_argument("--peers", nargs="+", default=tuple(PEERS), choices=PEERS)
+    parser.add_argument(
+        "--recipe", nargs="+", default=[], metavar="MODULE:CLASS", help="recipes of one's own"
+    )
+    parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--seeds", type=int, default=3, help="number of runs of each")
+    parser.add_argument("--settings", nargs="+", default=("default",), choices=("default", "best"))
+    parser.add_argument("--limit", type=int, default=900, help="CPU seconds of each run")
+    parser.add_argument("--fresh", action="store_true", help="run again what is in the results")
+    parser.add_argument("--results", type=Path, default=FOLDER / "peers.csv", help="CSV file")
+    parser.add_argument("--environments", type=Path, default=FOLDER / "peer-environments")
+    parser.add_argument(
+        "--dpsynth", type=Path, metavar="FOLDER", help="a checkout of google/dpsynth to import"
+    )
+    return parser.parse_args()
+
+
+def _named(options: argparse.Namespace, peers: Mapping[str, Peer]) -> list[str]:
+    return [name for name in peers if name in options.peers or name in options.recipe]
+
+
+def _run_table(
+    options: argparse.Namespace,
+    name: str,
+    table: OwnUnitsTable,
+    peers: Mapping[str, Peer],
+    environments: Environments,
+    rows: Rows,
+) -> None:
+    judge = _Judge(table)
+    key = (name, "real", "default", "", "0")
+    if key not in rows:
+        rows[key] = dict(zip(KEY, key, strict=True)) | judge.real_figures()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.csv"
+        table.frame.to_csv(file, index=False)
+        for job_key, peer in _runs(options, name, peers):
+            if job_key in rows and not options.fresh:
+                continue
+            python = environments.python(peer)
+            if python is None:
+                continue
+            _, _, settings, epsilon, seed = job_key
+            job = Job(
+                table=str(file),
+                columns=public_columns(table),
+                epsilon=float(epsilon or "inf"),
+                delta=DELTA,
+                seed=int(seed),
+                n_rows=len(table.frame),
+                settings=settings,
+                target=table.target,
+                output=str(Path(folder) / "rows.csv"),
+            )
+            figures = _run(job, peer, python, environments.variables(peer), options.limit)
+            if "note" not in figures:
+                drawn = pd.read_csv(job.output, keep_default_na=False, dtype=judge.types)
+                figures |= judge.figures(drawn)
+            rows[job_key] = dict(zip(KEY, job_key, strict=True)) | figures
+            columns = (*KEY, *ERRORS, *JUDGED, *COSTS, "version", "remarks", "note")
+            write_rows(options.results, [_blanks(row, columns) for row in rows.values()], columns)
+            print(*job_key, figures.get("note") or figures["3-way"], file=sys.stderr)
+
+
+def _runs(
+    options: argparse.Namespace, table: str, peers: Mapping[str, Peer]
+) -> Iterable[tuple[tuple[str, ...], Peer]]:
+    for seed in range(options.seeds):
+        for name, peer in peers.items():
+            for settings in options.settings:
+                if settings == "best" and not peer.best:
+                    continue
+                for epsilon in options.epsilons if peer.is_private else (None,):
+                    text = "" if epsilon is None else f"{epsilon:g}"
+                    yield (table, name, settings, text, str(seed)), peer
+
+
+def _run(job: Job, peer: Peer, python: str, variables: Mapping[str, str], limit: int) -> Row:
+    """Figures of one run, or a note that says why there are none."""
+    file = Path(job.output).with_name("job.json")
+    file.write_text(json.dumps(asdict(job)))
+    core = min(os.sched_getaffinity(0))
+
+    def confine() -> None:
+        os.sched_setaffinity(0, {core})
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+
+    command = [python, str(RUNNERS / peer.runner), str(file), *peer.arguments]
+    result = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        env=dict(variables),
+        preexec_fn=confine,
+    )
+    if result.returncode < 0:
+        return {"note": f"ended after {limit} CPU s"}
+    if result.returncode:
+        return {"note": (result.stderr.strip().splitlines() or ["failed"])[-1][:200]}
+    return {name: _text(each) for name, each in json.loads(result.stdout.splitlines()[-1]).items()}
+
+
+class _Judge:
+    """All figures of drawn rows of one table."""
+
+    def __init__(self, table: OwnUnitsTable) -> None:
+        columns = public_columns(table)
+        self._frame, self._held_out = table.frame, table.held_out
+        self.types = {name: "str" for name, column in columns.items() if "levels" in column}
+        self._bins = PublicBins(table.frame, columns)
+        self._own_units = OwnUnitsJudge(table)
+
+    def real_figures(self) -> Row:
+        """Of records that are held out; predictions are what the records themselves give."""
+        prediction = self._own_units.prediction(self._frame)
+        return self.figures(self._held_out) | {"prediction": _text(prediction)}
+
+    def figures(self, drawn: pd.DataFrame) -> Row:
+        """Of synthetic rows."""
+        figures = self._bins.errors(drawn) | self._own_units.figures(drawn)
+        return {name: _text(figures[name]) for name in (*ERRORS, *JUDGED)}
+
+
+def _print_tables(rows: Rows) -> None:
+    for title, frame in _means(rows):
+        print(f"\n{title}\n{frame.to_string(float_format=lambda each: f'{each:.4g}')}")
+    for key, row in rows.items():
+        if row.get("note"):
+            print("no figures:", *key, row["note"])
+
+
+def _means(rows: Rows) -> list[tuple[str, pd.DataFrame]]:
+    """A frame of means over seeds for each table and epsilon, peers in the order of 3-way error."""
+    frame = pd.DataFrame(list(rows.values()))
+    frame[list(SHOWN)] = frame.reindex(columns=SHOWN).apply(pd.to_numeric, errors="coerce")
+    tables = []
+    for name, group in frame.groupby("table", sort=False):
+        for epsilon in [each for each in group["epsilon"].unique() if each]:
+            chosen = group[(group["epsilon"] == epsilon) | (group["epsilon"] == "")]
+            means = chosen.groupby(["peer", "settings"])[list(SHOWN)].mean()
+            tables.append((f"{name}, epsilon {epsilon}", means.sort_values("3-way")))
+    return tables
+
+
+def _write_page(file: Path, rows: Rows) -> None:
+    """A page with the tables, the remarks, and a plot of errors over epsilon of each table."""
+    parts = [
+        "<!doctype html><html lang='en'><meta charset='utf-8'><title>synthdp and its peers</title>",
+        "<style>body{font:16px/1.5 system-ui;max-width:75em;margin:2em auto;padding:0 1em}",
+        "table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right}</style>",
+        "<h1>synthdp and its peers</h1>",
+        f"<pre>{html.escape((__doc__ or '').strip())}</pre>",
+    ]
+    parts += [_plot(rows)]
+    for title, means in _means(rows):
+        parts += [f"<h2>{html.escape(title)}</h2>", means.to_html(float_format="{:.4g}".format)]
+    remarks = sorted(
+        {(row["peer"], row.get("version") or "", row.get("remarks") or "") for row in rows.values()}
+    )
+    listed = pd.DataFrame(remarks, columns=["peer", "version", "remarks"])
+    parts += ["<h2>Versions and remarks</h2>", listed.to_html(index=False)]
+    file.write_text("\n".join(parts))
+
+
+def _plot(rows: Rows) -> str:
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        return "<p>Plots need matplotlib: pip install matplotlib</p>"
+    frame = pd.DataFrame(list(rows.values()))
+    frame = frame[frame["epsilon"] != ""]
+    for name in ("epsilon", "3-way"):
+        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+    tables = list(frame["table"].unique())
+    figure, axes = pyplot.subplots(1, len(tables), figsize=(5 * len(tables), 4), squeeze=False)
+    for axis, table in zip(axes[0], tables, strict=True):
+        for (peer, settings), group in frame[frame["table"] == table].groupby(["peer", "settings"]):
+            means = group.groupby("epsilon")["3-way"].mean().dropna()
+            label = peer if settings == "default" else f"{peer}, {settings}"
+            axis.loglog(means.index, means, marker="o", label=label)
+        axis.set(title=table, xlabel="epsilon", ylabel="3-way error")
+    axes[0][-1].legend(fontsize=7)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=120, bbox_inches="tight")
+    picture = base64.b64encode(buffer.getvalue()).decode()
+    return f"<img alt='Three-way error over epsilon' src='data:image/png;base64,{picture}'>"
+
+
+def _blanks(row: Mapping[str, str], columns: Sequence[str]) -> Row:
+    return {name: row.get(name, "") for name in columns}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else f"{np.float64(value):.6g}"
+
+
+if __name__ == "__main__":
+    main()
