@@ -93,6 +93,13 @@ def _ours(folder: Path, n_rows: int) -> dict[str, dict[str, float]]:
         "sdmetrics ContingencySimilarity": {
             f"{one} {other}": 1 - tvd[(one, other)] for one, other in combinations(LEVELS, 2)
         },
+        "sdmetrics QualityReport": {
+            " ".join(columns): score
+            for columns, score in zip(
+                found.similarity["columns"], found.similarity["score"], strict=True
+            )
+            if set(columns) <= {*NUMBERS, *LEVELS}
+        },
         "sdnist KMarginal (pairs)": {"all": k_marginal_score(list(pairs))},
     }
 
@@ -101,6 +108,7 @@ def _theirs(folder: Path) -> dict[str, dict[str, float]]:
     """The oracles on the tables of a folder; runs in their environment, where synthdp is not."""
     import sdnist.report  # noqa: F401 - before its metrics, which import each other in a circle
     from sdmetrics.column_pairs import ContingencySimilarity, CorrelationSimilarity
+    from sdmetrics.reports.single_table import QualityReport
     from sdmetrics.single_column import KSComplement, TVComplement
     from sdnist.metrics.kmarginal import KMarginal
 
@@ -108,6 +116,18 @@ def _theirs(folder: Path) -> dict[str, dict[str, float]]:
         pd.read_csv(folder / f"{name}.csv", dtype=dict.fromkeys(LEVELS, "str"))
         for name in ("real", "synthetic")
     )
+    report = QualityReport()
+    kinds = {
+        name: "numerical" if name in NUMBERS else "categorical"
+        for name in real
+        if name in (*NUMBERS, *LEVELS)
+    }
+    metadata = {"columns": {name: {"sdtype": kind} for name, kind in kinds.items()}}
+    report.generate(real[list(kinds)], synthetic[list(kinds)], metadata, verbose=False)
+    shapes = report.get_details("Column Shapes").set_index("Column")["Score"]
+    trends = report.get_details("Column Pair Trends").dropna(subset="Score")
+    pairs = zip(trends["Column 1"], trends["Column 2"], trends["Score"], strict=True)
+    scores = shapes.to_dict() | {f"{one} {other}": score for one, other, score in pairs}
     for table in (real, synthetic):
         table[list(LEVELS)] = table[list(LEVELS)].fillna(MISSING)
     codes = [pd.read_csv(folder / f"{name}-codes.csv") for name in ("real", "synthetic")]
@@ -135,6 +155,7 @@ def _theirs(folder: Path) -> dict[str, dict[str, float]]:
             )
             for pair in combinations(LEVELS, 2)
         },
+        "sdmetrics QualityReport": {name: float(score) for name, score in scores.items()},
         "sdnist KMarginal (pairs)": {"all": float(KMarginal(*codes).compute_score())},
     }
 

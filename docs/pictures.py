@@ -42,9 +42,8 @@ def compared() -> TableEvaluation:
 
 def columns(found: TableEvaluation) -> list[Picture]:
     """The pictures of some columns."""
-    view = PageView(
-        {"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables
-    )
+    sections = {name: getattr(found, name) for name in ("columns", "values", "distributions")}
+    view = PageView(sections, found.facts, found.tables)
     by_name = {picture.title: picture for picture in pictures(view)}
     return [by_name[name] for name in SHOWN]
 

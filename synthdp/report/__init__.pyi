@@ -8,7 +8,7 @@ from synthdp.report.metrics.associations import associations as associations
 from synthdp.report.metrics.associations import compared_associations as compared_associations
 from synthdp.report.metrics.associations import correlation_ratio as correlation_ratio
 from synthdp.report.metrics.associations import cramers_v as cramers_v
-from synthdp.report.metrics.associations import rank_correlations as rank_correlations
+from synthdp.report.metrics.associations import pairwise_correlations as pairwise_correlations
 from synthdp.report.metrics.columns import compared_columns as compared_columns
 from synthdp.report.metrics.columns import distributions as distributions
 from synthdp.report.metrics.distribution import kolmogorov_smirnov as kolmogorov_smirnov
@@ -37,6 +37,9 @@ from synthdp.report.metrics.references import (
 from synthdp.report.metrics.references import noise_error as noise_error
 from synthdp.report.metrics.references import subsample_share as subsample_share
 from synthdp.report.metrics.rule_breaks import broken_rules as broken_rules
+from synthdp.report.metrics.similarity import column_shapes as column_shapes
+from synthdp.report.metrics.similarity import marks_of as marks_of
+from synthdp.report.metrics.similarity import pair_trends as pair_trends
 from synthdp.report.observed_schema import evaluation_schema as evaluation_schema
 from synthdp.report.pages.columns import pictures as pictures
 from synthdp.report.pages.marginals import curve_section as curve_section

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.files.writing import written
 from synthdp.report.metrics.unread import unread_lines
+from synthdp.report.pages.verdicts import Verdict
 
 NOT_PRIVATE = (
     "NOT PRIVATE: these numbers are read off the real table without noise. Publishing them, or choosing a synthetic "
@@ -36,6 +37,11 @@ class Evaluation(ABC):
 
     summary: pd.DataFrame
     facts: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """By synthetic table what is said of it first."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -68,7 +74,8 @@ class Evaluation(ABC):
     @property
     def summary_text(self) -> str:
         """NOT PRIVATE, and the summary for a terminal."""
-        return "\n\n".join([*self._warnings(), self._summary_table()])
+        parts = [*self._warnings(), *map(_said, self.verdicts.items()), self._summary_table()]
+        return "\n\n".join(parts)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>\n{self.summary_text}\n\n{self._where_more_is()}"
@@ -96,6 +103,19 @@ class Evaluation(ABC):
     @abstractmethod
     def _where_more_is(self) -> str:
         """A sentence: which attributes have more, and the page of the documentation."""
+
+
+def _said(named: tuple[str, Verdict]) -> str:
+    """A verdict for a terminal."""
+    name, verdict = named
+    groups = (
+        f"{group}: {', '.join(f'{mark.name} {mark.value} ({mark.beside})' for mark in marks)}."
+        for group, marks in verdict.marks.items()
+    )
+    points = (f"- {point}" for point in verdict.points)
+    return "\n".join(
+        [f"{name}: {verdict.grade} {verdict.sentence}", *groups, "Look first at:", *points]
+    )
 
 
 def compared_cells(

@@ -19,10 +19,12 @@ from synthdp.report.metrics.columns import (
 from synthdp.report.metrics.groups import group_errors
 from synthdp.report.metrics.marginals import MarginalErrors, chosen_marginals
 from synthdp.report.metrics.matches import exact_matches
+from synthdp.report.metrics.own_units import own_units
 from synthdp.report.metrics.queries import Query, answered
 from synthdp.report.metrics.read_table import ReadTable
 from synthdp.report.metrics.references import Measured
 from synthdp.report.metrics.rule_breaks import broken_rules
+from synthdp.report.metrics.similarity import similarities
 from synthdp.report.prediction.prediction import PREDICTION, ROC, compared_predictions
 from synthdp.report.prediction.propensity import propensity_scores
 from synthdp.report.prediction.regression import COLUMNS as REGRESSION
@@ -117,12 +119,15 @@ class Comparison:
             for place, table in enumerate((real, synthetic))
         ]
         sampled = dict(zip(of_levels, map(cramers_v, sample.counts_of(of_levels)), strict=True))
+        columns = compared_columns(real, synthetic, sample, one_way)  # type: ignore[arg-type]
         return {
-            "columns": compared_columns(real, synthetic, sample, one_way),  # type: ignore[arg-type]
+            "columns": columns,
+            "values": own_units(real, synthetic, sample, columns),
             "associations": compared_associations(
                 frames[0], frames[1], associations(sample, sampled)
             ),
             "distributions": distributions(self.real, self.synthetic),
+            "similarity": similarities(self.real, self.synthetic, sample, errors.pairs),
         }
 
     def _learning(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.report.metrics.marginals import k_marginal_score
+from synthdp.report.metrics.similarity import marks_of
 
 Row: TypeAlias = tuple[str, float, float, float, str, str]
 
@@ -31,6 +32,7 @@ def summary_of(
         Which share of the real rows has the same score.
     """
     rows = [
+        *_similarity(sections["similarity"]),
         *_marginals(sections["marginals"], score_k, subsample),
         *_values(sections["columns"]),
         *_relations(sections),
@@ -38,6 +40,19 @@ def summary_of(
         *_rows(sections),
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _similarity(similarity: pd.DataFrame) -> Iterator[Row]:
+    marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
+    n_pairs = int((similarity["columns"].map(len) == 2).sum())
+    said = {
+        "column shapes": "How alike each column is by itself, on average, as SDMetrics reports it.",
+        "column pair trends": f"How alike the {n_pairs} pairs of columns are that depend on each other, as SDMetrics "
+        "counts and reports it.",
+        "overall": "The mean of column shapes and pair trends: the overall score of SDMetrics.",
+    }
+    for name, mark in marks.items():
+        yield f"SDMetrics, {name}", mark, sampled[name], NAN, "higher", said[name]
 
 
 def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Iterator[Row]:

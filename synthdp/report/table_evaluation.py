@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -11,8 +12,10 @@ from synthdp.core.errors import ParameterError
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation, compared_cells
 from synthdp.report.metrics.columns import level_texts
 from synthdp.report.metrics.marginals import MAX_CELLS
+from synthdp.report.metrics.own_units import moved_means
 from synthdp.report.metrics.read_table import ReadTable
 from synthdp.report.pages.evaluation_page import evaluation_page
+from synthdp.report.pages.verdicts import Verdict, table_verdict
 
 
 @final
@@ -32,8 +35,15 @@ class TableEvaluation(Evaluation):
     columns
         Each column by itself: total variation, Kolmogorov-Smirnov, Wasserstein (in standard
         deviations of the real numbers), missing values, levels.
+    values
+        Numbers and dates in their own units: Kolmogorov-Smirnov, how far values ``moved`` on
+        average (Wasserstein; days of dates, minutes of times), and of both tables mean, median and
+        quantiles, such as ``p95_real``.
     marginals
         ``k, columns, tvd, sampling, noise, measured``: the worst first.
+    similarity
+        ``columns, metric, score, sampling``: scores of SDMetrics, of each column and of each pair
+        that it counts; 1 is the real table itself.
     associations
         ``one, other, kind, real, synthetic, difference, sampling``: the largest difference first.
     propensity
@@ -68,7 +78,9 @@ class TableEvaluation(Evaluation):
 
     summary: pd.DataFrame
     columns: pd.DataFrame
+    values: pd.DataFrame
     marginals: pd.DataFrame
+    similarity: pd.DataFrame
     associations: pd.DataFrame
     propensity: pd.DataFrame
     prediction: pd.DataFrame
@@ -82,6 +94,18 @@ class TableEvaluation(Evaluation):
     notes: pd.DataFrame
     facts: Mapping[str, Any]
     tables: Mapping[str, ReadTable] = field(repr=False)
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """By synthetic table what is said of it first."""
+        verdicts = {}
+        for name in self.names:
+            sections = {
+                key: getattr(self, key)[getattr(self, key)["table"] == name]
+                for key in ("marginals", "similarity", "values", "rules")
+            }
+            verdicts[name] = table_verdict(sections, moved_means(sections["values"]))
+        return verdicts
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +164,7 @@ class TableEvaluation(Evaluation):
             for each in fields(self)
             if isinstance(section := getattr(self, each.name), pd.DataFrame)
         }
-        return evaluation_page(sections, self.facts, self.tables)
+        return evaluation_page(sections, self.facts, self.tables, self.verdicts)
 
     def _summary_table(self) -> str:
         shown = self.summary.drop(columns=["better", "sentence"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 import pandas as pd
@@ -11,6 +12,7 @@ from synthdp.report.evaluation import NOT_PRIVATE, Evaluation, compared_cells
 from synthdp.report.linked.linked_marginals import LinkedMarginals
 from synthdp.report.linked.linked_page import linked_page
 from synthdp.report.metrics.columns import level_texts
+from synthdp.report.pages.verdicts import Verdict, linked_verdict
 
 Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
 
@@ -48,6 +50,12 @@ class LinkedEvaluation(Evaluation):
     broken_links: Mapping[str, int]
     facts: Mapping[str, Any]
     marginals: Marginals = field(repr=False)
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """What is said first of the synthetic tables."""
+        verdict = linked_verdict(self.summary, self.distances, self.broken_links)
+        return {"synthetic": verdict}
 
     def drill(self, kind: str, table: str, columns: Sequence[str]) -> pd.DataFrame:
         """The cells of one marginal: levels, and the real and synthetic shares, the largest
@@ -93,7 +101,12 @@ class LinkedEvaluation(Evaluation):
 
     def _page(self) -> str:
         return linked_page(
-            self.distances, self.summary, self.broken_links, self.facts, self.marginals
+            self.distances,
+            self.summary,
+            self.broken_links,
+            self.facts,
+            self.marginals,
+            self.verdicts,
         )
 
     def _summary_table(self) -> str:

@@ -22,6 +22,8 @@ from synthdp.report.linked.linked_sections import (
     pair_section,
 )
 from synthdp.report.metrics.unread import unread_lines
+from synthdp.report.pages.verdict import verdict_section
+from synthdp.report.pages.verdicts import Verdict
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.page import rendered
 from synthdp.report.rendering.section import Section
@@ -49,13 +51,14 @@ def linked_page(
     broken_links: Mapping[str, int],
     facts: Mapping[str, Any],
     marginals: Mapping[str, tuple[LinkedMarginals, LinkedMarginals]],
+    verdicts: Mapping[str, Verdict],
 ) -> str:
     """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its
     own.
 
     Parameters
     ----------
-    distances, broken_links, facts, marginals
+    distances, broken_links, facts, marginals, verdicts
         As `LinkedEvaluation` has them.
     summary
         What its method of that name gives.
@@ -67,6 +70,7 @@ def linked_page(
     """
     view = LinkedPageView(distances, marginals)
     sections = [
+        verdict_section(verdicts),
         _summary(summary),
         _guarantee(facts["release"]),
         column_section(view),

@@ -69,19 +69,18 @@ def correlation_ratio(codes: NDArray[np.integer[Any]], numbers: FloatArray) -> F
     return np.asarray(np.sqrt(np.clip(ratio, 0.0, 1.0)), dtype=np.float64)
 
 
-def rank_correlations(ranks: FloatArray) -> FloatArray:
-    """Correlations of columns of ranks over the rows in which both are there; NaN where one is
-    constant.
+def pairwise_correlations(numbers: FloatArray) -> FloatArray:
+    """Correlations of columns over the rows in which both have a number; NaN where one is constant.
 
     Parameters
     ----------
-    ranks
-        Shape ``(n_rows, n_columns)``, NaN where a value is missing.
+    numbers
+        Numbers or their ranks, shape ``(n_rows, n_columns)``, NaN where a value is missing.
     """
-    present = ~np.isnan(ranks)
+    present = ~np.isnan(numbers)
     here = present.astype(np.float64)
     centred = np.where(
-        present, ranks - np.nanmean(np.where(present.any(axis=0), ranks, 0.0), axis=0), 0.0
+        present, numbers - np.nanmean(np.where(present.any(axis=0), numbers, 0.0), axis=0), 0.0
     )
     n_rows = here.T @ here
     # Pairwise deletion by matrix products: every pair of columns has its own rows, means and
@@ -126,7 +125,7 @@ def _with_numbers(
     for category in categories:
         for name, ratio in zip(names, correlation_ratio(table[category], numbers), strict=True):
             yield (category, name), (CORRELATION_RATIO, float(ratio))
-    correlations = rank_correlations(np.column_stack([table.ranks[name] for name in names]))
+    correlations = pairwise_correlations(np.column_stack([table.ranks[name] for name in names]))
     for one, other in combinations(range(len(names)), 2):
         yield (names[one], names[other]), (SPEARMAN, float(correlations[one, other]))
 

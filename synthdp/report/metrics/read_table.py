@@ -8,6 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
@@ -50,6 +51,9 @@ class ReadTable:
         Of each column of levels how many values are none of them.
     coordinates
         Of each column whose values consist of several numbers, these.
+    strays
+        Of each column of levels that has values that are none of them, their texts; no category
+        where the value is a level or missing.
     """
 
     schema: Schema
@@ -57,6 +61,7 @@ class ReadTable:
     numbers: Mapping[str, FloatArray]
     unknown: Mapping[str, int]
     coordinates: Mapping[str, Sequence[FloatArray]]
+    strays: Mapping[str, pd.Categorical]
 
     @property
     def domain(self) -> Domain:
@@ -90,6 +95,7 @@ class ReadTable:
             {name: each[rows] for name, each in self.numbers.items()},
             self.unknown,
             {name: [each[rows] for each in columns] for name, columns in self.coordinates.items()},
+            {name: each[rows] for name, each in self.strays.items()},
         )
 
     def missing_share(self, column: Column) -> float:
@@ -186,6 +192,7 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     codes: list[NDArray[Any]] = []
     unknown: dict[str, int] = {}
     coordinates: dict[str, Sequence[FloatArray]] = {}
+    strays: dict[str, pd.Categorical] = {}
     for column in schema.columns:
         values = frame[column.source]
         if (axis := column.axis) is not None:
@@ -197,10 +204,18 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
             continue
         codes.append(column.encode(values))
         if column.source == column.name:
-            unknown[column.name] = int((~column.knows(values)).sum())
+            is_unknown = ~column.knows(values)
+            unknown[column.name] = int(is_unknown.sum())
+            if is_unknown.any():
+                strays[column.name] = pd.Categorical(_texts(values).where(is_unknown))
             if found_coordinates := column.coordinates_of(values):
                 coordinates[column.name] = found_coordinates
-    return ReadTable(schema, CodedTable(schema.domain, tuple(codes)), numbers, unknown, coordinates)
+    coded = CodedTable(schema.domain, tuple(codes))
+    return ReadTable(schema, coded, numbers, unknown, coordinates, strays)
+
+
+def _texts(values: pd.Series) -> pd.Series:
+    return values.astype(object).map(lambda value: str(value).strip(), na_action="ignore")
 
 
 def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
@@ -222,4 +237,13 @@ def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
         )
         for name in (parts[0].coordinates if parts else ())
     }
-    return ReadTable(schema, codes, numbers, unknown, coordinates)
+    names = dict.fromkeys(name for part in parts for name in part.strays)
+    strays = {
+        name: union_categoricals([_strays_of(part, name) for part in parts]) for name in names
+    }
+    return ReadTable(schema, codes, numbers, unknown, coordinates, strays)
+
+
+def _strays_of(part: ReadTable, name: str) -> pd.Categorical:
+    none = pd.Categorical([None] * part.n_rows, categories=pd.Index([], dtype=object))
+    return part.strays.get(name, none)

@@ -13,31 +13,30 @@ from synthdp.report.pages.learning import prediction_section, regression_section
 from synthdp.report.pages.marginals import curve_section, marginal_section, pair_section
 from synthdp.report.pages.relations import association_section, propensity_section
 from synthdp.report.pages.rows import group_section, match_section, query_section, rule_section
+from synthdp.report.pages.verdict import verdict_section
+from synthdp.report.pages.verdicts import Verdict
 from synthdp.report.pages.view import PageView
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.page import rendered
 from synthdp.report.rendering.section import Section
 
-SUMMARY = {
-    "metric": "metric",
-    "value": "value",
-    "sampling": "sampling",
-    "noise": "noise",
-    "better": "better is",
-    "sentence": "in words",
-}
+SUMMARY = {"metric": "metric", "value": "value", "sampling": "sampling", "noise": "noise"}
+_BETTER = {"lower": " Less is better.", "higher": " More is better.", "": ""}
 
 
 def evaluation_page(
-    sections: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], tables: Mapping[str, ReadTable]
+    sections: Mapping[str, pd.DataFrame],
+    facts: Mapping[str, Any],
+    tables: Mapping[str, ReadTable],
+    verdicts: Mapping[str, Verdict],
 ) -> str:
     """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its
     own.
 
     Parameters
     ----------
-    sections, facts, tables
-        As `Evaluation` has them.
+    sections, facts, tables, verdicts
+        As `TableEvaluation` has them.
 
     Raises
     ------
@@ -46,6 +45,7 @@ def evaluation_page(
     """
     view = PageView(sections, facts, tables)
     built = [
+        verdict_section(verdicts),
         _summary(view),
         curve_section(view),
         column_section(view),
@@ -84,19 +84,25 @@ def _summary(view: PageView) -> Section:
 
 def _side_by_side(view: PageView) -> Listing:
     """The summary; of several tables each in a column of its own."""
+    frame = view.of("summary", view.names[0])
+    said = frame["sentence"] + frame["better"].map(_BETTER)
     if len(view.names) == 1:
-        return view.listing("summary", SUMMARY, "One row a metric; press a heading to sort by it.")
-    frame = view.of("summary", view.names[0]).set_index("metric")
-    shown = frame[["sampling", "better"]].reset_index()
+        return Listing.from_frame(
+            frame.assign(said=said),
+            SUMMARY,
+            "One row a metric; press a heading to sort by it.",
+            detail="said",
+        )
+    shown = frame[["metric", "sampling"]].assign(better=frame["better"].map(_BETTER).str.strip())
+    names = {"metric": "metric"}
     for name in view.names:
         values = view.of("summary", name).set_index("metric")["value"]
-        shown[f"value of {name}"] = values.reindex(frame.index).to_numpy()
-    names = {"metric": "metric"} | {f"value of {name}": name for name in view.names}
-    names |= {"sampling": "sampling", "better": "better is"}
+        shown[f"value of {name}"] = values.reindex(frame["metric"]).to_numpy()
+        names[f"value of {name}"] = name
     caption = (
         f"One row a metric; press a heading to sort by it. Sampling is that of {view.names[0]}."
     )
-    return Listing.from_frame(shown, names, caption)
+    return Listing.from_frame(shown, names | {"sampling": "sampling"}, caption, detail="better")
 
 
 def _notes(view: PageView) -> Section:

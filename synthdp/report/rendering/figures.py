@@ -69,6 +69,18 @@ _LEFT_OUT = re.compile(
 page.
 """
 _FONT = re.compile(r"font: [^;\"]*?([\d.]+px) [^;\"]+|font-family: [^;\"]+; ")
+_THEMED = {
+    "#333333": "dark",
+    "#555555": "label",
+    "#777777": "reference",
+    "#b8b8b8": "bar",
+    "#eeeeee": "grid",
+    **{colour.lower(): f"c{place}" for place, colour in enumerate(COLOURS)},
+}
+"""Colours that a page may set anew, where the system asks for dark pages, by the names that it knows
+them by.
+"""
+_COLOUR = re.compile("|".join(_THEMED), re.IGNORECASE)
 _PATH = re.compile(r' d="[^"]*"')
 _DIGITS = re.compile(r"(\.\d)\d+")
 
@@ -148,9 +160,19 @@ def _inline(text: str, words: Words) -> str:
     body = _FONT.sub(lambda match: f"font-size: {match[1]}" if match[1] else "", body)
     body = _PATH.sub(lambda match: " " + _DIGITS.sub(r"\1", " ".join(match[0].split())), body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("<g/>", "")).strip()
+    body = themed(body)
     said = f"<title>{escape(words.title)}</title><desc>{escape(words.description)}</desc>"
     label = escape(f"{words.title}. {words.description}")
     return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{box[1]}">{said}{body}'
+
+
+def themed(text: str) -> str:
+    """Colours in CSS so that the style of a page can set them anew; without one they stay.
+
+    >>> themed("fill: #0072b2")
+    'fill: var(--c0, #0072b2)'
+    """
+    return _COLOUR.sub(lambda match: f"var(--{_THEMED[match[0].lower()]}, {match[0]})", text)
 
 
 def start_of(label: str) -> str:

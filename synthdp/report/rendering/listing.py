@@ -25,6 +25,8 @@ class Listing:
         The texts of its cells.
     n_more
         How many rows were left out.
+    details
+        Of each row a sentence under its first cell, or none.
     """
 
     caption: str
@@ -32,10 +34,17 @@ class Listing:
     is_number: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
     n_more: int = 0
+    details: tuple[str, ...] = ()
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, names: Mapping[str, str], caption: str, *, most: int = 1000
+        cls,
+        frame: pd.DataFrame,
+        names: Mapping[str, str],
+        caption: str,
+        *,
+        most: int = 1000,
+        detail: str | None = None,
     ) -> Self:
         """Some columns of a data frame, at most so many rows.
 
@@ -49,6 +58,8 @@ class Listing:
             What the table says.
         most
             Only so many rows are shown, from the first on.
+        detail
+            The column of sentences that stand under the first cells.
 
         >>> frame = pd.DataFrame({"columns": [("age", "sex")], "tvd": [0.01234], "rows": [12000]})
         >>> Listing.from_frame(
@@ -64,6 +75,7 @@ class Listing:
             is_number=tuple(_holds_numbers(shown[name]) for name in shown.columns),
             rows=tuple(zip(*columns, strict=True)),
             n_more=len(frame) - len(shown),
+            details=() if detail is None else tuple(frame[detail].head(most)),
         )
 
 

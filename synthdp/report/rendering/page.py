@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.core.imports import import_extra
+from synthdp.report.rendering.figures import themed
 
 TEMPLATES = Path(__file__).parent / "templates"
 """What all pages share."""
@@ -40,6 +41,15 @@ def rendered(
     return page
 
 
+def kept_together(text: str) -> str:
+    """A sentence in which no line ends between a number and its per cent.
+
+    >>> kept_together("5 % of 9")
+    '5\\xa0% of 9'
+    """
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def import_jinja(extra: str = "report") -> Any:
     """Jinja; raises `MissingExtraError`, which names the extra, if it is not installed."""
     return import_extra(
@@ -61,4 +71,5 @@ def _environment(folder: Path, extra: str) -> Any:
     script = (TEMPLATES / "sorting.js").read_text(encoding="utf-8")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     environment.globals |= {"script": script, "script_hash": f"sha256-{digest}"}
+    environment.filters |= {"themed": themed, "kept_together": kept_together}
     return environment

@@ -1,7 +1,7 @@
 """The parts of a page: sections of sentences, pictures and tables."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
 from synthdp.report.rendering.listing import Listing
@@ -61,6 +61,26 @@ class Key:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A number that is shown large.
+
+    Parameters
+    ----------
+    name
+        What it is of.
+    value
+        The number, as people read it.
+    beside
+        What to hold it against.
+    """
+
+    name: str
+    value: str
+    beside: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """A section of a page.
 
@@ -70,6 +90,12 @@ class Section:
         What links call it: letters and hyphens.
     title
         Its heading.
+    lead
+        What the page says first, before its list of sections: a few words, and a sentence.
+    marks
+        Groups of numbers that are shown large, by what each group is called.
+    points
+        A list of sentences, and what it is called before them.
     words
         Sentences: how to read it, or why it is empty.
     keys
@@ -82,6 +108,9 @@ class Section:
 
     name: str
     title: str
+    lead: tuple[str, str] = ("", "")
+    marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+    points: tuple[str, Sequence[str]] = ("", ())
     words: Sequence[str] = ()
     keys: Sequence[Key] = ()
     pictures: Sequence[Picture] = ()

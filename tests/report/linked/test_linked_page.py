@@ -15,8 +15,8 @@ linked_sections = home(LinkedPageView)
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
-SECTIONS = ["summary", "guarantee", "columns", "numbers", "own-pairs", "pairs-across-tables", "siblings", "transitions",
-            "links"]  # fmt: skip
+SECTIONS = ["verdict", "summary", "guarantee", "columns", "numbers", "own-pairs", "pairs-across-tables", "siblings",
+            "transitions", "links"]  # fmt: skip
 STATED = {
     "guarantee": "(1, 1e-6)-differential privacy",
     "unit_of_privacy": "one row of homes",
@@ -95,6 +95,7 @@ def test_a_root_alone_has_a_page():
     homes = {"homes": random_tables(20)["homes"]}
     page = Page(synthdp.evaluate(homes, homes, content).to_html())
     assert [each["id"] for each in page.all("section") if "id" in each] == [
+        "verdict",
         "summary",
         "guarantee",
         "columns",

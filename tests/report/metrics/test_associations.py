@@ -11,7 +11,7 @@ from synthdp.report import (
     compared_associations,
     correlation_ratio,
     cramers_v,
-    rank_correlations,
+    pairwise_correlations,
 )
 
 
@@ -39,21 +39,21 @@ def test_correlation_ratio_by_definition():
     assert np.isnan(both[1])
 
 
-def test_rank_correlations_are_scipys():
+def test_pairwise_correlations_are_scipys():
     frame = people(300)[["age"]].assign(other=np.random.default_rng(0).integers(0, 5, 300))
     ranks = frame.rank().to_numpy()
-    assert rank_correlations(ranks)[0, 1] == pytest.approx(
+    assert pairwise_correlations(ranks)[0, 1] == pytest.approx(
         spearmanr(frame["age"], frame["other"]).statistic
     )
 
 
-def test_rank_correlations_leave_out_rows_with_a_gap():
+def test_pairwise_correlations_leave_out_rows_with_a_gap():
     ranks = np.array([[1.0, 2, 3, 4], [2.0, np.nan, 6, 4.5]]).T
     there = ~np.isnan(ranks[:, 1])
     expected = np.corrcoef(ranks[there, 0], ranks[there, 1])[0, 1]
-    assert rank_correlations(ranks)[0, 1] == pytest.approx(expected)
-    assert np.isnan(rank_correlations(np.ones((5, 2)))).all()
-    assert np.isnan(rank_correlations(np.full((5, 2), np.nan))).all()
+    assert pairwise_correlations(ranks)[0, 1] == pytest.approx(expected)
+    assert np.isnan(pairwise_correlations(np.ones((5, 2)))).all()
+    assert np.isnan(pairwise_correlations(np.full((5, 2), np.nan))).all()
 
 
 def test_kinds_differences_and_independence():

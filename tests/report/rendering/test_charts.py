@@ -34,9 +34,14 @@ ODD = ["$5 to $10", "<script>alert(1)</script>", "\u65e5\u672c\u8a9e", "two\nlin
 WORDS = Words("A title & more", "What it shows < that")
 
 
+def named(colour):
+    """A colour that the style of a page can set anew, as a pattern."""
+    return rf"var\(--\w+, {colour}\)"
+
+
 def paths(svg, colour):
     """The corners of everything that is filled with a colour."""
-    found = re.findall(rf'<path d="([^"]*)"[^>]*fill: {colour}', svg)
+    found = re.findall(rf'<path d="([^"]*)"[^>]*fill: {named(colour)}', svg)
     return [np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", each), dtype=float) for each in found]
 
 
@@ -53,7 +58,7 @@ def test_steps_are_as_high_as_their_shares_and_the_line_is_the_other_table():
     (surface,) = paths(svg, figures.GREY)
     heights = surface[:, 1].max() - surface[1:-1:2, 1]
     assert heights[:4] / heights[0] == pytest.approx([1, 2, 4, 3], rel=0.03)
-    (line,) = re.findall(rf'<path d="([^"]*)"[^>]*stroke: {figures.COLOURS[0].lower()}', svg)
+    (line,) = re.findall(rf'<path d="([^"]*)"[^>]*stroke: {named(figures.COLOURS[0].lower())}', svg)
     corners = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", line), dtype=float)
     steps = surface[:, 1].max() - corners[1::2, 1]
     assert steps[:4] / heights[0] == pytest.approx([4, 3, 2, 1], rel=0.05)

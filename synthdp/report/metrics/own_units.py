@@ -1,0 +1,100 @@
+"""Numbers and dates in the units that people know them in: means, quantiles, and how far they move."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.report.metrics.distribution import wasserstein
+from synthdp.report.metrics.read_table import ReadTable
+from synthdp.schema.axes.axis import Axis
+
+QUANTILES = {"p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
+STATISTICS = ("mean", *QUANTILES)
+COLUMNS = ["column", "kind", "ks", "moved", "moved_sampling", "unit"]
+COLUMNS += [f"{name}_{table}" for name in STATISTICS for table in ("real", "synthetic")]
+
+_DAY, _MINUTE = 86_400.0, 60.0
+
+
+def own_units(
+    real: ReadTable, synthetic: ReadTable, sample: ReadTable, columns: pd.DataFrame
+) -> pd.DataFrame:
+    """One row for each column of numbers, dates or times that has values in both tables.
+
+    ``moved`` is the Wasserstein distance: how far values have to move on average, in ``unit``.
+    Means and quantiles are numbers, and of dates and times their texts.
+
+    Parameters
+    ----------
+    real, synthetic
+        The two tables, read by one schema.
+    sample
+        Rows drawn from the real ones at random.
+    columns
+        As `compared_columns` has them: their order, and KS.
+    """
+    rows: list[Mapping[str, object]] = []
+    for name, kind, ks in zip(columns["column"], columns["kind"], columns["ks"], strict=True):
+        axis = real.schema[name].axis
+        if axis is None or ks != ks:
+            continue
+        here, there, sampled = (
+            table.numbers[name][~np.isnan(table.numbers[name])]
+            for table in (real, synthetic, sample)
+        )
+        scale, unit = _unit(axis)
+        statistics = zip(_statistics(axis, here), _statistics(axis, there), strict=True)
+        values = {
+            f"{name}_{table}": value
+            for name, both in zip(STATISTICS, statistics, strict=True)
+            for table, value in zip(("real", "synthetic"), both, strict=True)
+        }
+        by_chance = wasserstein(here, sampled) / scale if sampled.size else float("nan")
+        moved = wasserstein(here, there) / scale
+        row = {"column": name, "kind": kind, "ks": ks, "moved": moved}
+        rows.append(row | {"moved_sampling": by_chance, "unit": unit} | values)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _unit(axis: Axis) -> tuple[float, str]:
+    """How many seconds the unit of a distance has, and its name; of numbers there is none."""
+    if axis.resolution is None:
+        return 1.0, ""
+    return (_MINUTE, "minutes") if axis.noun == "time" else (_DAY, "days")
+
+
+def _statistics(axis: Axis, numbers: NDArray[np.float64]) -> list[Any]:
+    quantiles = np.quantile(numbers, list(QUANTILES.values()), method="inverted_cdf")
+    values = np.array([numbers.mean(), *quantiles])
+    if axis.resolution is None:
+        return [float(value) for value in values]
+    return axis.written_points(axis.grid_points(values, 0), 0)
+
+
+def moved_means(values: pd.DataFrame) -> dict[str, str]:
+    """By column its mean in the synthetic table and in the real one, in words, where they differ.
+
+    >>> frame = pd.DataFrame({"column": ["age"], "mean_real": [40.3], "mean_synthetic": [38.25]})
+    >>> moved_means(frame)
+    {'age': '38.2 in place of 40.3'}
+    """
+    words = {}
+    for row in values.to_dict("records"):
+        real, synthetic = (value_text(row[f"mean_{table}"]) for table in ("real", "synthetic"))
+        if real != synthetic:
+            words[row["column"]] = f"{synthetic} in place of {real}"
+    return words
+
+
+def value_text(value: object) -> str:
+    """A number to three digits, and all before the point; a date or time as it is.
+
+    >>> value_text(189778.37), value_text(0.01234), value_text("2020-02-01")
+    ('189,778', '0.0123', '2020-02-01')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"

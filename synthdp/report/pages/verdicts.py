@@ -1,0 +1,275 @@
+"""NOT PRIVATE. What an evaluation says first: a sentence, a few marks, and what to look at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import pandas as pd
+
+from synthdp.report.metrics.similarity import TV, marks_of
+from synthdp.report.rendering.section import Mark
+
+MAX_POINTS = 3
+"""Columns, and pairs of columns, that are named as what to look at first."""
+
+COLUMNS, OWN_PAIRS = "columns", "own pairs"
+"""Kinds of marginals of linked tables; see `synthdp.report.linked.linked_marginals`."""
+
+CHANCE = 1.5
+"""Another sample of the population has about 2 ** .5 times the error of rows drawn from the real ones."""
+
+CLOSE, FAIR = 0.05, 0.15
+"""Up to this share of rows that pairs are off, a table is called close, or fair."""
+
+OWN = "Rows that would have to change"
+
+STANDS_OUT = {1: 3.0, 2: 2.0}
+"""By its number of columns how many times the error of sampling a marginal has that is named: that of
+a few cells varies more.
+"""
+
+LEAST = 0.01
+"""Smaller shares of rows are not named."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What an evaluation of one synthetic table, or of one package, says first.
+
+    Parameters
+    ----------
+    grade
+        How good the table is, in a few words.
+    sentence
+        What that is from.
+    marks
+        Groups of numbers: those that others know, and ours.
+    points
+        What to look at first, the worst first.
+    error
+        The mean error that the sentence is about, a share of rows.
+    """
+
+    grade: str
+    sentence: str
+    marks: Mapping[str, Sequence[Mark]]
+    points: Sequence[str]
+    error: float
+
+
+def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> Verdict:
+    """The verdict on one synthetic table.
+
+    Parameters
+    ----------
+    sections
+        The tables of an evaluation, of this synthetic table only.
+    moved
+        Of numbers and dates how their mean differs, in words.
+    """
+    marginals = sections["marginals"]
+    means = marginals.groupby("k")[["tvd", "sampling"]].mean()
+    k = min(2, int(means.index.max()))
+    error, chance = means.loc[k]
+    what = "a pair of columns" if k == 2 else "a column"
+    grade, sentence = judged(float(error), float(chance), what)
+    return Verdict(
+        grade=grade,
+        sentence=sentence,
+        marks={
+            _known(sections["similarity"]): list(_known_marks(sections["similarity"])),
+            OWN: list(_own_marks(means)),
+        },
+        points=list(_points(sections, moved)) or [NOTHING],
+        error=float(error),
+    )
+
+
+NOTHING = (
+    "Nothing stands out: no column and no pair of columns is much further off than chance explains."
+)
+
+
+def linked_verdict(
+    summary: pd.DataFrame, distances: pd.DataFrame, broken_links: Mapping[str, int]
+) -> Verdict:
+    """The verdict on the synthetic tables of a package.
+
+    Parameters
+    ----------
+    summary, distances, broken_links
+        As `LinkedEvaluation` has them.
+    """
+    kind = OWN_PAIRS if OWN_PAIRS in summary.index else summary.index[0]
+    error, chance = (float(summary.loc[kind, key]) for key in ("mean", "sampling"))
+    what = "a pair of columns of one table" if kind == OWN_PAIRS else "a column"
+    grade, sentence = judged(error, chance, what)
+    marks = [
+        Mark(
+            name=str(name),
+            value=as_error(row["mean"]),
+            beside=f"by chance: {as_error(row['sampling'])}",
+        )
+        for name, row in summary.iterrows()
+    ]
+    points = [
+        f"Broken links: {number:,} rows of {table!r} refer to no row, or have a key twice."
+        for table, number in broken_links.items()
+        if number
+    ]
+    points += _linked_points(distances)
+    return Verdict(
+        grade=grade,
+        sentence=sentence,
+        marks={OWN: marks},
+        points=points or [NOTHING],
+        error=error,
+    )
+
+
+def _linked_points(distances: pd.DataFrame) -> list[str]:
+    """The columns and pairs that stand out, in words."""
+    columns = distances[distances["kind"] == COLUMNS]
+    alone = {row["columns"][0]: row for row in columns.to_dict("records")}
+    pairs = distances[distances["kind"] != COLUMNS]
+    rows = [*_standing_out(columns, {}), *_standing_out(pairs, alone)]
+    points = []
+    for _, row in sorted(rows, key=lambda each: -each[0]):
+        named = " with ".join(map(repr, row["columns"]))
+        if row["kind"] == COLUMNS:
+            named = f"Column {named}"
+        else:
+            named += f" ({row['kind']} of {row['table']!r})"
+        points.append(f"{named}: {_off(row)}.")
+    return points
+
+
+def judged(error: float, chance: float, what: str) -> tuple[str, str]:
+    """How good a table is by one mean error: a grade, and the sentence that says what it is from.
+
+    >>> judged(0.021, 0.02, "a pair of columns")  # doctest: +ELLIPSIS
+    ('As good as another sample of the same population.', 'On average 2.1 % of the rows would...')
+    """
+    if error <= CHANCE * chance:
+        grade = "As good as another sample of the same population."
+    elif error <= CLOSE:
+        grade = "Close to the real table."
+    elif error <= FAIR:
+        grade = "Fair: broad patterns are right, details are not."
+    else:
+        grade = (
+            "Far from the real table: use it to try out programs, not to learn about the people."
+        )
+    sentence = (
+        f"On average {as_error(error)} of the rows would have to change for {what} to be right; "
+        f"of rows drawn at random from the real table it is {as_error(chance)}."
+    )
+    return grade, sentence
+
+
+def _known(similarity: pd.DataFrame) -> str:
+    n_pairs = int((similarity["columns"].map(len) == 2).sum())
+    counted = (
+        "1 pair that depends" if n_pairs == 1 else f"{n_pairs} pairs that depend on each other"
+    )
+    return f"As SDV's quality report has it; trends of {counted}"
+
+
+def _known_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
+    """The marks of SDMetrics, which SDV shows."""
+    marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
+    for name, mark in marks.items():
+        beside = f"by chance: {as_mark(sampled[name])}"
+        if mark != mark:
+            beside = "no pair depends enough to count"
+        yield Mark(name=name, value=as_mark(mark), beside=beside)
+
+
+def as_mark(share: float) -> str:
+    """A mark in per cent; a dash if there is none.
+
+    >>> as_mark(0.9704), as_mark(float("nan"))
+    ('97.0 %', '-')
+    """
+    return f"{100 * share:.1f} %" if share == share else "-"
+
+
+def as_error(share: float) -> str:
+    """A share of rows in per cent, as precisely as it matters.
+
+    >>> as_error(0.03), as_error(0.126), as_error(0.00042), as_error(0.0)
+    ('3.0 %', '13 %', '0.042 %', '0 %')
+    """
+    if 0 < share < 0.00095:
+        return f"{100 * share:.2g} %"
+    return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def _own_marks(means: pd.DataFrame) -> Iterator[Mark]:
+    names = {2: "pairs of columns", 3: "triples of columns"}
+    for k, name in names.items():
+        if k in means.index:
+            error, chance = means.loc[k]
+            yield Mark(name=name, value=as_error(error), beside=f"by chance: {as_error(chance)}")
+
+
+def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> Iterator[str]:
+    marginals = sections["marginals"]
+    columns, pairs = (marginals[marginals["k"] == k] for k in (1, 2))
+    alone = {row["columns"][0]: row for row in columns.to_dict("records")}
+    standing_out = [*_standing_out(columns, {}), *_standing_out(pairs, alone)]
+    is_known = bool(marginals["measured"].any())
+    for _, row in sorted(standing_out, key=lambda each: -each[0]):
+        if len(row["columns"]) == 1:
+            (name,) = row["columns"]
+            more = f" Its mean is {moved[name]}." if name in moved else ""
+            yield f"Column {name!r}: {_off(row)}.{more}"
+        else:
+            one, other = row["columns"]
+            more = " They were not measured together; a workload can name them."
+            yield f"{one!r} with {other!r}: {_off(row)}.{more if is_known and not row['measured'] else ''}"
+    yield from _merged(sections["similarity"], alone)
+    rules = sections["rules"]
+    if len(rules):
+        rules = rules[rules["share_synthetic"] > STANDS_OUT[2] * rules["share_real"]]
+    for row in rules.head(1).to_dict("records"):
+        yield f"Rule {row['rule']}: {as_error(row['share_synthetic'])} of the synthetic rows break it."
+
+
+def _merged(similarity: pd.DataFrame, alone: Mapping[str, Any]) -> Iterator[str]:
+    """Columns whose rare values are one level here, and values of their own to SDMetrics."""
+    merged = {}
+    for row in similarity[similarity["metric"] == TV].to_dict("records"):
+        name = row["columns"][0]
+        more = 1 - row["score"] - alone[name]["tvd"] if name in alone else 0.0
+        if more > LEAST:
+            merged[name] = more
+    if merged:
+        largest = sorted(merged, key=lambda name: -merged[name])[:MAX_POINTS]
+        named = ", ".join(f"{as_error(merged[name])} of the rows in {name!r}" for name in largest)
+        yield (
+            f"Rare values are written as one: {named}. SDMetrics counts them as wrong, which lowers its marks; "
+            "our errors compare them as one level."
+        )
+
+
+def _off(row: Mapping[str, Any]) -> str:
+    return f"{as_error(row['tvd'])} of the rows would have to change, by chance {as_error(row['sampling'])}"
+
+
+def _standing_out(
+    marginals: pd.DataFrame, alone: Mapping[str, Any]
+) -> list[tuple[float, dict[str, Any]]]:
+    """The marginals that are further off than chance, and than their columns are by themselves, and
+    by how much.
+    """
+    rows = []
+    for row in marginals.to_dict("records"):
+        known = [alone[name]["tvd"] for name in row["columns"] if name in alone]
+        expected = max([row["sampling"], *known])
+        factor = STANDS_OUT[len(row["columns"])]
+        if row["tvd"] > factor * row["sampling"] and row["tvd"] - expected > LEAST:
+            rows.append((row["tvd"] - expected, row))
+    rows.sort(key=lambda each: -each[0])
+    return rows[:MAX_POINTS]
