@@ -160,7 +160,7 @@ def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
     monkeypatch.setitem(ENGINES, "raking", "added:RakingEngine")
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
-    shown = " ".join(invoke("run", "--help").out.decode().split()).replace(
+    shown = " ".join(invoke("run", "--help-all").out.decode().split()).replace(
         "- ", "-"
     )  # lines end at hyphens, too
     assert all(

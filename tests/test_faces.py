@@ -42,7 +42,7 @@ _REASONS = {
         release.uncertainty.replicates
     """,
     "a module of constants or of functions, used as such": """
-        cli.arguments.command_line cli.arguments.exits linked.families.expected_rows
+        cli.arguments.command_line cli.arguments.exits cli.arguments.help_texts linked.families.expected_rows
         release.uncertainty.analyses
     """,
 }

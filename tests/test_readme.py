@@ -11,7 +11,7 @@ from helpers.paths import ROOT
 from helpers.stated import release_of
 
 import synthdp
-from synthdp.cli.arguments import command_line, exits
+from synthdp.cli.arguments import command_line, exits, help_texts
 from synthdp.core import Workload
 from synthdp.privacy import Accounting
 from synthdp.release import ENGINES, KEYS, MECHANISMS, mechanism_named, read_about
@@ -61,7 +61,7 @@ def blocks(language, *, pages=PAGES):
 def shell_commands(pages=PAGES):
     """The arguments of every synthdp command in shell blocks and, of all pages, in the help."""
     texts = [block.values[0] for block in blocks("sh", pages=pages)]
-    texts += [command_line.EXAMPLES] if pages is PAGES else []
+    texts += [command_line.EXAMPLES, *help_texts.EXAMPLES.values()] if pages is PAGES else []
     return [line for text in texts for line in shell_lines(text)]
 
 
@@ -83,7 +83,7 @@ def test_every_command_that_is_shown_is_accepted(arguments):
 @pytest.mark.parametrize("text", inline_commands())
 def test_every_command_that_is_mentioned_exists(text):
     command = next(known for known in COMMANDS if text.startswith(known))
-    help_text = invoke(*command.split(), "--help").out.decode()
+    help_text = invoke(*command.split(), "--help-all").out.decode()
     assert [
         option for option in re.findall(r"(?<!\w)--?[a-z]+", text) if option not in help_text
     ] == []
@@ -104,7 +104,7 @@ def test_every_option_that_readme_names_exists():
     )  # they have options of their own
     parts = {"schema": 2, "budget": 2, "journal": 2}
     commands = [arguments[: parts.get(arguments[0], 1)] for arguments in shell_commands()]
-    help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
+    help_text = "".join(invoke(*command, "--help-all").out.decode() for command in commands)
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()
 

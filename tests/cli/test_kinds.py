@@ -243,7 +243,7 @@ def test_the_share_of_the_domain_can_be_set(share, place):
 
 
 def test_help_states_the_default_share():
-    text = " ".join(invoke("run", "--help").out.decode().split()) + " "
+    text = " ".join(invoke("run", "--help-all").out.decode().split()) + " "
     assert f"learnt, above 0 and at most {MAX_DOMAIN_SHARE}; default: {DOMAIN_SHARE} " in text
 
 

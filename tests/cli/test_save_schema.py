@@ -144,7 +144,7 @@ def test_it_is_there_before_the_table(place, monkeypatch):
 
 
 def test_help_says_that_it_is_paid_for():
-    assert "that is paid for" in " ".join(invoke("run", "--help").out.decode().split())
+    assert "that is paid for" in " ".join(invoke("run", "--help-all").out.decode().split())
 
 
 # ---- cautions

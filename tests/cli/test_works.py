@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -32,6 +33,7 @@ from helpers.cli_runs import (
 import synthdp
 from synthdp import __version__
 from synthdp.cli import ROWS_UNLESS_KNOWN
+from synthdp.cli.arguments import help_texts
 from synthdp.core import sealed
 from synthdp.mechanisms import Mechanism
 from synthdp.release import UNKNOWN_ROWS, registry
@@ -505,7 +507,7 @@ def test_help_lists_every_command_and_fits_a_terminal():
     assert "draft" in invoke("schema", "--help").out.decode()
     for name in (*registry.MECHANISMS, *registry.ENGINES, "add-remove", "replace-one"):
         assert name in "".join(
-            invoke("run", "--help").out.decode().split()
+            invoke("run", "--help-all").out.decode().split()
         )  # lines may break after a hyphen
     assert (
         "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,\n143 terminated (SIGTERM)"
@@ -515,11 +517,22 @@ def test_help_lists_every_command_and_fits_a_terminal():
     assert "schema or kinds file" in invoke("schema", "check", "--help").out.decode()
 
 
+@pytest.mark.parametrize("command", ["", *help_texts.EXAMPLES])
+def test_help_fits_a_screen_and_has_an_example(command):
+    text = invoke(*command.split(), "--help").out.decode()
+    assert text.count("\n") <= 40
+    assert all(len(line) <= 110 for line in text.splitlines())
+    assert f"\n  synthdp {command}" in text
+    if command:
+        full = invoke(*command.split(), "--help-all").out.decode()
+        assert set(re.findall(r"--[a-z-]+", text)) <= set(re.findall(r"--[a-z-]+", full))
+
+
 @pytest.mark.usefixtures("place")
 def test_a_new_name_in_a_registry_is_in_the_help_and_in_the_error(monkeypatch):
     for option, table in (("--mechanism", registry.MECHANISMS), ("--engine", registry.ENGINES)):
         monkeypatch.setitem(table, "newcomer", "synthdp.mechanisms.newcomer:Newcomer")
-        shown = " ".join(invoke("run", "--help").out.decode().split())
+        shown = " ".join(invoke("run", "--help-all").out.decode().split())
         assert "newcomer" in shown.split(option)[-1].split("--")[0]
         monkeypatch.delitem(table, "newcomer")
         outcome = invoke(*run_arguments(option, "newcomer"))

@@ -15,7 +15,7 @@ def add_audit(commands: Commands) -> None:
         "audit",
         "play the worst-case game: how much many releases prove of epsilon; opens no private data",
     )
-    parser.epilog = "Exit code 3 says that more was proven than is claimed. See docs/audit.md."
+    parser.epilog = f"{parser.epilog}\n\nExit code 3 says that more was proven than is claimed. See docs/audit.md."
     parser.add_argument(
         "--mechanism", default="auto", metavar="NAME", help=f"{listed(MECHANISMS)}; default: auto"
     )

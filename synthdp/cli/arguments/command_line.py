@@ -12,29 +12,9 @@ from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates
 from synthdp.core.version import __version__
 
 EXAMPLES = """examples:
-  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
-  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
-  synthdp run excel.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --dialect excel-semicolon
-  synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
-  synthdp run visits.csv -s schema.json -o all.csv --epsilon 1 --delta 1e-9 --unit id --max-rows-per-unit 3 --order date
-  synthdp run datapackage.json -o FOLDER --epsilon 1 --delta 1e-9
-  synthdp sample people.synthdp -o more.csv --rows 1e6
-  synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
-  synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp
-  synthdp marginal people.synthdp age sex --interval 0.9
-  synthdp replicates people.synthdp -o replicate.csv -m 20
-  synthdp report people.csv synthetic.csv -s schema.json -o report.html
-  synthdp report --public people.synthdp -o release.html
-  synthdp show synthetic.csv.privacy.json
-  synthdp certificate synthetic.csv.privacy.json -o certificate.html
-  synthdp schema draft people.csv -o schema.json
   synthdp schema draft people.csv --kinds -o kinds.json
-  synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
-  synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
-  synthdp budget create patients.budget --epsilon 3 --delta 1e-9 --population 'patients of 2026'
-  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-10 --budget patients.budget
-  synthdp journal rescue synthetic.csv.journal -o people.synthdp
-  synthdp audit --mechanism mst --epsilon 1 --delta 1e-2
+  synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
+each command has an example of its own: synthdp COMMAND --help
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
 143 terminated (SIGTERM)"""

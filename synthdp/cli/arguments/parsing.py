@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, final
 
 from synthdp.cli.arguments.exits import USAGE, say
+from synthdp.cli.arguments.help_texts import EXAMPLES, SCREEN_LINES, short_help
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +18,16 @@ class Parser(argparse.ArgumentParser):
 
     Options are not abbreviated: what is short for one today may be short for two tomorrow.
     """
+
+    def format_help(self) -> str:
+        """The help on one screen; in full if it fits."""
+        text = self.format_full_help()
+        fits = self._subparsers is not None or text.count("\n") <= SCREEN_LINES
+        return text if fits else short_help(self)
+
+    def format_full_help(self) -> str:
+        """All options, with all that is said of them."""
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong, and end."""
@@ -56,6 +67,17 @@ class Parser(argparse.ArgumentParser):
         )
 
 
+@final
+class _FullHelp(argparse.Action):
+    """Prints all options, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print the help in full."""
+        assert isinstance(parser, Parser)
+        sys.stdout.write(parser.format_full_help())
+        parser.exit()
+
+
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """Where a command is added to."""
 
@@ -66,8 +88,24 @@ Options: TypeAlias = "argparse._ActionsContainer"
 
 def command(commands: Commands, name: str, about: str) -> Parser:
     """The parser of a new command, which says its whole name as ``command``."""
-    parser = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
-    parser.set_defaults(command=parser.prog.partition(" ")[2])
+    parser = commands.add_parser(
+        name,
+        help=about,
+        description=about,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole_name = parser.prog.partition(" ")[2]
+    parser.epilog = f"example:\n  {EXAMPLES[whole_name]}"
+    parser.set_defaults(command=whole_name)
+    parser.add_argument(
+        "--help-all",
+        action=_FullHelp,
+        dest="help",
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show all options, and exit",
+    )
     return parser
 
 

@@ -1,0 +1,81 @@
+"""What ``--help`` shows on one screen: an example of each command, and of long ones the options that
+most people need.
+"""
+
+import argparse
+import textwrap
+from collections.abc import Iterable, Iterator
+
+SCREEN_LINES = 38
+"""Lines that a help text may have; ``--help-all`` shows the rest."""
+
+_NAME_WIDTH = 26
+
+EXAMPLES = {
+    "run": "synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9",
+    "sample": 'synthdp sample people.synthdp -o women.csv --rows 1e6 --where \'{"sex": ["F"]}\'',
+    "refit": "synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp",
+    "marginal": "synthdp marginal people.synthdp age sex --interval 0.9",
+    "replicates": "synthdp replicates people.synthdp -o replicate.csv -m 20",
+    "report": "synthdp report people.csv synthetic.csv -o report.html",
+    "show": "synthdp show synthetic.csv.privacy.json",
+    "certificate": "synthdp certificate synthetic.csv.privacy.json -o certificate.html",
+    "schema": "synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000",
+    "schema draft": "synthdp schema draft people.csv --kinds -o kinds.json",
+    "schema check": "synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000",
+    "plan": "synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'",
+    "budget": "synthdp budget show patients.budget",
+    "budget create": "synthdp budget create patients.budget --epsilon 3 --delta 1e-9 --population 'patients of 2026'",
+    "budget add": "synthdp budget add patients.budget --epsilon 0.5 --delta 1e-9 --note 'report of 2025'",
+    "budget show": "synthdp budget show patients.budget",
+    "budget verify": "synthdp budget verify patients.budget",
+    "journal": "synthdp journal show synthetic.csv.journal",
+    "journal show": "synthdp journal show synthetic.csv.journal",
+    "journal rescue": "synthdp journal rescue synthetic.csv.journal -o people.synthdp",
+    "audit": "synthdp audit --mechanism mst --epsilon 1 --delta 1e-2",
+}
+"""One command that works, by the name of each."""
+
+MOST_NEEDED = {
+    "run": """
+        input source schema kinds epsilon delta mechanism workload target unit max_rows_per_unit
+        order accept save save_schema journal budget output rows seed force json verbose log_format
+    """,
+}
+"""Of commands whose options do not fit, those that a screen shows."""
+
+
+def short_help(parser: argparse.ArgumentParser) -> str:
+    """The help of a long command on a screen: a line an option, and how to see all."""
+    command = parser.prog.partition(" ")[2]
+    needed = MOST_NEEDED.get(command)
+    options = [
+        action
+        for group in parser._action_groups[:2]
+        for action in group._group_actions
+        if action.dest != "help" and (needed is None or action.dest in needed.split())
+    ]
+    positional = " ".join(_name(action) for action in options if not action.option_strings)
+    usage = f"usage: {parser.prog} [options] {positional}"
+    lines = [usage, "", parser.description or "", "", *_lines(options), "", parser.epilog or ""]
+    lines.append(f"all options, in full: {parser.prog} --help-all\n")
+    return "\n".join(lines)
+
+
+def _lines(options: Iterable[argparse.Action]) -> Iterator[str]:
+    for action in options:
+        name = _name(action)
+        gap = "" if len(name) < _NAME_WIDTH else "\n" + " " * (_NAME_WIDTH + 2)
+        # Of the help only what the option is; whoever wants more asks for all.
+        said = textwrap.shorten(
+            (action.help or "").replace("%%", "%").split(";")[0], 66, placeholder=" ..."
+        )
+        yield f"  {name:{_NAME_WIDTH}}{said}" if not gap else f"  {name}{gap}{said}"
+
+
+def _name(action: argparse.Action) -> str:
+    taken = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
+    name = ", ".join(action.option_strings)
+    if action.choices is not None and not action.metavar:
+        taken = "|".join(map(str, action.choices))
+    return " ".join(filter(None, [name, str(taken)]))
