@@ -5,7 +5,7 @@ has it in detail.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
@@ -18,6 +18,7 @@ from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
 from synthdp.mechanisms.auto.joint_dependences import JointLook, joint_sets
+from synthdp.mechanisms.auto.knowing_table import KnowingTable
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
 from synthdp.mechanisms.shared.allocation import measurement_shares
@@ -119,6 +120,12 @@ class Auto(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         budget = table.ledger.remaining
+        asked = table
+        # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
+        # of linked tables most columns of a view are those of rows that were drawn before.
+        known = [marginal for marginal in engine.known if len(marginal.clique) == 1]
+        if known:
+            table = cast(PrivateTable, KnowingTable(asked, known))
         # Shares are taken as exact fractions of an exact budget. With floats the last measurement
         # could ask for a rounding error more than the ledger has, and would be refused.
         score_rho = budget * Fraction(self.score_share)
@@ -133,7 +140,15 @@ class Auto(Mechanism):
         # MEASURE all columns: they say how many records there are, and what independence expects.
         # Few measurements are as useful as these. Without them nothing could be called independent,
         # no levels could be merged, and no share of the records could be told from noise.
-        columns = measurement_shares(table.domain, candidates.column_weights)
+        known_columns = {marginal.clique for marginal in known}
+        columns = measurement_shares(
+            table.domain,
+            {
+                clique: weight
+                for clique, weight in candidates.column_weights.items()
+                if clique not in known_columns
+            },
+        )
         _measure_columns(table, columns, budget * Fraction(self.one_way_share))
         # The second scores keep `score_rho` even where the first cost more: they are of 2,000 pairs
         # at most, so their noise does not grow with the width of the table.
@@ -163,7 +178,7 @@ class Auto(Mechanism):
             findings.measured_only_columns(n_named=len(named.floors))
             named.measure()
             _measure_columns(table, columns, table.ledger.remaining)
-            return findings.attached_to(fit(table.released), named.cautions())
+            return findings.attached_to(fit(asked.released), named.cautions())
 
         # SELECT by the distance of pairs from independence.
         # All pairs, not the tree of the strongest: the batch is planned over the whole workload at
@@ -185,7 +200,7 @@ class Auto(Mechanism):
         has_second_round = self._is_informative(table, strongest, score_rho)
         if not has_second_round:
             survey.measure_batch(errors, weights, table.ledger.remaining)
-            return findings.attached_to(fit(table.released), named.cautions())
+            return findings.attached_to(fit(asked.released), named.cautions())
         joint_rho = budget * Fraction(self.joint_share)
         look = JointLook(
             table, joint_sets(table.domain, workload), shares=survey.shares, rho=joint_rho
@@ -194,7 +209,7 @@ class Auto(Mechanism):
         joint_rho = joint_rho if look.scored else Fraction(0)
         first_batch = (table.ledger.remaining - score_rho - joint_rho) * Fraction(self.first_share)
         expected = survey.measure_batch(errors, weights, first_batch)
-        model = fit(table.released)
+        model = fit(asked.released)
 
         # SELECT sets of columns that depend all together, MEASURE them as if they were named, and
         # GENERATE. Mostly there are none; only then it costs a fit.
@@ -213,7 +228,7 @@ class Auto(Mechanism):
                 is_allowed=survey.is_allowed,
             )
             joint.measure()
-            model = fit(table.released, warm_start=model)
+            model = fit(asked.released, warm_start=model)
 
         # SELECT by the errors of that model, MEASURE and GENERATE again.
         # What the plan expected comes last in the union: where both know a part, what the batch
@@ -228,7 +243,7 @@ class Auto(Mechanism):
         survey.measure_batch(errors, weights, table.ledger.remaining)
         # The last batch spends exactly what is left, whatever was spent before: a budget that
         # remains would have bought precision.
-        return findings.attached_to(fit(table.released, warm_start=model), named.cautions())
+        return findings.attached_to(fit(asked.released, warm_start=model), named.cautions())
 
     def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:
         return is_informative(table, scored, rho, max_noise_share=self.max_noise_share)

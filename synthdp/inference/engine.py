@@ -44,6 +44,11 @@ class Engine(ABC):
     levels apart.
     """
 
+    @property
+    def known(self) -> Sequence[LinearMeasurement]:
+        """Marginals that it fits besides those that it is given: nothing need be paid for them."""
+        return ()
+
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is
         measured.

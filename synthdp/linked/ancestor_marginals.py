@@ -119,12 +119,16 @@ class AncestorMarginals:
             if view.label in self._fitted:
                 rows = self._whole(view.name)
                 later = np.flatnonzero(rows.positions > 0)
-                codes |= view.sibling_codes(rows.codes, later, rows.positions[later])
+                codes |= view.sibling_codes(
+                    rows.codes, later, rows.positions[later], counts[rows.parents[later]]
+                )
             else:
                 positions = np.arange(1, n_rows.sum() + 1) - np.repeat(
                     np.cumsum(n_rows) - n_rows, n_rows
                 )
-                codes[view.position] = view.position_codes(positions)
+                codes[view.position] = view.position_codes(
+                    positions, np.repeat(counts[places], n_rows)
+                )
         elif view.is_later:
             rows = self._children(self._views[view.name], [self._fitted[view.name]])
             firsts = np.searchsorted(np.flatnonzero(counts > 0), places)

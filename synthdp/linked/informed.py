@@ -39,6 +39,11 @@ class Informed(Engine):
         self._constraints = tuple(constraints)
         self.name, self.takes_merged = engine.name, engine.takes_merged  # type: ignore[misc]
 
+    @property
+    def known(self) -> Sequence[LinearMeasurement]:
+        """What is known."""
+        return self._measured
+
     def check_domain(self, domain: Domain) -> None:
         """As the engine does."""
         self._engine.check_domain(domain)

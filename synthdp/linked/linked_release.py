@@ -38,9 +38,10 @@ from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import settled_accounting
 from synthdp.release.synthesis import Synthesis
 
-LATER_ROWS = Fraction(3, 2)
-"""What a view of later rows gets more than one of first rows: noise of one parent's is that of
-several rows.
+ROOT, LATER_ROWS = Fraction(2), Fraction(5, 2)
+"""What the views of the root and of later rows get more than one of first rows: all that hangs on
+roots is multiplied by their numbers of children, and noise of one parent's later rows is that of
+several rows. Of five sets at epsilon 1 and 10 these had a tenth less error than 1 and 3/2.
 """
 
 Sources = Callable[[], Mapping[str, CountSource]]
@@ -283,10 +284,12 @@ class LinkedRelease:
 
 def shares_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
     """What share of the budget each view gets: by the number of columns that are drawn from it, and
-    later rows more.
+    the root and later rows more.
     """
     weights = {
-        name: len(view.own) * (LATER_ROWS if view.is_later else 1) for name, view in views.items()
+        name: len(view.own)
+        * (LATER_ROWS if view.is_later else ROOT if view.table.parent is None else 1)
+        for name, view in views.items()
     }
     total = sum(weights.values())
     return {name: Fraction(weight) / total for name, weight in weights.items()}

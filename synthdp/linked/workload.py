@@ -6,6 +6,11 @@ from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
 from synthdp.linked.package.view import LinkedView
 
+PLACE_WEIGHT = 8.0
+"""Weight of a column that is drawn beside how many rows the parent has, or which of them this is: rows
+weigh one part of so many, so all that is said of rows would be off by what is not known of that.
+"""
+
 
 def workload_of(view: LinkedView, domain: Domain) -> Workload:
     """All pairs with a column that is drawn, and all triples of such columns, which together matter
@@ -24,7 +29,13 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
     n_triples = max(sum(len(clique) == 3 for clique in fitting), 1)
     n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)
-    weights = [1.0 if len(clique) == 2 else n_pairs / n_triples for clique in fitting]
+    places = {*view.steps, *([view.position] if view.position else [])}
+    weights = [
+        (PLACE_WEIGHT if places.intersection(clique) else 1.0)
+        if len(clique) == 2
+        else n_pairs / n_triples
+        for clique in fitting
+    ]
     return (
         Workload.from_cliques(domain, fitting, weights)
         if fitting

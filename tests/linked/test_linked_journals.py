@@ -97,7 +97,7 @@ def test_stopped_after_any_answer_it_goes_on_and_nothing_is_paid_twice(path, mon
 
 @pytest.mark.parametrize("mechanism", ["aim", "auto"])
 def test_mechanisms_that_ask_in_view_of_drawn_families_go_on(path, mechanism):
-    for n_answers in (6, 3):
+    for n_answers in (4, 2):
         assert stops(lambda: run(path, mechanism=mechanism), n_answers)
     before = lines(path)
     whole = run(path, mechanism=mechanism)

@@ -6,7 +6,10 @@ from collections import Counter
 from fractions import Fraction
 from math import lcm, prod
 
+from helpers.homes import home
 from helpers.small_packages import key_texts
+
+from synthdp.linked import LinkedView
 
 
 def counted(found, tables):
@@ -92,6 +95,12 @@ def _used(table, rows, own, frame):
     return sorted(rows, key=lambda row: frame["x"][row])[: table.max_children]
 
 
+def _place(position, n_siblings, most):
+    """The position of a row, or of many that there may be the part of the way that it is on."""
+    kept_apart = home(LinkedView).MAX_POSITIONS
+    return position if most - 1 <= kept_apart else 1 + position * kept_apart // n_siblings
+
+
 def _count(found, node, result):
     table, above, weight = node.table, node.above, Fraction(1)
     bounds = [each.max_children for each in found.ancestors(table.name) if each.parent]
@@ -107,7 +116,7 @@ def _count(found, node, result):
         beside = siblings[position - 1 if table.order is not None else 0]
         cells |= {f"other {name}": value for name, value in beside.own.items()}
         if table.order is not None and table.max_children > 2:
-            cells[f"place among {table.name}"] = position
+            cells[f"place among {table.name}"] = _place(position, len(siblings), table.max_children)
     grid = prod(lcm(*range(1, most + 1)) for most in bounds)
     counts, _ = result.setdefault((table.name, position > 0), (Counter(), grid))
     counts[frozenset((name, str(value)) for name, value in cells.items())] += weight * grid

@@ -115,6 +115,7 @@ def drawn_children(
         view, ancestors, numbers, len(parent_rows), settles=settles, text=text, checked=checked
     )
     quotas = Quotas(view.table, counts)
+    of_parent = counts[parent_rows]
     n_turns = int(counts.max(initial=0))
     steps = (
         # Rows of no order depend on the first row only, so all later ones are drawn at once. In a
@@ -128,6 +129,7 @@ def drawn_children(
                 fitted[min(step, 1)],
                 rows,
                 positions[rows],
+                of_parent[rows],
                 quotas.groups(parent_rows[rows], step),
                 seed.spawn(1)[0],
             )
@@ -176,17 +178,18 @@ class _Drawing:
         fitted: FittedView,
         rows: Ints,
         positions: Ints,
+        counts: Ints,
         groups: Sequence[Group],
         seed: np.random.SeedSequence,
     ) -> None:
-        """Draw some rows, none a sibling of another; ``groups`` say which of them may have which
-        levels.
+        """Draw some rows, none a sibling of another; ``counts`` say how many their parents have,
+        ``groups`` which of them may have which levels.
         """
         # Two generators: whether values are settled now or later changes no code.
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
         given = {name: codes[rows] for name, codes in self._ancestors.items()}
-        given |= view.sibling_codes(self.codes, rows, positions)
+        given |= view.sibling_codes(self.codes, rows, positions, counts)
         try:
             drawn = fitted.drawn(given, groups, sampling)
         except ParameterError as error:
@@ -329,7 +332,8 @@ def _numbers_drawn(
         for name in view.counts
         if name in given
     }
-    given |= view.sibling_codes(codes, rows, positions)
+    counts = np.asarray(codes[view.table.count], np.intp)[rows]
+    given |= view.sibling_codes(codes, rows, positions, counts)
     try:
         return fitted.drawn(given, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:

@@ -7,7 +7,7 @@ say. Moved together, with their ancestors and siblings as they are, they match a
 measured.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import final
@@ -97,7 +97,7 @@ class FittedView:
     def drawn(
         self, given: Given, groups: Sequence[Group], generator: np.random.Generator
     ) -> dict[str, CodeColumn]:
-        """Codes of the view's own attributes for some rows, all of one position.
+        """Codes of the view's own attributes for some rows, no two of one parent.
 
         Parameters
         ----------
@@ -115,18 +115,28 @@ class FittedView:
         """
         n_rows = len(next(iter(given.values())))
         drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, np.int32) for name in self.view.own}
-        for start in range(0, n_rows, _MOST_MOVED):
-            block = slice(start, min(start + _MOST_MOVED, n_rows))
-            inside = [
-                (places[(places >= block.start) & (places < block.stop)] - start, w)
-                for places, w in groups
-            ]
+        for block in self._blocks(given, n_rows):
+            place = np.full(n_rows, -1)
+            place[block] = np.arange(len(block))
+            inside = [(place[rows][place[rows] >= 0], wanted) for rows, wanted in groups]
             some = self._some(
                 {name: codes[block] for name, codes in given.items()}, inside, generator
             )
             for name, codes in some.items():
                 drawn[name][block] = codes
         return drawn
+
+    def _blocks(self, given: Given, n_rows: int) -> Iterator[NDArray[np.intp]]:
+        """Rows that are moved together: those of one position, of which there are not too many."""
+        position = self.view.position
+        rows = np.arange(n_rows)
+        alike = [rows]
+        if position is not None and position in given:
+            codes = given[position]
+            alike = [rows[codes == code] for code in np.unique(codes)]
+        for each in alike:
+            for start in range(0, len(each), _MOST_MOVED):
+                yield each[start : start + _MOST_MOVED]
 
     def _some(
         self, given: Given, groups: Sequence[Group], generator: np.random.Generator

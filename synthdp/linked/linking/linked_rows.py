@@ -204,7 +204,9 @@ class FamilyRows(Sensitive):
         assert schema is not None
         rows = np.flatnonzero(positions > 0 if view.is_later else positions == 0)
         columns = {name: codes[rows] for name, codes in self.with_ancestors().items()}
-        columns |= view.sibling_codes(self.codes, rows, positions[rows])
+        # How many rows its parent has is a function of the row's family, as its position is.
+        counts = np.bincount(self.parents, minlength=1)[self.parents[rows]]
+        columns |= view.sibling_codes(self.codes, rows, positions[rows], counts)
         sizes = (
             np.ones(self.n_rows, np.int64)
             if self.parent is None

@@ -47,8 +47,8 @@ integer of a machine.
 """
 
 MAX_POSITIONS = 8
-"""Positions of ordered rows that are kept apart, the last one together with all after it: chains
-have settled by then.
+"""Positions of ordered rows that are kept apart. Where a parent may have more rows, they are parts of
+its way from the first row to the last one: time goes on all the way, however long that is.
 """
 
 LATER = "later "
@@ -112,13 +112,17 @@ class LinkedView:
         has_positions = self.is_later and self.table.order is not None and self._n_positions > 1
         return f"place among {self.name}" if has_positions else None
 
-    def position_codes(self, positions: Ints) -> Codes:
-        """Codes of `position` of rows before which so many come, at least one."""
-        kind = np.min_scalar_type(self._n_positions - 1)
-        return np.asarray(np.minimum(positions, self._n_positions) - 1, dtype=kind)
+    def position_codes(self, positions: Ints, counts: Ints) -> Codes:
+        """Codes of `position` of rows before which so many come, at least one, of so many of their
+        parent.
+        """
+        most = self._n_positions
+        is_apart = most == self.table.max_children - 1
+        codes = positions - 1 if is_apart else positions.astype(np.int64) * most // counts
+        return np.asarray(codes, dtype=np.min_scalar_type(most - 1))
 
     def sibling_codes(
-        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], positions: Ints
+        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], positions: Ints, counts: Ints
     ) -> dict[str, Codes]:
         """Codes of the positions of some rows, and of their siblings; first rows have none.
 
@@ -127,11 +131,13 @@ class LinkedView:
         codes
             Of the table's own attributes, those of one parent together, each of shape
             ``(n_rows,)``.
-        rows, positions
-            Which rows, and how many rows of its parent come before each.
+        rows, positions, counts
+            Which rows, how many rows of its parent come before each, and how many that has.
         """
         other = self.table.siblings(rows, positions)
-        own = {} if self.position is None else {self.position: self.position_codes(positions)}
+        own = (
+            {} if self.position is None else {self.position: self.position_codes(positions, counts)}
+        )
         return own | {name: codes[source][other] for name, source in self.siblings.items()}
 
     @property
@@ -227,8 +233,7 @@ class LinkedView:
 
     def class_of(self, sizes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """Places in `sizes` and `weights` of rows that are one part of so many, at least 1."""
-        classes: NDArray[np.intp] = np.searchsorted(self.sizes, sizes, side="right") - 1
-        return classes
+        return np.asarray(np.searchsorted(self.sizes, sizes, side="right") - 1, np.intp)
 
     @cached_property
     def grid(self) -> int:
@@ -263,12 +268,8 @@ class LinkedView:
     def _sibling_field(self, field: Mapping[str, Any]) -> dict[str, Any]:
         """A field of the sibling: the same, but a date has no parts."""
         own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
-        sibling = {**field, "name": OTHER + field["name"]}
-        return (
-            {**sibling, "synthdp": own}
-            if own
-            else {key: sibling[key] for key in sibling if key != "synthdp"}
-        )
+        sibling = {**field, "name": OTHER + field["name"], "synthdp": own}
+        return sibling if own else {key: sibling[key] for key in field if key != "synthdp"}
 
     @property
     def ordered_by(self) -> Column | None:

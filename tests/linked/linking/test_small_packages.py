@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.families import KEY, field, link
+from helpers.homes import home
 from helpers.seldom import examples
 from helpers.small_packages import (
     KEYS,
@@ -22,7 +23,7 @@ from helpers.small_packages import (
 )
 from oracles.families import counted
 
-from synthdp.linked import LinkedTableReader, Package, linked_sources, views_of
+from synthdp.linked import LinkedTableReader, LinkedView, Package, linked_sources, views_of
 
 SHAPE_NAMES = list(SHAPES)
 N_PACKAGES, N_TABLES = 5, 75
@@ -113,6 +114,18 @@ def test_what_is_counted_is_what_brute_force_counts(shape):
             view = views[label]
             cells, grid = wanted.get((view.name, view.is_later), ({}, source.max_rows))
             assert (cells_of(source), source.max_rows) == (dict(cells), grid), (label, seed)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_parts_of_the_way_are_functions_of_a_family(shape, monkeypatch):
+    """Where parents may have more rows than positions are kept apart, these are parts of the way."""
+    monkeypatch.setattr(home(LinkedView), "MAX_POSITIONS", 2)
+    small_package.cache_clear()
+    try:
+        test_what_is_counted_is_what_brute_force_counts(shape)
+        test_no_root_moves_any_count_by_more_than_is_charged_whatever_the_keys_are(shape)
+    finally:
+        small_package.cache_clear()
 
 
 def with_single_roots(found, tables):
