@@ -123,9 +123,9 @@ def files_of(address: str | None) -> tuple[str, ...]:
     return () if address is None else tuple(opener("files of a database")(address))
 
 
-def whole_frame(data: object, *, name: str = "data") -> pd.DataFrame:
+def whole_frame(data: object, dialect: Dialect = USUAL, *, name: str = "data") -> pd.DataFrame:
     """All rows of such a table, at once; raises as `opened_here`, and as reading them does."""
-    with opened_here(data, name=name) as table:
+    with opened_here(data, dialect, name=name) as table:
         return table.whole() if isinstance(table, ChunkedTable) else table
 
 

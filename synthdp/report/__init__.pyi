@@ -9,6 +9,7 @@ from synthdp.report.metrics.associations import compared_associations as compare
 from synthdp.report.metrics.associations import correlation_ratio as correlation_ratio
 from synthdp.report.metrics.associations import cramers_v as cramers_v
 from synthdp.report.metrics.associations import pairwise_correlations as pairwise_correlations
+from synthdp.report.metrics.columns import bin_edges as bin_edges
 from synthdp.report.metrics.columns import compared_columns as compared_columns
 from synthdp.report.metrics.columns import distributions as distributions
 from synthdp.report.metrics.distribution import kolmogorov_smirnov as kolmogorov_smirnov
@@ -68,7 +69,9 @@ from synthdp.report.rendering.charts import curves as curves
 from synthdp.report.rendering.charts import histograms as histograms
 from synthdp.report.rendering.charts import paired_marks as paired_marks
 from synthdp.report.rendering.charts import rows_of_shares as rows_of_shares
-from synthdp.report.rendering.charts import steps_of_shares as steps_of_shares
+from synthdp.report.rendering.densities import Bars as Bars
+from synthdp.report.rendering.densities import Steps as Steps
+from synthdp.report.rendering.densities import densities as densities
 from synthdp.report.rendering.figures import Words as Words
 from synthdp.report.rendering.figures import drawn as drawn
 from synthdp.report.rendering.listing import Listing as Listing

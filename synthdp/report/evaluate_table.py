@@ -43,10 +43,12 @@ def evaluate_table(
     queries: Queries | None = None,
     certificate: Certificates = None,
     seed: int = 0,
+    dialect: Mapping[str, Any] | None = None,
     report: Report = silent,
 ) -> TableEvaluation:
     """NOT PRIVATE. How far synthetic tables are from the real one; parameters are those of
-    `synthdp.evaluate`, which raises as this does.
+    `synthdp.evaluate`, which raises as this does, and the properties of a dialect that all tables
+    are written in, whatever a schema says.
     """
     check_seed(seed)
     report = in_notebook(report)
@@ -54,7 +56,9 @@ def evaluate_table(
     report("reading tables", 0, 1 + len(tables))
     stated = stated_by(certificate, tuple(tables))
     schema = stated_schema(stated) if schema is None else schema
-    public, notes = evaluation_schema(schema, real)
+    public, notes = evaluation_schema(schema, real, dialect)
+    if dialect is not None and schema is not None:
+        public = public.in_dialect(dialect)
     wanted = Wanted(
         by=_columns_in(by, public, "by"),
         queries=tuple(parse_queries(queries, public)) if queries is not None else (),

@@ -2,6 +2,7 @@
 of people.
 """
 
+import re
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -14,6 +15,7 @@ from synthdp.core.files.json_files import load_json
 from synthdp.data.rows import whole_frame
 from synthdp.release.saving.archive import read_schema
 from synthdp.report.metrics.read_table import check_header
+from synthdp.schema.dialect import Dialect
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.dtypes import kind_said
 
@@ -25,10 +27,13 @@ rows each.
 OTHER = "(other)"
 
 
-def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] | None, real: object) -> tuple[
-    Schema, list[str]
-]:  # fmt: skip
-    """The schema that tables are read by, and what to say of it.
+def evaluation_schema(
+    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None,
+    real: object,
+    dialect: Mapping[str, Any] | None = None,
+) -> tuple[Schema, list[str]]:
+    """The schema that tables are read by, and what to say of it; without one it is read off the real
+    table, in a dialect if properties of one are given.
 
     Raises
     ------
@@ -38,7 +43,11 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
     if isinstance(schema, Schema):
         return schema, []
     if schema is None:
-        return observed_schema(whole_frame(real, name="real"))
+        written = Dialect.from_properties(dialect or {})
+        observed, notes = observed_schema(
+            _plainly(whole_frame(real, written, name="real"), written)
+        )
+        return (observed.in_dialect(dialect) if dialect else observed), notes
     if str(schema).endswith(".synthdp") and not isinstance(schema, Mapping):
         return read_schema(schema), []
     content = schema if isinstance(schema, Mapping) else load_json(schema, "schema")
@@ -49,6 +58,24 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
             raise
         way_out = "give the saved synthesis (.synthdp), which knows what was learnt, or no schema"
         raise SchemaError(f"schema: it leaves columns to be derived; {way_out}") from error
+
+
+def _plainly(frame: pd.DataFrame, dialect: Dialect) -> pd.DataFrame:
+    """Numbers among texts with a point before their decimals, and nothing between thousands."""
+    decimal = re.escape(dialect.decimal_char or ".")
+    group = re.escape(dialect.group_char or "")
+    if decimal == r"\." and not group:
+        return frame
+    number = re.compile(rf"\s*[-+]?[\d{group}]*(?:{decimal}\d*)?(?:[eE][-+]?\d+)?\s*")
+
+    def plain(value: object) -> object:
+        if not isinstance(value, str) or not number.fullmatch(value):
+            return value
+        digits = value.replace(dialect.group_char, "") if dialect.group_char else value
+        return digits.replace(dialect.decimal_char or ".", ".")
+
+    texts = [name for name in frame.columns if _is_text(frame[name])]
+    return frame.assign(**{name: frame[name].map(plain) for name in texts})
 
 
 def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:

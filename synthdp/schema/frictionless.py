@@ -43,6 +43,11 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
         columns = (parse_field(_of_size(name, size), ()) for name, size in mapping.items())
         return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
+    if "resources" in mapping and "fields" not in mapping:
+        given.refuse(
+            "is the description of a package of tables, and the data is one table; give tables by name, or the path "
+            "of the description as the data"
+        )
     fields = given["fields"].sequence("a list of columns, each an object with name and type")
     check_schema_keys(mapping)
     ignored = given["synthdp"]["ignore"]

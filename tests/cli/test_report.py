@@ -78,8 +78,32 @@ def test_the_certificate_beside_a_table_says_by_which_schema_it_is_read(place):
     stated = synthdp.Schema.from_dict(certificate["schema"]["definition"])
     assert stated.fingerprint == certificate["schema"]["sha256"]
     assert invoke("report", "shops.csv", "made.csv", "-o", "r.html").code == 0
+    real = (place / "shops.csv").read_bytes()
+    piped = invoke("report", "-", "made.csv", "--json", stdin=real)
+    assert piped.code == 0, piped.err
+    assert json.loads(piped.out)["columns"] == content["columns"]
     (place / "made.csv.privacy.json").unlink()
-    assert invoke("report", "shops.csv", "made.csv", "--json").code != 0
+    refused = invoke("report", "shops.csv", "made.csv", "--json")
+    assert refused.code != 0
+    assert "--dialect excel-semicolon" in refused.err
+    found = invoke("report", "shops.csv", "made.csv", "--json", "--dialect", "excel-semicolon")
+    assert found.code == 0, found.err
+    names = {row["column"] for row in json.loads(found.out)["columns"]}
+    assert names == {"shop", "pay", "day"}
+
+
+def test_tables_without_a_schema_or_certificate_are_read_in_the_dialect_that_is_given(place):
+    """Numbers with decimal commas and dots between thousands are numbers, as they are elsewhere."""
+    plain = "".join(f"{'AB'[n % 2]},{1000 + n * 1.5}\n" for n in range(90))
+    local = "".join(f"{'AB'[n % 2]};1.{n * 15 // 10:03},{n * 15 % 10}\n" for n in range(90))
+    (place / "plain.csv").write_text(f"shop,pay\n{plain}", encoding="utf-8")
+    (place / "local.csv").write_text(f"shop;pay\n{local}", encoding="utf-8")
+    marks = ("--delimiter", ";", "--decimal", ",", "--thousands", ".")
+    one = invoke("report", "plain.csv", "plain.csv", "--json")
+    other = invoke("report", "local.csv", "local.csv", "--json", *marks)
+    assert other.code == 0, other.err
+    values = [json.loads(each.out)["values"][0] for each in (one, other)]
+    assert {**values[0], "table": ""} == {**values[1], "table": ""}
 
 
 def test_json_is_for_machines_and_needs_no_page(place):
@@ -128,7 +152,7 @@ def test_the_page_of_a_release_opens_no_table(place):
     [
         (("report", "-o", "r.html"), 2, "--public"),
         (("report", "in.csv", "-o", "r.html"), 2, "synthetic"),
-        (("report", "-", "1.csv", "-o", "r.html"), 2, "--schema"),
+        (("report", "-", "other.csv", "-o", "r.html"), 2, "--schema"),
         (("report", "-", "-", "-s", "schema.json", "-o", "r.html"), 2, "twice"),
         (("report", "in.csv", "1.csv"), 2, "--output"),
         ((*REPORT[:-1], "r.csv"), 2, ".html"),
@@ -136,7 +160,6 @@ def test_the_page_of_a_release_opens_no_table(place):
         ((*REPORT[:-1], "there/r.html"), 1, "directory"),
         ((*REPORT[:-1], "old.html"), 1, "--force"),
         ((*REPORT, "--delimiter", ";", "--sheet", "1"), 2, "--sheet"),
-        (("report", "in.csv", "other.csv", "-o", "r.html", "--delimiter", ";"), 2, "--schema"),
         (("report", "in.csv", "1.csv", "-s", "nowhere.json", "-o", "r.html"), 1, "nowhere.json"),
         (("report", "in.csv", "1.csv", "-s", "in.csv", "-o", "r.html"), 1, "in.csv"),
         (("report", "--public", "1.synthdp"), 2, "--output"),

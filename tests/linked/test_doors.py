@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.core import ParameterError
+from synthdp.core import ParameterError, SchemaError
 from synthdp.linked import Package
 
 RUN = {"epsilon": 10.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
@@ -170,3 +170,11 @@ print(*(name for name in sys.modules if name.startswith("synthdp.linked.")))
         "synthdp.linked.doors",
         "synthdp.linked.doors.synthesize",
     }
+
+
+def test_one_table_with_the_description_of_a_package_is_told_what_to_give(tmp_path):
+    path = tmp_path / "datapackage.json"
+    path.write_text(json.dumps(PACKAGE), encoding="utf-8")
+    table = pd.DataFrame({"year": [1, 2], "ill": [True, False]})
+    with pytest.raises(SchemaError, match=r"package of tables.*give tables by name"):
+        synthdp.synthesize(table, path, **RUN)

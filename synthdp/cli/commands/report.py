@@ -23,7 +23,6 @@ from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.release_pages.release_page import release_page
 from synthdp.report.releases import stated_by, stated_schema
-from synthdp.schema.schema import Schema
 
 ALL = "all"
 
@@ -76,11 +75,12 @@ def _compared(options: ReportOptions) -> None:
         return
     for path in options.tables:
         refuse_lost_package(path)
-    _check_pipes(options)
-    check_evaluation(options, inputs=_inputs(options))
     real, *synthetic = options.tables
     beside = [_certificate_beside(table) for table in synthetic]
-    schema = _schema(options, beside)
+    _check_pipes(options, beside)
+    check_evaluation(options, inputs=_inputs(options))
+    dialect = given_dialect(options, *options.tables)
+    schema = None if options.schema is None else evaluation_schema(options.schema, None)[0]
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         evaluation = evaluate_table(
@@ -93,6 +93,7 @@ def _compared(options: ReportOptions) -> None:
             queries=options.queries,
             certificate=beside,
             seed=options.seed,
+            dialect=dialect,
             report=logged(status),
         )
         status("drawing", 0, 1)
@@ -101,14 +102,16 @@ def _compared(options: ReportOptions) -> None:
     _tell(evaluation, options)
 
 
-def _check_pipes(options: ReportOptions) -> None:
+def _check_pipes(options: ReportOptions, beside: Sequence[Path | None]) -> None:
     """Standard input can be read once, as one table."""
     if options.tables.count(STANDARD_STREAM) > 1:
         raise ParameterError(
             f"TABLE is {STANDARD_STREAM!r} twice; standard input is read once, name files for others"
         )
-    if options.tables[0] == STANDARD_STREAM and options.schema is None:
-        problem = f"TABLE is {STANDARD_STREAM!r}, which is read once, and a schema would be read off it first"
+    if options.tables[0] != STANDARD_STREAM or options.schema is not None:
+        return
+    if stated_schema(stated_by(beside, [str(place) for place in range(len(beside))])) is None:
+        problem = f"TABLE is {STANDARD_STREAM!r}, which is read once, and no certificate beside the others has a schema"
         raise ParameterError(f"{problem}; give one with --schema, or name a file")
 
 
@@ -138,21 +141,3 @@ def _certificate_beside(table: str) -> Path | None:
         return None
     path = Path(f"{table}{CERTIFICATE_ENDING}")
     return path if path.exists() else None
-
-
-def _schema(options: ReportOptions, beside: Sequence[Path | None]) -> Schema | None:
-    """What the tables are read by, in the dialect that was given; None if the evaluation is to find
-    it, in certificates beside them or by the real table.
-    """
-    dialect = given_dialect(options, *options.tables)
-    if options.schema is not None:
-        schema, _ = evaluation_schema(options.schema, None)
-        return schema if dialect is None else schema.in_dialect(dialect)
-    if dialect is None:
-        return None
-    stated = stated_schema(stated_by(beside, [str(place) for place in range(len(beside))]))
-    if stated is None:
-        raise ParameterError(
-            "--dialect and its like are for tables read by a schema; give one with --schema"
-        )
-    return stated.in_dialect(dialect)

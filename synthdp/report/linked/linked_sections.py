@@ -6,6 +6,7 @@ from typing import final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.report.linked.linked_marginals import (
     COLUMNS,
@@ -17,7 +18,7 @@ from synthdp.report.linked.linked_marginals import (
     LinkedMarginals,
     Names,
 )
-from synthdp.report.metrics.columns import level_texts
+from synthdp.report.metrics.columns import bin_edges, level_texts
 from synthdp.report.pages.cells import pair_pictures
 from synthdp.report.pages.columns import N_OPEN
 from synthdp.report.rendering.charts import key_of
@@ -63,9 +64,9 @@ class LinkedPageView:
         """What the codes of a column stand for."""
         return level_texts(self.marginals[table][0].column(column))
 
-    def is_ordered(self, table: str, column: str) -> bool:
-        """Whether its levels are bins."""
-        return self.marginals[table][0].column(column).axis is not None
+    def edges(self, table: str, column: str) -> NDArray[np.float64] | None:
+        """Where its bins begin and end, if its levels are bins."""
+        return bin_edges(self.marginals[table][0].column(column))
 
     def is_number(self, row: pd.Series) -> bool:
         """Whether a row of the distances is of a number of children alone."""
@@ -157,7 +158,7 @@ def _distributions(view: LinkedPageView, frame: pd.DataFrame) -> Iterator[Pictur
             column=name,
             levels=view.levels(table, name),
             tables={"real": real, "synthetic": synthetic},
-            is_ordered=view.is_ordered(table, name),
+            edges=view.edges(table, name),
         )
         yield levels.picture(f"TVD {row.tvd:.3g}; sampling {row.sampling:.3g}")
 

@@ -129,6 +129,23 @@ def _label_text(label: object) -> str:
     return "missing" if pd.isna(label) else str(label).replace(" 00:00:00", "")
 
 
+def bin_edges(column: Column) -> NDArray[np.float64] | None:
+    """Where the bins of a column of numbers, dates or times begin, and where the last one ends, as
+    numbers or seconds; None of a column of levels.
+
+    >>> from synthdp.schema.columns.numeric import IntegerColumn
+    >>> bin_edges(IntegerColumn(name="age", minimum=0, maximum=99, edges=(0, 18, 65, 99))).tolist()
+    [0.0, 18.0, 65.0, 100.0]
+    """
+    if (axis := column.axis) is None:
+        return None
+    first, end = axis.drawn_starts[[0, -1]].tolist()
+    ends = axis.at(np.array([first, max(end - 2, first), end - 1])).astype(np.float64)
+    # The last bin ends one step after the last value: 99 lies in it as 0 lies in the first.
+    last = ends[2] + (ends[2] - ends[1] or 1.0)
+    return np.concatenate([ends[:1], axis.inner_edges, [last]])
+
+
 def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> ReadTable:
     """Rows drawn at random with replacement: what another sample of the same people could look
     like.

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from synthdp.report.metrics.columns import bin_edges
 from synthdp.report.metrics.own_units import moved_means
 from synthdp.report.pages.view import PageView, spanned, worst_first
 from synthdp.report.rendering.charts import key_of
@@ -102,8 +103,8 @@ def _picture(view: PageView, name: str, shares: pd.DataFrame) -> Picture:
     moved = moved_means(values[(values["column"] == name) & (values["table"] == view.names[0])])
     if name in moved and len(view.names) == 1:
         note += f"; mean {moved[name]}"
-    is_ordered = view.tables[""].schema[name].axis is not None
-    levels = Shares(
-        column=name, levels=first["level"].tolist(), tables=tables, is_ordered=is_ordered
-    )
+    edges = bin_edges(view.tables[""].schema[name])
+    if edges is not None and len(first) < len(edges) - 1:  # the most frequent of very many bins
+        edges = None
+    levels = Shares(column=name, levels=first["level"].tolist(), tables=tables, edges=edges)
     return levels.picture(note)

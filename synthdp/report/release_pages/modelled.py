@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from synthdp.report.metrics.columns import level_texts
+from synthdp.report.metrics.columns import bin_edges, level_texts
 from synthdp.report.release_pages.noisy_release import NoisyRelease
 from synthdp.report.rendering.charts import key_of
 from synthdp.report.rendering.figures import Words
@@ -65,7 +65,7 @@ def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
         column=name,
         levels=level_texts(column),
         tables={"share": counts["count"].to_numpy() / total},
-        is_ordered=column.axis is not None,
+        edges=bin_edges(column),
         limits=limits,
     )
     return shares.picture("not measured" if np.isnan(noise) else f"expected error {noise:.3g}")

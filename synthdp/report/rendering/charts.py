@@ -17,7 +17,6 @@ from synthdp.report.rendering.figures import (
     drawn,
     import_matplotlib,
     shortened,
-    start_of,
 )
 from synthdp.report.rendering.section import Key
 
@@ -94,7 +93,7 @@ def rows_of_shares(
     def paint(axes: Any) -> None:
         axes.barh(places, np.asarray(reference), height=0.72, color=GREY)
         if limits is not None:
-            _draw_intervals(axes, places, np.asarray(limits), is_upright=False)
+            draw_intervals(axes, places, np.asarray(limits), is_upright=False)
         for number, shares in enumerate(others):
             shift = 0.3 * (number - (len(others) - 1) / 2) / max(len(others) - 1, 1)
             axes.plot(
@@ -118,50 +117,15 @@ def rows_of_shares(
     )
 
 
-def steps_of_shares(
-    words: Words,
-    labels: Sequence[str],
-    reference: ArrayLike,
-    others: Sequence[ArrayLike],
-    *,
-    limits: ArrayLike | None,
-) -> str:
-    """Bins side by side, as `rows_of_shares`: a grey surface of what is referred to, and lines of
-    other tables.
-    """
-    n_levels = len(labels)
-    edges = np.arange(n_levels + 1) - 0.5
-
-    def paint(axes: Any) -> None:
-        axes.stairs(np.asarray(reference), edges, fill=True, color=GREY)
-        if limits is not None:
-            _draw_intervals(axes, np.arange(n_levels), np.asarray(limits), is_upright=True)
-        for number, shares in enumerate(others):
-            axes.stairs(np.asarray(shares), edges, **_outline(number))
-        shown = np.unique(np.linspace(0, n_levels - 1, min(n_levels, 4)).round().astype(int))
-        axes.set_xticks(shown, [shortened(start_of(labels[place]), 14) for place in shown])
-        axes.get_xticklabels()[0].set_horizontalalignment("left" if n_levels > 4 else "center")
-        axes.get_xticklabels()[-1].set_horizontalalignment("right" if n_levels > 4 else "center")
-        axes.set_xlim(-0.5, n_levels - 0.5)
-        axes.set_ylim(bottom=0)
-        axes.locator_params(axis="y", nbins=4)
-
-    return drawn(
-        words,
-        paint,
-        height=1.9,
-        margins=(0.45, 0.25, 0.15, 0.1),
-    )
-
-
-def _draw_intervals(
+def draw_intervals(
     axes: Any, places: FloatArray | NDArray[np.intp], limits: FloatArray, *, is_upright: bool
 ) -> None:
+    """Draw dark lines from the lower to the upper limits, shape ``(2, n_places)``."""
     draw = axes.vlines if is_upright else axes.hlines
     draw(places, limits[0], limits[1], color=DARK, linewidth=1.1)
 
 
-def _outline(number: int) -> dict[str, Any]:
+def outline(number: int) -> dict[str, Any]:
     """How `stairs` are drawn: as a line, without one down to the axis."""
     line = {"color": colour_of(number), "linestyle": DASHES[turned(number)]}
     return line | {"linewidth": 1.3, "baseline": None}
@@ -241,7 +205,7 @@ def curves(
             axes.set_ylim(bottom=0)
         for name in "xy":
             if name in logarithmic:
-                _make_logarithmic(axes, name)
+                make_logarithmic(axes, name)
             else:
                 axes.locator_params(axis=name, nbins=5)
         axes.set_xlabel(labels[0])
@@ -255,7 +219,7 @@ def curves(
     )
 
 
-def _make_logarithmic(axes: Any, name: str) -> None:
+def make_logarithmic(axes: Any, name: str) -> None:
     """Give an axis a logarithmic scale, with a few plain numbers at it."""
     ticker = import_matplotlib().ticker
     getattr(axes, f"set_{name}scale")("log")
@@ -293,7 +257,7 @@ def histograms(
     def paint(axes: Any) -> None:
         for number, (each, mark) in enumerate(zip(sets, marks, strict=True)):
             shares = np.histogram(each, edges)[0] / max(each.size, 1)
-            axes.stairs(shares, edges, **_outline(number))
+            axes.stairs(shares, edges, **outline(number))
             if mark == mark:
                 axes.axvline(mark, ymax=0.12, color=colour_of(number), linewidth=3)
         axes.set_xlabel(label)

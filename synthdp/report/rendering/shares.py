@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.report.rendering.charts import rows_of_shares, steps_of_shares
+from synthdp.report.rendering.charts import rows_of_shares
+from synthdp.report.rendering.densities import Bars, Steps, densities
 from synthdp.report.rendering.figures import Words
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.section import Picture
@@ -38,8 +39,9 @@ class Shares:
     tables
         Shares by the names of tables, shape ``(n_levels,)`` each; the first is what others are held
         against.
-    is_ordered
-        Whether the levels have an order, as bins do.
+    edges
+        Where bins begin and the last one ends, shape ``(n_bins + 1,)``; the levels are these, then
+        such as "missing". None if levels have no order.
     limits
         Ends of intervals around the first shares, shape ``(2, n_levels)``, if there are any.
     """
@@ -47,26 +49,40 @@ class Shares:
     column: str
     levels: Sequence[str]
     tables: Mapping[str, FloatArray]
-    is_ordered: bool
+    edges: FloatArray | None = None
     limits: FloatArray | None = None
 
     def picture(self, note: str) -> Picture:
         """A chart, with the numbers behind it."""
-        drawn = self._drawn()
-        reference, *others = drawn.tables.values()
-        draw = steps_of_shares if self.is_ordered and len(drawn.levels) > 2 else rows_of_shares
         words = Words(f"Shares of {self.column}", self._in_words())
-        svg = draw(words, drawn.levels, reference, others, limits=drawn.limits)
+        is_axis = self.edges is not None and len(self.edges) > 3
+        svg = self._bins(words) if is_axis else self._rows(words)
         return Picture(svg=svg, title=self.column, note=note, numbers=self._listing())
 
+    def _bins(self, words: Words) -> str:
+        """Bins in their true widths, and beside them what is missing or was not read, if anything."""
+        edges = np.asarray(self.edges)
+        n_bins = len(edges) - 1
+        kept = np.max(list(self.tables.values()), axis=0)
+        others = [place for place in range(n_bins, len(self.levels)) if kept[place] > 0]
+        bins, beside = self._of(np.arange(n_bins)), self._of(np.array(others, dtype=np.intp))
+        return densities(
+            words,
+            Steps(edges, bins.levels, [*bins.tables.values()], bins.limits),
+            Bars(beside.levels, [*beside.tables.values()], beside.limits),
+        )
+
+    def _rows(self, words: Words) -> str:
+        drawn = self._drawn()
+        reference, *others = drawn.tables.values()
+        return rows_of_shares(words, drawn.levels, reference, others, limits=drawn.limits)
+
     def _drawn(self) -> "Shares":
-        """What fits into a picture: of levels without an order the most frequent ones; no "missing"
-        that is empty.
+        """What fits into a picture: of many levels the most frequent ones; no "missing" that is
+        empty.
         """
         kept = np.max(list(self.tables.values()), axis=0)
-        if (
-            self.is_ordered or len(self.levels) <= MAX_ROWS + 1
-        ):  # a last one is no longer than a word for it
+        if len(self.levels) <= MAX_ROWS + 1:  # a last one is no longer than a word for it
             n_shown = len(self.levels) - (self.levels[-1] == "missing" and kept[-1] == 0)
             return self._of(np.arange(max(n_shown, 1)))
         order = np.sort(np.argsort(-kept, kind="stable")[:MAX_ROWS])
@@ -77,11 +93,7 @@ class Shares:
         tables = {name: np.append(shares, np.nan) for name, shares in shown.tables.items()}
         limits = None if shown.limits is None else np.column_stack([shown.limits, [np.nan, np.nan]])
         return Shares(
-            column=self.column,
-            levels=[*shown.levels, rest],
-            tables=tables,
-            is_ordered=False,
-            limits=limits,
+            column=self.column, levels=[*shown.levels, rest], tables=tables, limits=limits
         )
 
     def _of(self, places: NDArray[np.intp]) -> "Shares":
@@ -89,7 +101,6 @@ class Shares:
             column=self.column,
             levels=[self.levels[place] for place in places],
             tables={name: shares[places] for name, shares in self.tables.items()},
-            is_ordered=self.is_ordered,
             limits=None if self.limits is None else self.limits[:, places],
         )
 
