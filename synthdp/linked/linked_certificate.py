@@ -1,6 +1,7 @@
 """The certificate of linked tables: one guarantee, and what was asked of each view."""
 
 from collections.abc import Iterator, Mapping
+from math import hypot
 from typing import Any
 
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
@@ -188,6 +189,26 @@ def unlinked(
                 f"by noisy counts no row belongs to one of {parent!r}: at most {most:.1%} of these have any; "
                 "if the tables have more, keys are written differently in them (texts against numbers, leading zeros, "
                 "formats of dates): write them the same way",
+            )
+
+
+def without_rows(view: LinkedView, part: Synthesis) -> Iterator[str]:
+    """A sentence for each table of which, by noisy counts, nearly none of a view's rows has a row,
+    as soon as the view is released.
+    """
+    parents = clear_total(part.measurements)
+    if parents is None:
+        return
+    _, of_all = total_and_noise(part.measurements)
+    for name, (count, stddev) in SeenNumbers(view, part.measurements).without.items():
+        noise = hypot(of_all, stddev)
+        most = (max(parents - count, 0.0) + CLEAR_TOTAL * noise) / parents
+        if parents - count < CLEAR_TOTAL * noise and most <= FEW:
+            child = next(each for each in view.package.children(view.name) if each.count == name)
+            yield (
+                f"table {child.name!r}: by noisy counts at most {most:.1%} of {view.name!r} have a row of it, and "
+                "none is seen that has; if there are such rows, their keys differ in writing (texts against numbers, "
+                "leading zeros, formats of dates): write them the same way"
             )
 
 

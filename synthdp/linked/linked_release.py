@@ -8,14 +8,14 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import Informed
-from synthdp.linked.linked_certificate import linked_certificate
+from synthdp.linked.linked_certificate import linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
@@ -232,6 +232,12 @@ class LinkedRelease:
             As in `synthesize`.
         witnesses
             For some views who sees each question and its answer; for audits.
+
+        Raises
+        ------
+        UnreadColumnError
+            If by noisy counts nearly no row of a table has one below it, unless the run is to go on
+            ``anyway``.
         """
         report = in_notebook(report)
         counted, ancestors = dict(sources()), AncestorMarginals(self._views, self._kept.entropy)
@@ -261,12 +267,24 @@ class LinkedRelease:
                     report=_named(report, label),
                 )
                 ancestors.add(label, parts[label])
+                self._check_linked(view, parts[label])
             self._kept.end()
         except BaseException:
             if rescue is not None and parts and self._kept.may_be_rescued():
                 rescue(self._synthesis(parts))
             raise
         return self._synthesis(parts)
+
+    def _check_linked(self, view: LinkedView, part: Synthesis) -> None:
+        """Stop where noisy counts show nothing below some rows: what tables further down would cost
+        is saved.
+        """
+        unlinked = [] if view.is_later else [*without_rows(view, part)]
+        if unlinked and not self._settings.anyway:
+            raise UnreadColumnError(
+                f"{'; '.join(unlinked)}; the run stopped before tables below were measured, and the rest of its budget "
+                "is not spent: mend the keys and run anew, or go on all the same with anyway=True (--anyway)"
+            )
 
     def _synthesis(self, parts: Mapping[str, Synthesis]) -> LinkedSynthesis:
         certificate = linked_certificate(

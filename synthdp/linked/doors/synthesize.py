@@ -154,8 +154,8 @@ def synthesize(
         with the note, before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
     anyway
         Go on where nearly no value of a column that is learnt can be read, such as dates of another
-        format. Else the run stops there, before the table is measured and the rest of the budget is
-        spent.
+        format, or keys of a package match nowhere. Else the run stops there, before the table is
+        measured and the rest of the budget is spent.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -193,8 +193,9 @@ def synthesize(
         If the engine that holds the table fails, or the table is changed while it is counted, or a
         partition has other columns.
     UnreadColumnError
-        If nearly no value of a column that is learnt can be read, by noisy counts, unless
-        ``anyway`` is set. What was learnt of the others is its ``learnt``, and goes to ``rescue``.
+        If nearly no value of a column that is learnt can be read, or of a package nearly no row
+        has one of a table below it, by noisy counts, unless ``anyway`` is set. What was learnt of
+        the others is its ``learnt``, and goes to ``rescue``.
     ParameterError
         If the data are no such table, another argument is out of range, or the journal is of
         another run.

@@ -62,12 +62,15 @@ class SeenNumbers:
         self.counts: list[LinearMeasurement] = []
         self.ends: dict[str, int] = {}
         """One more than the largest number that is seen."""
+        self.without: dict[str, tuple[float, float]] = {}
+        """How many rows have no child, and the noise of that."""
         for name in view.counts:
             estimates = _Estimates.of(view, name, measurements)
             if estimates is not None:
                 stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
                 self.counts.append(LinearMeasurement((name,), estimates.settled(), stddev))
                 self.ends[name] = estimates.end
+                self.without[name] = estimates.count(0, 1), estimates.stddev(0, 1)
 
     @property
     def cliques(self) -> set[Clique]:
@@ -146,10 +149,10 @@ class _Estimates:
         """
         counts: FloatArray = np.zeros(self._most)
         # Of all numbers together the noise would be that of the empty ones.
-        self._split(counts, 0, self.end, max(self._count(0, self.end), 1.0))
+        self._split(counts, 0, self.end, max(self.count(0, self.end), 1.0))
         after = min(self._most, ceil(self.end * _NEXT))
         if after > self.end:
-            further = _shrunk(self._count(self.end, after), self.stddev(self.end, after))
+            further = _shrunk(self.count(self.end, after), self.stddev(self.end, after))
             counts[self.end : after] += further / (after - self.end)
         return counts
 
@@ -158,7 +161,8 @@ class _Estimates:
         c = self._covariance
         return sqrt(max(c[stop, stop] - 2 * c[first, stop] + c[first, first], 0.0))
 
-    def _count(self, first: int, stop: int) -> float:
+    def count(self, first: int, stop: int) -> float:
+        """How many rows have some neighbouring numbers."""
         return float(self._sums[stop] - self._sums[first])
 
     def _end(self) -> int:
@@ -168,12 +172,12 @@ class _Estimates:
             first = 1
             while first < self._most:
                 stop = min(max(first + 1, ceil(first * growth)), self._most)
-                if self._count(first, stop) > _CLEAR_POOL * self.stddev(first, stop):
+                if self.count(first, stop) > _CLEAR_POOL * self.stddev(first, stop):
                     end = max(end, self._last(first, stop))
                 first = stop
         # A panel has as many rows of each: one number stands out, and its neighbours are empty.
         for number in range(end, self._most):
-            if self._count(number, number + 1) > _CLEAR_NUMBER * self.stddev(number, number + 1):
+            if self.count(number, number + 1) > _CLEAR_NUMBER * self.stddev(number, number + 1):
                 end = number + 1
         return end
 
@@ -182,7 +186,7 @@ class _Estimates:
         if stop - first == 1:
             return stop
         middle = _middle(first, stop)
-        if self._count(middle, stop) > _LIKE_NOISE * self.stddev(middle, stop):
+        if self.count(middle, stop) > _LIKE_NOISE * self.stddev(middle, stop):
             return self._last(middle, stop)
         return self._last(first, middle)
 
@@ -192,8 +196,8 @@ class _Estimates:
             counts[first] = rows
             return
         middle = _middle(first, stop)
-        low, low_noise = self._count(first, middle), self.stddev(first, middle)
-        high, high_noise = self._count(middle, stop), self.stddev(middle, stop)
+        low, low_noise = self.count(first, middle), self.stddev(first, middle)
+        high, high_noise = self.count(middle, stop), self.stddev(middle, stop)
         n_low, n_high = middle - first, stop - middle
         share = n_low / (n_low + n_high)
         difference = abs(low * n_high - high * n_low)
