@@ -60,7 +60,7 @@ from synthdp.inference.models.public_support import judge_support as judge_suppo
 from synthdp.inference.models.refined_model import RefinedModel as RefinedModel
 from synthdp.inference.models.row_network import RowNetwork as RowNetwork
 from synthdp.inference.models.row_network import Scopes as Scopes
-from synthdp.inference.models.row_network import draw as draw
+from synthdp.inference.models.row_network import draw_attribute as draw_attribute
 from synthdp.inference.models.row_network import fit as fit
 from synthdp.inference.models.row_network import locate as locate
 from synthdp.inference.models.saved_models import KINDS as KINDS

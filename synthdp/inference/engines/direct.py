@@ -18,15 +18,9 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 @final
 @dataclass(frozen=True, kw_only=True)
 class DirectEngine(MaximumLikelihoodEngine):
-    """Maximum-likelihood distribution over all cells of the domain.
+    """Maximum-likelihood distribution over all cells of the domain: its tree is one clique.
 
-    Parameters
-    ----------
-    max_cells
-        Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
-        driver's memory 16 bytes for each measured cell and remembered iterate.
-
-    See `MaximumLikelihoodEngine` for the rest.
+    Its parameters are those of `MaximumLikelihoodEngine`.
     """
 
     name: ClassVar[str] = "direct"

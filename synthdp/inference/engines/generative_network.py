@@ -29,8 +29,6 @@ from synthdp.inference.products.network_form import NetworkForm
 class GenerativeNetworkEngine(ComponentEngine):
     """Neural network that generates a mixture of product distributions (GEM) [2106.07153].
 
-    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
-    Constraints are a price on forbidden records in the fit; every drawn row keeps to them exactly.
     A warm start begins at the components of an earlier mixture (of any engine) with as many of
     them: the network, new, learns what to change.
 

@@ -205,10 +205,14 @@ class MaximumLikelihoodEngine(Engine):
         The optimiser where the measured cliques are those of a junction tree.
     driver
         The optimiser for all others, and its stopping rule.
+    max_cells
+        Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
+        driver's memory 16 bytes for each measured cell and remembered iterate.
     """
 
     newton: DualNewton = field(default_factory=DualNewton)
     driver: MirrorDescent = field(default_factory=MirrorDescent)
+    max_cells: int = 50_000_000
 
     @abstractmethod
     def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:
@@ -277,17 +281,10 @@ class MaximumLikelihoodEngine(Engine):
 class GraphicalModelEngine(MaximumLikelihoodEngine):
     """Maximum-likelihood Markov random field over the smallest junction tree found [MSM19].
 
-    Parameters
-    ----------
-    max_cells
-        Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
-        driver's memory 16 bytes for each measured cell and remembered iterate.
-
-    See `MaximumLikelihoodEngine` for the rest.
+    Its parameters are those of `MaximumLikelihoodEngine`.
     """
 
     name: ClassVar[str] = "graphical-model"
-    max_cells: int = 50_000_000
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""

@@ -49,6 +49,10 @@ one-way marginals.
 class ComponentEngine(Engine):
     """What the mixture engines share: everything but the form of their parameters.
 
+    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
+    Constraints enter the fit as a price on forbidden records, which leaves little of the mixture
+    impossible (mostly below a thousandth); every drawn row keeps to them exactly.
+
     Parameters
     ----------
     n_components

@@ -22,10 +22,6 @@ from synthdp.inference.products.component_forms import SoftmaxForm
 class MixtureEngine(ComponentEngine):
     """Mixture of product distributions that explains noisy marginals [2106.07153].
 
-    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
-    Constraints enter the fit as a price on forbidden records, which leaves little of the
-    mixture impossible (mostly below a thousandth); every drawn row keeps to them exactly.
-
     Parameters
     ----------
     learn_weights

@@ -27,10 +27,6 @@ from synthdp.inference.products.component_forms import TableForm
 class RelaxedTabularEngine(ComponentEngine):
     """Relaxed table of rows of equal weight that explains noisy marginals (RAP) [2103.06641].
 
-    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
-    Constraints enter the fit as a price on forbidden records, which leaves little of the
-    table impossible (mostly below a thousandth); every drawn row keeps to them exactly.
-
     Parameters
     ----------
     n_components

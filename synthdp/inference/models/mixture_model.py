@@ -16,7 +16,7 @@ from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
-from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.partial_records import Given, complete_possibly, slice_constraints
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 from synthdp.inference.value_drawing import draw_each, draw_values
@@ -116,11 +116,8 @@ class MixtureModel(Model):
         columns = self._draw(members, generator, rounding=rounding)
         if not self._constraints:
             return columns
-        return repaired(
+        return self._rules.repaired(
             columns,
-            constraints=self._constraints,
-            domain=self._domain,
-            one_way=self._one_way,
             redraw=lambda rows: self._draw(members[rows], generator, rounding=False),
             generator=generator,
         )
@@ -144,9 +141,7 @@ class MixtureModel(Model):
         return complete_possibly(
             draw,
             given,
-            domain=self._domain,
-            constraints=self._constraints,
-            one_way=self._one_way,
+            rules=self._rules,
             generator=generator,
         )
 
@@ -220,6 +215,10 @@ class MixtureModel(Model):
             values = draw_values(table, members, generator=generator, rounding=rounding)
             columns[name] = compact(values, self._domain[name])
         return columns
+
+    @property
+    def _rules(self) -> RowRules:
+        return RowRules(domain=self._domain, constraints=self._constraints, one_way=self._one_way)
 
     def _one_way(self, name: str) -> Array:
         return self._levels[self._rows[name]] @ self._weights

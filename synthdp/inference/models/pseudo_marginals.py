@@ -28,7 +28,7 @@ from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.region_tables import RegionTables, region_tree
-from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records
 from synthdp.inference.rows.wanted_tables import WantedTables
@@ -194,9 +194,7 @@ class PseudoMarginalModel(Model):
                 self._field, None if self._is_tree else self._pool, part, generator
             ),
             given,
-            domain=self.domain,
-            constraints=self._constraints,
-            one_way=self._one_way,
+            rules=self._rules,
             generator=generator,
         )
 
@@ -227,11 +225,13 @@ class PseudoMarginalModel(Model):
             ),
             checked,
             n_rows,
-            domain=self.domain,
-            constraints=self._constraints,
-            one_way=self._one_way,
+            rules=self._rules,
             generator=generator,
         )
+
+    @property
+    def _rules(self) -> RowRules:
+        return RowRules(domain=self.domain, constraints=self._constraints, one_way=self._one_way)
 
     def _one_way(self, name: str) -> Array:
         return self._shares((name,), None)
@@ -318,11 +318,8 @@ class PseudoMarginalModel(Model):
         """The rows given, but for impossible ones, which are replaced; shape ``(n_attributes,
         n_rows)``.
         """
-        fixed = repaired(
+        fixed = self._rules.repaired(
             columns,
-            constraints=self._constraints,
-            domain=self.domain,
-            one_way=self._one_way,
             redraw=lambda rows: self._drawn(rows.size, generator),
             generator=generator,
         )

@@ -110,7 +110,7 @@ def _draw_one(conditional: _Conditional, records: Records, generator: np.random.
     cells = _cells(conditional, records)
     uniform = generator.random((records.shape[1],))
     codes = records[conditional.attribute]
-    draw(cells, conditional.shares, conditional.factors, uniform, codes)
+    draw_attribute(cells, conditional.shares, conditional.factors, uniform, codes)
 
 
 def _cells(conditional: _Conditional, records: Records) -> IntArray:
@@ -212,7 +212,7 @@ def locate(records: Records, scopes: Scopes, cells: IntArray) -> None:
 
 
 @Compiled
-def draw(  # noqa: C901
+def draw_attribute(  # noqa: C901
     cells: IntArray,
     shares: Floats,
     factors: Floats,

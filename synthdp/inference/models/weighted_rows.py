@@ -18,6 +18,7 @@ from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_co
 from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
+from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.partial_records import (
     complete_from_rows,
     drawn_inside,
@@ -138,9 +139,7 @@ class WeightedRowsModel(Model):
             self._columns,
             self._weights,
             given,
-            domain=self._domain,
-            constraints=self._constraints,
-            one_way=self._one_way,
+            rules=self._rules,
             seed=seed,
         )
 
@@ -170,11 +169,13 @@ class WeightedRowsModel(Model):
             draw,
             checked,
             n_rows,
-            domain=self._domain,
-            constraints=self._constraints,
-            one_way=self._one_way,
+            rules=self._rules,
             generator=generator,
         )
+
+    @property
+    def _rules(self) -> RowRules:
+        return RowRules(domain=self._domain, constraints=self._constraints, one_way=self._one_way)
 
     def _one_way(self, name: str) -> Array:
         return self.marginal((name,)).values

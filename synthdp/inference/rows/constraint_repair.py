@@ -1,6 +1,8 @@
 """Making drawn rows keep to public constraints, for engines whose models do so only nearly."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -11,6 +13,45 @@ from synthdp.inference.graphical.possible_rows import possible_rows
 
 _MAX_REDRAWS = 20
 """A row whose chance to be possible is a half is redrawn in vain once in a million times."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowRules:
+    """What the rows of a model keep to, and what its impossible ones are drawn from.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    constraints
+        What is possible.
+    one_way
+        Weights of an attribute's levels, asked for only if needed.
+    """
+
+    domain: Domain
+    constraints: Sequence[Constraint]
+    one_way: Callable[[str], Array]
+
+    def repaired(
+        self,
+        columns: Sequence[Column],
+        *,
+        redraw: Callable[[IntArray], Sequence[Column]],
+        generator: np.random.Generator,
+        given: Sequence[str] = (),
+    ) -> tuple[Column, ...]:
+        """The same rows, but for impossible ones, which are drawn again; see `repaired`."""
+        return repaired(
+            columns,
+            constraints=self.constraints,
+            domain=self.domain,
+            one_way=self.one_way,
+            redraw=redraw,
+            generator=generator,
+            given=given,
+        )
 
 
 def repaired(

@@ -1,6 +1,7 @@
 """Completing partial records under constraints, for engines whose models keep to them only nearly."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from synthdp.inference.graphical.contradictions import blame
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import check_given
 from synthdp.inference.possible_cells import possible_cells
-from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.matching_rows import AgreeingRows
 
 Given = Mapping[str, NDArray[np.integer]]
@@ -24,9 +25,7 @@ def complete_possibly(
     draw: Callable[[Given], Mapping[str, NDArray[np.integer]]],
     given: Given,
     *,
-    domain: Domain,
-    constraints: Sequence[Constraint],
-    one_way: Callable[[str], Array],
+    rules: RowRules,
     generator: np.random.Generator,
 ) -> Codes:
     """Partial records with the rest drawn, again and again where it is impossible; see `repaired`.
@@ -37,7 +36,7 @@ def complete_possibly(
         Completes some records: codes of at least the attributes that are not given.
     given
         Codes of the given attributes, each of shape ``(n_rows,)``, which are kept.
-    domain, constraints, one_way, generator
+    rules, generator
         See `repaired`.
 
     Raises
@@ -46,6 +45,7 @@ def complete_possibly(
         If ``given`` has no columns or does not fit the domain, or a record contradicts the
         constraints.
     """
+    domain = rules.domain
     check_given(domain, given)
 
     def drawn(rows: IntArray) -> Codes:
@@ -57,11 +57,8 @@ def complete_possibly(
             for name, size in zip(domain.attributes, domain.shape, strict=True)
         )
 
-    return repaired(
+    return rules.repaired(
         drawn(np.arange(len(next(iter(given.values()))))),
-        constraints=constraints,
-        domain=domain,
-        one_way=one_way,
         redraw=drawn,
         generator=generator,
         given=tuple(given),
@@ -73,15 +70,14 @@ def complete_from_rows(
     weights: Array,
     given: Given,
     *,
-    domain: Domain,
-    constraints: Sequence[Constraint],
-    one_way: Callable[[str], Array],
+    rules: RowRules,
     seed: int | None,
 ) -> Codes:
     """Partial records completed by rows of a weighted table that agree with them, or nearly; see
     `AgreeingRows`.
     """
     generator = seeded(seed)
+    domain = rules.domain
 
     def draw(part: Given) -> Mapping[str, NDArray[np.integer]]:
         n_records = len(next(iter(part.values())))
@@ -92,9 +88,7 @@ def complete_from_rows(
             name: column[positions] for name, column in zip(domain.attributes, columns, strict=True)
         }
 
-    return complete_possibly(
-        draw, given, domain=domain, constraints=constraints, one_way=one_way, generator=generator
-    )
+    return complete_possibly(draw, given, rules=rules, generator=generator)
 
 
 def drawn_inside(
@@ -102,9 +96,7 @@ def drawn_inside(
     wanted: Mapping[str, Array],
     n_rows: int,
     *,
-    domain: Domain,
-    constraints: Sequence[Constraint],
-    one_way: Callable[[str], Array],
+    rules: RowRules,
     generator: np.random.Generator,
 ) -> Codes:
     """Rows of a slice, drawn again and again where they are impossible; see `repaired`.
@@ -117,7 +109,7 @@ def drawn_inside(
         For each restricted attribute how much each level is wanted, 0 to 1.
     n_rows
         Number of rows.
-    domain, constraints, one_way, generator
+    rules, generator
         See `repaired`.
 
     Raises
@@ -125,11 +117,13 @@ def drawn_inside(
     ParameterError
         If no possible row is wanted.
     """
-    return repaired(
+    of_slice = replace(
+        rules,
+        constraints=slice_constraints(rules.domain, rules.constraints, wanted),
+        one_way=lambda name: rules.one_way(name) * wanted.get(name, 1.0),
+    )
+    return of_slice.repaired(
         draw(n_rows),
-        constraints=slice_constraints(domain, constraints, wanted),
-        domain=domain,
-        one_way=lambda name: one_way(name) * wanted.get(name, 1.0),
         redraw=lambda rows: draw(rows.size),
         generator=generator,
     )

@@ -14,7 +14,7 @@ from synthdp.inference import (
     RowNetwork,
     Scopes,
     cell_counts,
-    draw,
+    draw_attribute,
     fit,
     locate,
 )
@@ -99,7 +99,7 @@ def test_where_tables_leave_no_value_the_first_ones_decide():
     factors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]], dtype=np.float32)
     cells = np.array([[0, 1, 2], [1, 0, 2]])
     codes = np.empty(3, dtype=np.int32)
-    draw(cells, shares, factors, np.array([0.9, 0.1, 0.95]), codes)
+    draw_attribute(cells, shares, factors, np.array([0.9, 0.1, 0.95]), codes)
     assert codes.tolist() == [0, 1, 2]
 
 
@@ -124,7 +124,7 @@ def test_compiled_and_plain_loops_do_the_same():
     np.testing.assert_array_equal(*located)
     np.testing.assert_array_equal(located[0], [records[1], 3 + 3 * records[0] + records[1]])
     found = []
-    for run_fit, run_draw in ((fit, draw), (fit.plain, draw.plain)):
+    for run_fit, run_draw in ((fit, draw_attribute), (fit.plain, draw_attribute.plain)):
         own, codes = factors.copy(), np.empty(200, dtype=np.int32)
         run_fit(cells, shares, own, wanted, 3)
         run_draw(cells, shares, own, uniform, codes)
