@@ -72,7 +72,7 @@ def linked_certificate(
         "unprotected": _unprotected(package),
         "software": f"synthdp {__version__}",
         "complete": parts.keys() == views.keys()
-        and all(part.fitted is not None for part in parts.values()),
+        and all(part.existing_model is not None for part in parts.values()),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(

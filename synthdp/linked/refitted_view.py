@@ -43,7 +43,7 @@ def refitted_view(
     fitted = Synthesis(
         schema=part.schema,
         measurements=[*others, *seen.counts],
-        model=part.fitted,
+        model=part.existing_model,
         certificate=part.certificate,
     ).refit(Informed(engine, known, seen.constraints), report=report)
     return Synthesis(

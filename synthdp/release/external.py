@@ -16,7 +16,7 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.certificate.fit_facts import FORMAT, fit_cautions, fit_facts
 from synthdp.release.certificate.software import versions
-from synthdp.release.fitting import check_rules, fitted_model
+from synthdp.release.fitting import check_rules, fit_model
 from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import as_schema
@@ -95,7 +95,7 @@ def from_measurements(
             f"measurements is a {type(measurements).__name__}; give a list of them"
         )
     released = [_measurement(given, number, public) for number, given in enumerate(measurements)]
-    model = fitted_model(fitter, public, released)
+    model = fit_model(fitter, public, released)
     certificate = _certificate(released, model, fit_facts(public, fitter, model))
     return Synthesis(schema=public, measurements=released, model=model, certificate=certificate)
 

@@ -22,7 +22,7 @@ def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
         check_possible(domain, constraints)
 
 
-def fitted_model(
+def fit_model(
     engine: Engine,
     schema: Schema,
     measurements: Sequence[LinearMeasurement],

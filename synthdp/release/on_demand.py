@@ -55,7 +55,7 @@ CHECK_QUESTIONS: OnDemand["Callable[..., None]"] = OnDemand(
 )
 """Whether a budget is large enough to learn a domain with; for a schema that leaves something open."""
 
-FIT: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.rows_check:fit_of")
+FIT: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.rows_check:fit_summary")
 """How a fit ended, and how far rows are from it; for `Synthesis.fit`."""
 
 INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(

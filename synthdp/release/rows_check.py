@@ -20,7 +20,7 @@ MAX_ALL_CELLS = 2**20
 """Cells of all tables that are compared, which bounds what it costs beside drawing a few rows."""
 
 FIT_SEED = 0
-"""Seed of the table that `fit_of` draws: so all are told the same of one release."""
+"""Seed of the table that `fit_summary` draws: so all are told the same of one release."""
 
 MAX_FIT_ROWS = 1_000_000
 """That table is no longer."""
@@ -80,7 +80,7 @@ def distance_of(release: Answers, tally: RowsTally) -> RowsDistance | None:
     return distance if distance.n_tables else None
 
 
-def fit_of(release: Answers) -> FitSummary:
+def fit_summary(release: Answers) -> FitSummary:
     """How the fit of a release ended, and how far rows are from it."""
     status = release.model.status
     return FitSummary(

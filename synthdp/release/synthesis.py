@@ -18,11 +18,11 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
-from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refitted
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refit_certificate
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
-from synthdp.release.fitting import fitted_model
+from synthdp.release.fitting import fit_model
 from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
@@ -106,7 +106,7 @@ class Synthesis(Answers, Result):
         cautions = self._certificate.get("cautions", [])
         # A release may be written before any model was fitted to it; what the later fit has to be
         # warned of belongs on every table that is drawn from it.
-        late = [caution for caution in fit_cautions(self.fitted) if caution not in cautions]
+        late = [caution for caution in fit_cautions(self.existing_model) if caution not in cautions]
         return sealed(self._certificate | ({"cautions": [*cautions, *late]} if late else {}))
 
     @cached_property
@@ -116,7 +116,7 @@ class Synthesis(Answers, Result):
             return self._fitted
         # Reached by releases that were loaded from measurements alone: fitting is post-processing,
         # and costs nothing.
-        return fitted_model(engine_named("auto"), self._schema, self._measurements)
+        return fit_model(engine_named("auto"), self._schema, self._measurements)
 
     @cached_property
     def fit(self) -> "FitSummary":
@@ -126,8 +126,8 @@ class Synthesis(Answers, Result):
         ``rows`` has total variation distances from the model's marginals of the measured columns,
         and what chance alone would make of so many rows: by so much `marginal` and rows differ.
         """
-        fit_of = FIT.load()
-        summary: FitSummary = fit_of(self)
+        fit_summary = FIT.load()
+        summary: FitSummary = fit_summary(self)
         return summary
 
     @cached_property
@@ -149,7 +149,7 @@ class Synthesis(Answers, Result):
     @property
     def can_sample(self) -> bool:
         """Whether there is a model, or something to fit one to."""
-        return bool(self._measurements) or self.fitted is not None
+        return bool(self._measurements) or self.existing_model is not None
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
@@ -359,7 +359,7 @@ class Synthesis(Answers, Result):
         return Pieces(
             schema=self._schema,
             measurements=self._measurements,
-            model=self.fitted,
+            model=self.existing_model,
             certificate=sealed(self._certificate),
             dtypes=self._form.dtypes,
         )
@@ -388,8 +388,10 @@ class Synthesis(Answers, Result):
             If a library that the engine needs is not installed.
         """
         estimator = as_engine(engine)
-        model = fitted_model(estimator, self._schema, self._measurements, report=report)
-        certificate = refitted(self._certificate, self.fitted, self._schema, estimator, model)
+        model = fit_model(estimator, self._schema, self._measurements, report=report)
+        certificate = refit_certificate(
+            self._certificate, self.existing_model, self._schema, estimator, model
+        )
         return self._with(model=model, certificate=certificate, drawn=None)
 
     def drawn_before(self, n_rows: int | None, seed: int | None) -> Codes | None:
@@ -399,7 +401,7 @@ class Synthesis(Answers, Result):
         return self._drawn.of(round(self.model.total) if n_rows is None else n_rows, seed)
 
     @property
-    def fitted(self) -> Model | None:
+    def existing_model(self) -> Model | None:
         """The model if there is one already."""
         return self._fitted or self.__dict__.get("model")
 
@@ -411,7 +413,7 @@ class Synthesis(Answers, Result):
         pieces: dict[str, Any] = {
             "schema": self._schema,
             "measurements": self._measurements,
-            "model": self.fitted,
+            "model": self.existing_model,
         }
         return type(self)(
             **(

@@ -74,6 +74,6 @@ def release_table(
             result = run.of(rows(), report=report, rescue=rescue)
     synthesis = result.in_form(table.form(public_dtypes, result.schema.table_columns))
     fitting = (
-        synthesis.fitted.status.caution if synthesis.fitted is not None else ""
+        synthesis.existing_model.status.caution if synthesis.existing_model is not None else ""
     )  # what a fit says of itself, when it ends
     return finished(synthesis, run.run.replay, but=fitting)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, final
 
 from synthdp.cli.commands.describe import describe
+from synthdp.cli.shared.changed_certificates import refuse_changed_certificates
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.cli.shared.printing import print_text
-from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.errors import DataFileError, ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
 from synthdp.core.sealing import sealed
@@ -63,14 +64,10 @@ def certificate_command(options: CertificateOptions) -> None:
     certificate = _certificate(options.file)
     if said:
         certificate["about"] = (certificate.get("about") or {}) | said
-    try:
+    with refuse_changed_certificates(
+        f"{options.file!r}: the certificate was changed, or is too old for this form"
+    ):
         text = _text(certificate, form)
-    except (SynthdpError, MemoryError):
-        raise
-    except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
-        raise DataFileError(
-            f"{options.file!r}: the certificate was changed, or is too old for this form"
-        ) from None
     _write(text, options)
     if form == "registry":
         _say_tier(certificate["about"])

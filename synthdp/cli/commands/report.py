@@ -9,12 +9,13 @@ from pathlib import Path
 from synthdp.cli.commands.models import result_in
 from synthdp.cli.commands.table import PACKAGE_COMMANDS
 from synthdp.cli.shared.beside import CERTIFICATE_ENDING
+from synthdp.cli.shared.changed_certificates import refuse_changed_certificates
 from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.package_files import is_package_file, refuse_lost_package
 from synthdp.cli.shared.pages import ReportOptions, check_evaluation, check_page
 from synthdp.cli.shared.printing import print_text
-from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.core.reporting import logged
@@ -53,14 +54,10 @@ def _public(model: str, options: ReportOptions) -> None:
     check_page(options.output, inputs=(model,), force=options.force)
     given_dialect(options)
     result = result_in(model)
-    try:
+    with refuse_changed_certificates(
+        f"{model!r}: its certificate was changed, or is too old for a page"
+    ):
         release_page(result, options.output, force=options.force)
-    except (SynthdpError, MemoryError):
-        raise
-    except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
-        raise DataFileError(
-            f"{model!r}: its certificate was changed, or is too old for a page"
-        ) from None
     sys.stderr.write(f"{options.output}: made from the release alone; no real table was read\n")
 
 

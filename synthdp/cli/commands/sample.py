@@ -58,7 +58,7 @@ def sample_table(options: SampleOptions) -> None:
         )
     announce(with_rows(synthesis.certificate, distance), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
-    cautions = [*stopped, *fit_cautions(synthesis.fitted), *rows_cautions(distance)]
+    cautions = [*stopped, *fit_cautions(synthesis.existing_model), *rows_cautions(distance)]
     caution(cautions, is_said=options.is_all_said)
 
 

@@ -97,7 +97,7 @@ def replicates_command(options: ReplicatesOptions) -> None:
             write_both(frame, synthesis.certificate, _to(options, output), synthesis.schema.dialect)
     for output in outputs:
         announce(synthesis.certificate, _to(options, output))
-    caution(fit_cautions(synthesis.fitted), is_said=options.is_all_said)
+    caution(fit_cautions(synthesis.existing_model), is_said=options.is_all_said)
 
 
 def _to(options: ReplicatesOptions, output: str) -> ReplicatesOptions:

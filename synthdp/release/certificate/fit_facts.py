@@ -74,7 +74,7 @@ def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
     return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
 
 
-def refitted(
+def refit_certificate(
     certificate: Mapping[str, Any],
     before: Model | None,
     schema: Schema,

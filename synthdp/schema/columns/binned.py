@@ -378,8 +378,8 @@ class BinnedColumn(Column):
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
-        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where
-        it is unread. Numbers outside the bounds stay as they are; infinite ones are unread.
+        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD_NAN`)
+        where it is unread. Numbers outside the bounds stay as they are; infinite ones are unread.
         """
         unique, positions = distinct(values)
         numbers = self.numbers_of(unique)

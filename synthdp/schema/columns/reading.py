@@ -304,13 +304,13 @@ def is_blank(value: object) -> bool:
     return isinstance(value, str) and not str.strip(value)
 
 
-UNREAD = -math.nan
+UNREAD_NAN = -math.nan
 """Stands for a number or date that could not be read; NaN without the sign for one that is missing."""
 
 
 def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.float64]:
     """Of values that are no numbers or dates which are missing, NaN, and which are unread,
-    `UNREAD`.
+    `UNREAD_NAN`.
 
     >>> np.signbit(
     ...     nothing_in(np.array([None, "", " NA ", "unknown", [1]], dtype=object), {"NA"})
@@ -319,10 +319,10 @@ def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.flo
     """
     if values.dtype.kind == "f":
         missing = np.isnan(values) | np.isin(values, [to_float(text) for text in missing_texts])
-        return np.where(missing, math.nan, UNREAD)
+        return np.where(missing, math.nan, UNREAD_NAN)
     if values.dtype.kind == "M":
-        return np.where(np.isnat(values), math.nan, UNREAD)
-    numbers = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))
+        return np.where(np.isnat(values), math.nan, UNREAD_NAN)
+    numbers = (_attempt(_nothing, value, UNREAD_NAN, missing_texts) for value in objects_of(values))
     return np.fromiter(numbers, np.float64, len(values))
 
 
@@ -333,7 +333,7 @@ def _nothing(value: object, missing_texts: Collection[str]) -> float:
     return (
         math.nan
         if any(text in missing_texts or text.casefold() in _NAN for text in texts)
-        else UNREAD
+        else UNREAD_NAN
     )
 
 

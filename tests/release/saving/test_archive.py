@@ -67,7 +67,7 @@ def partial():
     release = Release(schema=schema, settings=settings)
     with pytest.raises(KeyboardInterrupt):
         release.of(CodedSource(encode(FRAME, schema)), rescue=kept.append)
-    assert kept[0].fitted is None
+    assert kept[0].existing_model is None
     return kept[0]
 
 
@@ -119,7 +119,7 @@ def test_the_same_synthesis_gives_the_same_bytes(synthesis, tmp_path):
 def test_a_partial_synthesis_is_fitted_when_it_is_asked(partial, tmp_path):
     partial.save(tmp_path / "m")
     loaded = synthdp.load(tmp_path / "m")
-    assert loaded.fitted is None
+    assert loaded.existing_model is None
     assert loaded.certificate["complete"] is False
     assert loaded.sample(9, seed=1).shape == (9, 3)
     assert (

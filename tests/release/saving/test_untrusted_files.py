@@ -202,7 +202,7 @@ def test_tables_of_a_model_have_the_limit_as_well(plain, tmp_path):
         DataFileError, match=r"tables of its model take 0.9 GB; .* larger max_bytes"
     ):
         synthdp.load(path)
-    assert synthdp.load(path, max_bytes=10**9).fitted is not None
+    assert synthdp.load(path, max_bytes=10**9).existing_model is not None
 
 
 def test_mutated_files_are_refused_or_answer(plain, tmp_path):

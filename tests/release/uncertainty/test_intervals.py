@@ -123,9 +123,9 @@ def test_measured_marginals_need_no_model(synthesis):
         schema=synthesis.schema, measurements=synthesis.measurements, model=None, certificate={}
     )
     unfitted.marginal("a", interval=0.9)
-    assert unfitted.fitted is None
+    assert unfitted.existing_model is None
     unfitted.marginal(["a", "c"], interval=0.9)
-    assert unfitted.fitted is not None
+    assert unfitted.existing_model is not None
 
 
 def test_intervals_are_there_after_saving(tmp_path, synthesis):
