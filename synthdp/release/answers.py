@@ -12,7 +12,7 @@ from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.on_demand import INTERVALS, NOTEBOOK_SUMMARY, REPLICATES, STRUCTURE
+from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE
 from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
@@ -187,7 +187,3 @@ class Answers(ABC):
         sources = {column.name: column.source for column in self.schema.columns}
         structure_graph = STRUCTURE.load()
         return structure_graph(self.model, self.measurements, sources)
-
-    def _repr_html_(self) -> str:
-        summary_of = NOTEBOOK_SUMMARY.load()
-        return summary_of(self)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
+from synthdp.release.on_demand import NOTEBOOK_SUMMARY
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -118,6 +120,10 @@ class Result(Released):
 
         Of several tables a column's name has the table's and a dot before it.
         """
+
+    def _repr_html_(self) -> str:
+        summary_of = NOTEBOOK_SUMMARY.load()
+        return summary_of(self)
 
 
 @final

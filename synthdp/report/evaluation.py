@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.util import find_spec
+from itertools import starmap
 from os import PathLike
 from typing import Any
 
@@ -12,7 +14,9 @@ from numpy.typing import NDArray
 
 from synthdp.core.files.writing import written
 from synthdp.report.metrics.unread import unread_lines
+from synthdp.report.pages.inline import inline_pictures, inline_verdict
 from synthdp.report.pages.verdicts import Verdict
+from synthdp.report.rendering.section import Picture
 
 NOT_PRIVATE = (
     "NOT PRIVATE: these numbers are read off the real table without noise. Publishing them, or choosing a synthetic "
@@ -82,7 +86,11 @@ class Evaluation(ABC):
 
     def _repr_html_(self) -> str:
         warnings = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in self._warnings())
-        return f"{warnings}{self._summary_html()}\n<p>{escape(self._where_more_is())}</p>"
+        verdicts = "\n".join(starmap(inline_verdict, self.verdicts.items()))
+        pictures = inline_pictures(self._first_pictures()) if find_spec("matplotlib") else ""
+        summary = f"<details><summary>Summary</summary>{self._summary_html()}</details>"
+        more = f"<p>{escape(self._where_more_is())}</p>"
+        return "\n".join([warnings, verdicts, pictures, summary, more])
 
     def _warnings(self) -> Sequence[str]:
         """What is said before any number."""
@@ -91,6 +99,10 @@ class Evaluation(ABC):
     @abstractmethod
     def _page(self) -> str:
         """The whole page in HTML."""
+
+    @abstractmethod
+    def _first_pictures(self) -> Sequence[Picture]:
+        """The worst columns, drawn."""
 
     @abstractmethod
     def _summary_table(self) -> str:

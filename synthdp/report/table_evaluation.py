@@ -14,8 +14,12 @@ from synthdp.report.metrics.columns import level_texts
 from synthdp.report.metrics.marginals import MAX_CELLS
 from synthdp.report.metrics.own_units import moved_means
 from synthdp.report.metrics.read_table import ReadTable
+from synthdp.report.pages.columns import pictures
 from synthdp.report.pages.evaluation_page import evaluation_page
+from synthdp.report.pages.inline import N_PICTURES
 from synthdp.report.pages.verdicts import Verdict, table_verdict
+from synthdp.report.pages.view import PageView
+from synthdp.report.rendering.section import Picture
 
 
 @final
@@ -158,13 +162,19 @@ class TableEvaluation(Evaluation):
                 ]
         return result
 
-    def _page(self) -> str:
-        sections = {
+    @property
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {
             each.name: section
             for each in fields(self)
             if isinstance(section := getattr(self, each.name), pd.DataFrame)
         }
-        return evaluation_page(sections, self.facts, self.tables, self.verdicts)
+
+    def _page(self) -> str:
+        return evaluation_page(self._sections, self.facts, self.tables, self.verdicts)
+
+    def _first_pictures(self) -> list[Picture]:
+        return pictures(PageView(self._sections, self.facts, self.tables), N_PICTURES)
 
     def _summary_table(self) -> str:
         shown = self.summary.drop(columns=["better", "sentence"])

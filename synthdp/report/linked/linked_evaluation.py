@@ -11,8 +11,11 @@ from synthdp.core.errors import ParameterError
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation, compared_cells
 from synthdp.report.linked.linked_marginals import LinkedMarginals
 from synthdp.report.linked.linked_page import linked_page
+from synthdp.report.linked.linked_sections import LinkedPageView, column_pictures
 from synthdp.report.metrics.columns import level_texts
+from synthdp.report.pages.inline import N_PICTURES
 from synthdp.report.pages.verdicts import Verdict, linked_verdict
+from synthdp.report.rendering.section import Picture
 
 Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
 
@@ -108,6 +111,9 @@ class LinkedEvaluation(Evaluation):
             self.marginals,
             self.verdicts,
         )
+
+    def _first_pictures(self) -> list[Picture]:
+        return column_pictures(LinkedPageView(self.distances, self.marginals), N_PICTURES)
 
     def _summary_table(self) -> str:
         table = self.summary.to_string(float_format="{:.4g}".format, index_names=False)

@@ -75,8 +75,7 @@ class LinkedPageView:
 
 def column_section(view: LinkedPageView) -> Section:
     """Each table's own columns, one by one."""
-    frame = view.of(COLUMNS)
-    frame = frame[[not view.is_number(row) for _, row in frame.iterrows()]]
+    frame = _columns(view)
     drawn = list(_distributions(view, frame))
     words = [
         "The distribution of each column in its own table, the worst first; rows are compared as they are used."
@@ -92,6 +91,17 @@ def column_section(view: LinkedPageView) -> Section:
         else [],
         more=drawn[N_OPEN:],
     )
+
+
+def _columns(view: LinkedPageView) -> pd.DataFrame:
+    """The distances of columns without numbers of children, the largest first."""
+    frame = view.of(COLUMNS)
+    return frame[[not view.is_number(row) for _, row in frame.iterrows()]]
+
+
+def column_pictures(view: LinkedPageView, most: int) -> list[Picture]:
+    """The distributions of so many columns, the worst ones."""
+    return list(_distributions(view, _columns(view).head(most)))
 
 
 def number_section(view: LinkedPageView) -> Section | None:

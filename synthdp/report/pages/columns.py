@@ -78,11 +78,11 @@ def _own_units(view: PageView) -> list[Listing]:
     ]
 
 
-def pictures(view: PageView) -> list[Picture]:
-    """The distribution of each column in all tables, the worst column first."""
+def pictures(view: PageView, most: int | None = None) -> list[Picture]:
+    """The distribution of each column in all tables, or of so many at most, the worst column first."""
     order = worst_first(view.sections["columns"], ["column"], "tvd")["column"]
     by_column = dict(iter(view.sections["distributions"].groupby("column", sort=False)))
-    return [_picture(view, name, by_column[name]) for name in order if name in by_column]
+    return [_picture(view, name, by_column[name]) for name in order[:most] if name in by_column]
 
 
 def _picture(view: PageView, name: str, shares: pd.DataFrame) -> Picture:

@@ -148,7 +148,9 @@ def _ticks(edges: FloatArray, labels: Sequence[str], inches: float) -> list[int]
     room = max(0.15, max(len(labels[place]) for place in places) * LETTER / inches)
     kept: list[int] = []
     for place in dict.fromkeys(places):
-        if not kept or edges[place] - edges[kept[-1]] > room * (edges[-1] - edges[0]):
+        # The first name begins at its tick, the others have theirs in the middle.
+        needed = room * (1.5 if len(kept) == 1 else 1.0) * (edges[-1] - edges[0])
+        if not kept or edges[place] - edges[kept[-1]] > needed:
             kept.append(place)
     return kept
 
