@@ -15,9 +15,7 @@ from synthdp.inference.engines.direct import DirectEngine as DirectEngine
 from synthdp.inference.engines.generative_network import (
     GenerativeNetworkEngine as GenerativeNetworkEngine,
 )
-from synthdp.inference.engines.graphical_model import (
-    GraphicalModelEngine as GraphicalModelEngine,
-)
+from synthdp.inference.engines.graphical_model import GraphicalModelEngine as GraphicalModelEngine
 from synthdp.inference.engines.gum import RecordUpdateEngine as RecordUpdateEngine
 from synthdp.inference.engines.layered_consistency import (
     LayeredConsistencyEngine as LayeredConsistencyEngine,
@@ -30,9 +28,7 @@ from synthdp.inference.engines.mixture_fit import ComponentEngine as ComponentEn
 from synthdp.inference.engines.mixture_of_products import MixtureEngine as MixtureEngine
 from synthdp.inference.engines.public_data import PublicDataEngine as PublicDataEngine
 from synthdp.inference.engines.refinement import estimate_refined as estimate_refined
-from synthdp.inference.engines.relaxed_tabular import (
-    RelaxedTabularEngine as RelaxedTabularEngine,
-)
+from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEngine as RelaxedTabularEngine
 from synthdp.inference.graphical.arithmetic import LinearArithmetic as LinearArithmetic
 from synthdp.inference.graphical.arithmetic import LogArithmetic as LogArithmetic
 from synthdp.inference.graphical.arithmetic import UnderflowDetected as UnderflowDetected
@@ -80,6 +76,7 @@ from synthdp.inference.products.product_components import ProductComponents as P
 from synthdp.inference.projection import projected as projected
 from synthdp.inference.regions.local_polytope import LocalPolytope as LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph as RegionGraph
+from synthdp.inference.regions.region_masks import possible_masks as possible_masks
 from synthdp.inference.regions.region_tables import RegionTables as RegionTables
 from synthdp.inference.rows.constraint_repair import repaired as repaired
 from synthdp.inference.rows.distance import RowsTally as RowsTally
