@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
+from inspect import isfunction
 from logging import INFO, WARNING
 from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar, final
@@ -23,7 +24,8 @@ _NO_NUMBA = "numba cannot be imported (%s): rows are drawn many times more slowl
 
 @final
 class Compiled(Generic[P, R]):
-    """A function that is compiled when it is first called; the machine code is kept on disk.
+    """A function that is compiled when it is first called, with plain functions of its module that it
+    calls; the machine code is kept on disk.
 
     Parameters
     ----------
@@ -43,7 +45,9 @@ class Compiled(Generic[P, R]):
     @cached_property
     def _fast(self) -> Callable[P, R]:
         try:
-            from numba import njit  # a quarter of a second, which only those wait for who draw rows
+            # A quarter of a second, which only those wait for who draw rows.
+            from numba import njit
+            from numba.extending import register_jitable
         except (
             Exception
         ) as error:  # an AttributeError, too: it imports any module `coverage` there is
@@ -51,6 +55,11 @@ class Compiled(Generic[P, R]):
             # Slower by far, and the same rows: who cannot install numba gets a release all the
             # same.
             return self.plain
+        # numba knows no plain function until it is told of it.
+        for name in self.plain.__code__.co_names:
+            called = self.plain.__globals__.get(name)
+            if isfunction(called):
+                register_jitable(called)
         try:
             # Without the interpreter's lock, so that blocks of a table are drawn side by side.
             fast = njit(cache=True, nogil=True)(self.plain)

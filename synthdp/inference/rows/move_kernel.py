@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """Attributes that constraints tie together, and the combinations that they may have.
+    """Attributes that move together, and the combinations that they are moved to.
 
     Lists lie end to end as in `Layout`.
     """
@@ -59,6 +59,38 @@ class Ties(NamedTuple):
     first_offset: Ints
     offsets: Ints
     """For each of these the cells of the combinations, less the one of zeros."""
+
+
+def locate_block(
+    records: NDArray[np.int32],
+    layout: Layout,
+    codes: NDArray[np.int32],
+    block: NDArray[np.signedinteger],
+) -> None:
+    """Work out which cell of each marginal each of some records is in, attribute by attribute.
+
+    Parameters
+    ----------
+    records
+        Codes, shape ``(n_rows, n_attributes)``, of at most `_BLOCK` rows.
+    layout
+        What lies where.
+    codes
+        Room for the codes of a block, shape ``(n_attributes, _BLOCK)``.
+    block
+        Where the cells go, shape ``(n_marginals, _BLOCK)``.
+    """
+    n_rows, n_attributes = records.shape
+    for j in range(n_attributes):
+        for r in range(n_rows):
+            codes[j, r] = records[r, j]
+    for t in range(layout.starts.size):
+        for r in range(n_rows):
+            block[t, r] = layout.starts[t]
+        for m in range(layout.first_member[t], layout.first_member[t + 1]):
+            member, stride = layout.members[m], layout.member_strides[m]
+            for r in range(n_rows):
+                block[t, r] += stride * codes[member, r]
 
 
 @Compiled
@@ -97,6 +129,7 @@ def sweep(  # noqa: C901
     arrival = np.empty(most, dtype=np.float32)
     cells = np.empty(n_marginals, dtype=np.int64)
     reliefs = np.empty(n_marginals, dtype=np.float32)
+    bases = np.empty(ties.holders.size, dtype=np.int64)
     codes = np.empty((n_attributes, _BLOCK), dtype=np.int32)
     block = np.empty((n_marginals, _BLOCK), dtype=layout.starts.dtype)
     top = 0
@@ -109,16 +142,7 @@ def sweep(  # noqa: C901
         if i % _BLOCK == 0:
             top = i
             n_some = min(_BLOCK, n_rows - top)
-            for j in range(n_attributes):
-                for r in range(n_some):
-                    codes[j, r] = records[top + r, j]
-            for t in range(n_marginals):
-                for r in range(n_some):
-                    block[t, r] = layout.starts[t]
-                for m in range(layout.first_member[t], layout.first_member[t + 1]):
-                    member, stride = layout.members[m], layout.member_strides[m]
-                    for r in range(n_some):
-                        block[t, r] += stride * codes[member, r]
+            locate_block(records[top : top + n_some], layout, codes, block)
         # What leaving its cell brings each marginal closer to what is wanted.
         for t in range(n_marginals):
             cell = np.int64(block[t, i - top])
@@ -172,24 +196,21 @@ def sweep(  # noqa: C901
                 relief += reliefs[ties.holders[h]]
             if not relief > 0.0:
                 continue
-            n_names = ties.first_name[k + 1] - ties.first_name[k]
             n_values = ties.n_values[k]
-            # Attributes that a rule ties together move together, or no single move would be
-            # allowed.
-            # Which of the combinations the record has.
-            present = -1
-            for v in range(n_values):
-                is_present = True
-                for a in range(n_names):
-                    code = ties.values[ties.first_value[k] + v * n_names + a]
-                    is_present = is_present and row[ties.names[ties.first_name[k] + a]] == code
-                if is_present:
-                    present = v
-                    break
+            # Attributes that belong together move together: each on its own would leave what is
+            # allowed, or what it hangs together with.
+            first_name, last_name = ties.first_name[k], ties.first_name[k + 1]
+            n_names = last_name - first_name
             arrival[:n_values] = 0.0
             for h in range(first, last):
                 t, offset = ties.holders[h], ties.first_offset[h]
-                start = cells[t] - ties.offsets[offset + present]
+                # Where the row would be with levels 0 of what moves, all else as it is.
+                start = cells[t]
+                for m in range(layout.first_member[t], layout.first_member[t + 1]):
+                    for a in range(first_name, last_name):
+                        if ties.names[a] == layout.members[m]:
+                            start -= layout.member_strides[m] * row[ties.names[a]]
+                bases[h] = start
                 for v in range(n_values):
                     cell = start + ties.offsets[offset + v]
                     # A marginal in which the record stays where it is changes by nothing.
@@ -203,13 +224,13 @@ def sweep(  # noqa: C901
             for h in range(first, last):
                 t, offset = ties.holders[h], ties.first_offset[h]
                 costs[cells[t]] -= weights[cells[t]]
-                cells[t] += ties.offsets[offset + best] - ties.offsets[offset + present]
+                cells[t] = bases[h] + ties.offsets[offset + best]
                 reliefs[t] = costs[cells[t]]
                 costs[cells[t]] += weights[cells[t]]
             for a in range(n_names):
                 code = ties.values[ties.first_value[k] + best * n_names + a]
-                n_moves += row[ties.names[ties.first_name[k] + a]] != code
-                row[ties.names[ties.first_name[k] + a]] = code
+                n_moves += row[ties.names[first_name + a]] != code
+                row[ties.names[first_name + a]] = code
     return n_moves
 
 
@@ -222,18 +243,9 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.float64
     block = np.empty((n_marginals, _BLOCK), dtype=layout.starts.dtype)
     for start in range(0, n_rows, _BLOCK):
         n_some = min(_BLOCK, n_rows - start)
-        for j in range(n_attributes):
-            for r in range(n_some):
-                codes[j, r] = records[start + r, j]
         # A histogram of all marginals at once, block by block, in the same order of memory as the
         # moves.
-        for t in range(n_marginals):
-            for r in range(n_some):
-                block[t, r] = layout.starts[t]
-            for m in range(layout.first_member[t], layout.first_member[t + 1]):
-                member, stride = layout.members[m], layout.member_strides[m]
-                for r in range(n_some):
-                    block[t, r] += stride * codes[member, r]
+        locate_block(records[start : start + n_some], layout, codes, block)
         for t in range(n_marginals):
             for r in range(n_some):
                 counts[block[t, r]] += 1.0

@@ -14,7 +14,7 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
 from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.rows.move_kernel import Floats, Layout, Ties
-from synthdp.inference.rows.record_blocks import Block, blocks_of
+from synthdp.inference.rows.record_blocks import Block, blocks_of, likely_blocks
 from synthdp.inference.summation import marginal_inside
 
 _STRENGTHS = ((0.5, 30.0), (0.25, 3.0))
@@ -24,6 +24,15 @@ At 10 columns that determine each other contradict twice as often as in the mode
 10), at 30 1.2 times; the mean distance to all tables grows by 4 %. Without the second line rank
 correlations of Titanic's three strongest pairs are .021 and .050 off the model's (epsilon 1 and 10),
 with it .008 and .011.
+"""
+
+_DETERMINED = 0.75
+"""Pairs whose mutual information is above this share of the smaller entropy also move together, to
+what goes with each other most often.
+
+Alone, each is held back by the other. At epsilon 100 raw Adult's education and education_num, in
+some hundred tables each, contradicted each other 1.4 times as often as in the model, and do 1.05
+times now; more weight in place of it made that worse.
 """
 
 _UNMEASURED_WEIGHT = 0.03
@@ -87,7 +96,14 @@ class WantedTables:
         possible = possible_cells(domain, constraints)
         cliques = [*(clique for _, clique, _ in weighted), *possible]
         # A tie with a fixed attribute cannot move as a whole.
-        tied = [block for block in blocks_of(possible) if not {*fixed}.intersection(block.names)]
+        determined = {
+            pair: table
+            for pair, (_, table) in strong.items()
+            if _strength(table) > _DETERMINED
+            and not any({*pair} <= {*clique} for clique in possible)
+        }
+        blocks = [*blocks_of(possible), *likely_blocks(determined)]
+        tied = [block for block in blocks if not {*fixed}.intersection(block.names)]
         self.layout = layout_of(domain, cliques)
         self.ties = ties_of(domain, tied, cliques)
         self.movable = np.array(

@@ -206,6 +206,33 @@ def test_what_hangs_together_does_so_where_tables_contradict_each_other(clique, 
     assert contradictions[0] < 0.5 * contradictions[1]
 
 
+def test_columns_that_say_each_other_move_together(monkeypatch):
+    """Alone, neither may leave the other; from combinations that nobody likes, too."""
+    domain = Domain(("a", "b", "x"), (8, 8, 4))
+    distances = []
+    for share in (1.0, wanted_tables._DETERMINED):
+        monkeypatch.setattr(wanted_tables, "_DETERMINED", share)
+        rng = np.random.default_rng(1)
+        strong = np.eye(8)[:, :, None] * rng.dirichlet(np.ones(32)).reshape(8, 1, 4)
+        targets = {
+            pair: strong.sum(axis=axis) for axis, pair in enumerate([("b", "x"), ("a", "x")])
+        }
+        targets["a", "b"] = strong.sum(axis=2)
+        codes = rng.integers(8, size=2000)
+        records = np.array([codes, codes, rng.integers(4, size=2000)], dtype=np.int32)
+        records[1, :20] = (codes[:20] + 1) % 8
+        RecordMoves(n_sweeps=6).move(records, WantedTables(domain, targets))
+        distances.append(
+            max(
+                np.abs(cell_counts(domain, clique, tuple(records)) / 2000 - table).sum() / 2
+                for clique, table in targets.items()
+            )
+        )
+    alone, together = distances
+    assert together < 0.2 * alone
+    assert (records[0] == records[1]).all()
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 @pytest.mark.parametrize("block_rows", [10, 100, 1000])
 def test_rows_are_moved_alike_by_any_number_of_threads(n_jobs, block_rows, monkeypatch):
