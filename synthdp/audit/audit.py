@@ -192,6 +192,8 @@ class Audit:
         guesses = best_guesses(
             one, other, STATISTICS, delta=self._game.delta, confidence=self._confidence
         )
+        # The first runs choose the statistic and its threshold, and only the others are counted:
+        # choosing and counting with the same runs would prove too much.
         n_counted = self.n_runs - n_learnt_of(self.n_runs)
         return AuditResult(
             mechanism=as_mechanism(self._game.mechanism).name,
@@ -209,6 +211,8 @@ class Audit:
         )
 
     def _verdict(self, what: str, guess: Guess) -> Verdict:
+        # Several limits are printed, and shall hold together with the confidence that was asked for
+        # (a union bound).
         mu, alpha = budget_mu(self._ledger), (1 - self._confidence) / N_LIMITS
         best, halved = (
             float(

@@ -87,6 +87,8 @@ def check_mechanism(
     excesses = list(draw_excess())
     for pair in neighbours or default_neighbours():
         for accounting in Accounting:
+            # Gaussian accounting is no claim about a mechanism with other noise; a release would
+            # refuse it.
             if accounting is Accounting.GDP and not (
                 mechanism.is_gaussian and is_gaussian(pair.open_schema)
             ):
@@ -114,6 +116,8 @@ class _Runs:
 
     def excess(self) -> Iterator[str]:
         """What is wrong, question by question, then with the ledger and the outcome."""
+        # The noise is the same in both runs, and so are the answers: whatever still differs can
+        # only come from the records.
         recorder = Recorder(self.pair.truths[0], FrozenRandomness(self.seed))
         release = self._release(recorder)
         one = release.of(self.pair.truths[0].rows, observer=recorder, report=self._report(0))
@@ -135,6 +139,7 @@ class _Runs:
             shown, again = visible(one), visible(other)
             for what in [what for what in shown if shown[what] != again[what]]:
                 yield f"the {what} of the neighbour, told the same answers, differs: it depends on the records"
+        # Progress is on the screen of whoever runs it, and in the log.
         if self.steps[0] != self.steps[1]:
             yield "progress depends on the records"
 
@@ -187,6 +192,7 @@ def dependent_columns() -> Neighbours:
     rarest of all.
     """
     n_rows, sizes = 400, {"a": 2, "b": 4, "c": 9}
+    # A table must be the same in every run, or a finding could not be looked into.
     rng = np.random.default_rng(0)
     hidden = rng.random(n_rows)[:, None] + rng.normal(0, 0.1, (n_rows, len(sizes)))
     codes = (

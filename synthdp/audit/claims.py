@@ -55,6 +55,8 @@ def least_sensitivity(event: Event, unit: PrivacyUnit) -> int:
 
 def cost_excess(event: Event, unit: PrivacyUnit) -> Iterator[str]:
     """In what an event charges less than it costs, for a unit of privacy."""
+    # Worked out here once more, from the definition of the unit and not by the kernel's functions:
+    # shared code would share its mistakes.
     declared = getattr(event, "sensitivity_squared", getattr(event, "sensitivity", 0))
     if declared < (needed := least_sensitivity(event, unit)):
         yield f"its declared sensitivity is {declared}, a unit can move it by {needed}"
@@ -79,6 +81,7 @@ def ledger_excess(ledger: PrivacyLedger) -> Iterator[str]:
         event.is_gaussian for event in ledger.events
     ):
         yield "Gaussian accounting of an event that is not Gaussian"
+    # What events may fail with is taken off delta; only the rest may be claimed by the conversion.
     rest, rho = ledger.delta - float(ledger.failure_delta), float(ledger.budget)
     convert = gdp_delta if ledger.accounting is Accounting.GDP else zcdp_delta
     if (delta := convert(rho, ledger.epsilon)) > rest * (1 + _SLACK):

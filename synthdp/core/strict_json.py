@@ -52,6 +52,7 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
     >>> parse_json('{"a": [1, {"b": null}]}', "an example")
     {'a': [1, {'b': None}]}
     """
+    # Counted in the text, before parsing: nested lists become many times as large as objects.
     if memory_of(text) > most_memory:
         raise SchemaError(
             f"{origin}: it holds more values than are read from one text; check that it is what you mean"
@@ -59,6 +60,8 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entries = dict(pairs)
+        # Python would silently keep the last of two equal keys, other readers the first; a schema
+        # must mean one thing.
         if len(entries) < len(pairs):
             key, line = _repeated_key(text)
             raise SchemaError(
@@ -75,6 +78,8 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
             else ""
         )
         raise SchemaError(f"{origin}: it is not valid JSON{where}; correct it") from None
+    # The parser's own limit depends on the version of Python and on how deep its caller is, so the
+    # depth is asked again below.
     except RecursionError:
         _refuse_depth(origin)
     if _is_deep(content):

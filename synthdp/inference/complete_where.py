@@ -52,6 +52,9 @@ def complete_where(
         constraints.
     """
     check_given(model.domain, given)
+    # Rejection first: complete the records by the model, and keep what falls into the slice with
+    # the chance that it is wanted with. That is exact, and quick unless the slice is rare. The few
+    # kinds of records that are left are conditioned one by one.
     weights = check_slice(model.domain, wanted)
     generator = seeded(seed)
     left: IntArray = np.arange(len(next(iter(given.values()))))
@@ -63,6 +66,8 @@ def complete_where(
         for column, codes in zip(columns, drawn, strict=True):
             column[rows] = codes
 
+    # Fewer records are left in each round, so each is tried more often: all rounds cost about the
+    # same.
     most = max(left.size, _ROUND_RECORDS)
     for number in range(MAX_ROUNDS):
         if not left.size or (number >= FEW_ROUNDS and len(_alike(given, left)) <= FEW_GROUPS):
@@ -75,14 +80,18 @@ def complete_where(
         for name, scale in weights.items():
             chance *= scale[drawn[model.domain.index(name)]]
         inside = np.flatnonzero(generator.random(tried.size) < chance)
+        # The first success of each record: which of several is taken must not depend on what they
+        # are.
         met, firsts = np.unique(tried[inside], return_index=True)
         keep(met, tuple(codes[inside[firsts]] for codes in drawn))
         left = np.setdiff1d(left, met, assume_unique=True)
+    # Records that are alike in what is given share one conditioned model.
     for rows in _alike(given, left):
         masks = {
             name: np.arange(model.domain[name]) == codes[rows[0]] for name, codes in given.items()
         }
         keep(rows, model.sample_where({**weights, **masks}, rows.size, seed=_seed(generator)))
+    # What was given stays, whatever a model that keeps to it only nearly has drawn.
     kept = {**dict(zip(model.domain.attributes, columns, strict=True)), **given}
     return tuple(
         compact(kept[name], size)

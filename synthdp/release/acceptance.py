@@ -109,6 +109,8 @@ def verdicts(
         measured = None if quality is None else criterion.measured(quality)
         if measured is not None:
             error, stddev = measured["error"], measured["stddev"]
+            # The errors are noisy answers: within the margin noise alone could decide, and then
+            # nothing is claimed.
             if error + MARGIN * stddev <= criterion.within:
                 verdict = MET
             elif error - MARGIN * stddev > criterion.within:

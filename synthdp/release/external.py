@@ -232,6 +232,7 @@ def _certificate(
     measurements: Sequence[LinearMeasurement], model: Model, facts: Mapping[str, object]
 ) -> dict[str, object]:
     """What can be said without knowing how the measurements were made, as plain JSON values."""
+    # None, not false and not left out: a reader has to see that nobody has vouched for it.
     unit = ("adjacency", "unit_of_privacy", "max_rows_per_unit")
     unknown = (
         "is_private",

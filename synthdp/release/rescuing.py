@@ -50,6 +50,8 @@ def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None
     """A budget that a journal names: the one that was given if it is that, else where the journal
     says.
     """
+    # A budget is known by its first line and not by its path: files move, and other files take
+    # their place.
     if given is not None and given.first == named["first"]:
         return given
     way_out = "name it with --budget (in Python budget=), or do without it by --unchecked (unchecked=True)"
@@ -90,6 +92,8 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
         closed = closed_so_far(facts.schema, columns)
+        # A run may have stopped while it was learning. What it had learnt is worth keeping, but
+        # there is no table yet that could be counted.
         schema = None if closed.is_open else facts.schema.resolved(columns)
         measured: list[LinearMeasurement] = []
         unread: dict[str, UnreadCount] = {}
@@ -109,6 +113,8 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
     if schema is not None and measured:
+        # A model of fewer marginals than planned looks like any other, so that the certificate has
+        # to say it.
         certificate |= {"complete": kept.has_ended}
         return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
     if not columns:

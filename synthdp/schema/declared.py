@@ -59,10 +59,14 @@ def settled_schema(
             raise ParameterError(
                 f"kinds is {FROM_DTYPES!r}, but data is a file; name the kind of each column"
             )
+        # Dtypes follow from the values, so this is the user's statement that they are public; the
+        # certificate lists them among what is unprotected.
         public = {name: dtype for name, dtype in dtypes.items() if name != unit}
         return as_schema(OpenSchema.from_kinds(kinds_of(public)), dialect=dialect), public
     if (
         isinstance(kinds, str)
+        # Any text is a path here, so that a slip of the key would become "no such file" without
+        # this.
         and get_close_matches(kinds.lower(), [FROM_DTYPES])
         and not Path(kinds).exists()
     ):

@@ -46,6 +46,7 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Gen
     plain = dict(schema) | {
         "fields": [field for i, field in enumerate(fields) if i not in generated]
     }
+    # A model needs at least one attribute, if only to say how many rows there are.
     if generated and not plain["fields"]:
         raise SchemaError(
             "schema: all columns are generated; declare one that is to be drawn, or derive its domain"
@@ -56,6 +57,8 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Gen
     key = _key(plain.pop("primaryKey", None))
     if plain.get("uniqueKeys"):
         raise SchemaError("schema: uniqueKeys is not supported; state one key, as primaryKey")
+    # The order of all columns is kept, generated ones among the others, as the table is to be
+    # written in it.
     order = tuple(
         field["name"]
         for field in fields

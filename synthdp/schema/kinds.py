@@ -65,6 +65,8 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(
             "kinds: synthdp says how the table is written, but no column is named; list them beside it"
         )
+    # Columns to leave out are named, too. A column that nobody mentions is more likely forgotten
+    # than meant to go, and is an error later.
     ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
     if len(ignored) == len(kinds):
         raise SchemaError(
@@ -80,6 +82,7 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
     it.
     """
     own = kinds.get(OWN)
+    # A table may have a column called synthdp: an object with a type is such a column's kind.
     if not isinstance(own, Mapping) or "type" in own or "kind" in own:
         return {}, {}, kinds
     if IGNORE in own:
@@ -126,6 +129,7 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
             )
         if label is None and "kind" in given:
             problem = "its object has no 'type', which says the kind, but 'kind'"
+        # Other tools write Integer or int: the nearest kind is most often the one that was meant.
         near = [] if label is None else get_close_matches(str(label).lower(), kinds, n=1)
         meant = f"did you mean {near[0]!r}? If not, " if near else ""
         refuse(
@@ -137,6 +141,8 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     field = {"name": name} | given | {"type": "string" if label == "categorical" else label}
     own = field.get("synthdp", {})
     field = _without_empty_lists(field)
+    # What a kind leaves open is to be learnt. What is not well formed is left as it is, for the
+    # schema to refuse with a line of its own.
     well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
     if well_formed and not is_generated(label) and "derive" not in own and derivable(field):
         field["synthdp"] = dict(own) | {"derive": True}

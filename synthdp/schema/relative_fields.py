@@ -220,6 +220,8 @@ def split_schema(
             continue
         name = checked_name(field.get("name"))
         columns[name] = _column(by_name[name], by_name, missing_values)
+        # The model has the distance in place of the column: as whole numbers with bounds it takes
+        # few bins, where two dates would take many.
         modelled.append(_of_distance(by_name[name], columns[name]))
     own_of_schema = schema.get("synthdp")
     rules = own_of_schema.get("constraints") if isinstance(own_of_schema, Mapping) else None

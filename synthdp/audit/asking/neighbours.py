@@ -218,12 +218,14 @@ def worst_case(
         ]
     else:
         others = [_IN_ANOTHER_JOB, _USUAL] * N_OF_A_JOB if replaced else [_USUAL] * N_DERIVED
+    # One row more than may be used, so that the audit notices if the limit were not kept.
     canaries = [canary] * (1 if max_rows is None else max_rows + 1)
     one, other = (
         pd.DataFrame(rows, dtype=object) for rows in (others, [*others[replaced:], *canaries])
     )
     if max_rows is not None:
         for frame in (one, other):
+            # Everybody else has one row each, and all canaries are one person.
             frame[PERSON] = [f"p{min(number, len(others))}" for number in range(len(frame))]
     return Neighbours(
         name=f"{domain} domain, {adjacency.value}"

@@ -138,6 +138,8 @@ class Frequent(Question[ValueSource]):
         variance, limit = float(event.sigma_squared), event.threshold - 0.5
         squares = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
         total = squares / (2 * variance)
+        # Values are independent given the counts, so their log ratios add up; a value that is in
+        # neither table has none.
         for value in {*one.counts, *other.counts}:
             left, right = one.counts.get(value, 0), other.counts.get(value, 0)
             if value not in answer.counts:

@@ -82,6 +82,7 @@ def describe_check(
     PrivacyError
         If the budget is so small that noise would drown any count.
     """
+    # Either alone says nothing: noise follows from both.
     if (epsilon is None) != (delta is None):
         raise ParameterError(
             f"epsilon is {epsilon} but delta is {delta}; give both, or none to expect no noise"
@@ -93,7 +94,10 @@ def describe_check(
     share = checked_share(domain_share)
     protected = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=max_rows_per_unit, column=unit)
     schema, kind = load_public(path)
+    # The column that tells persons apart is no attribute of the model: it has no noise, and takes
+    # no budget.
     schema = schema.without(unit) if unit is not None and unit in schema.names else schema
+    # Rules that forbid everything are found here, before a budget would be spent on them.
     check_possible(schema.largest_domain, schema.constraints)
     findings, content = schema_findings(schema, domain_share=share), _contents(schema)
     texts, brief = list[str](), list[str]()

@@ -181,6 +181,7 @@ def _of_distances(schema: OpenSchema) -> Iterator[Finding]:
         )
         pair = (low.strip(" `"), high.strip(" `"))
         if set(pair) <= set(schema.names):
+            # The rule says more than that both are dates, and in which order they come.
             pairs.pop((pair[1], pair[0]), None)
             pairs[pair] = "a rule orders them"
     for (first, second), what in pairs.items():
@@ -230,6 +231,7 @@ def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[F
     """What a guess of the number of rows is too small for."""
     for question in asked:
         least = question.least_records
+        # Without a guess of the number of rows nothing can be said of what noise would hide.
         if rows is None or least is None or least * MIN_ROWS_A_RECORD <= rows:
             continue
         if question.about == "levels":

@@ -55,6 +55,8 @@ def check_writable(path: str | PathLike[str], *, force: bool) -> None:
         )
     if mode is not None and not force:
         _refuse_existing(path)
+    # A link is followed, so that the file that it points to is replaced and not the link. Rights
+    # are asked of that folder: a rename needs them there, and none on the old file.
     folder = target.resolve().parent
     if not folder.is_dir():
         _refuse(path, "its directory does not exist; create it first")
@@ -89,11 +91,16 @@ def write_atomically(path: str | PathLike[str], *, force: bool) -> Iterator[Bina
             sys.stdout.buffer.flush()
             return
         target = Path(path).resolve()
+        # In the same folder, since a rename is atomic inside of one file system only; with a name
+        # that nobody can guess, and mode x, so that nothing that lies there already is written
+        # into.
         hidden = target.with_name(f".synthdp-{secrets.token_hex(16)}.tmp")
         try:
             with hidden.open("xb") as stream:
                 yield stream
                 stream.flush()
+                # The content has to be on the disk before its name is: after a power cut there is
+                # the old file or the new one, and no empty one.
                 os.fsync(stream.fileno())
             _move(hidden, target, force=force)
         finally:
@@ -114,6 +121,7 @@ def written(make: Callable[[], str], path: str | PathLike[str] | None, *, force:
     if path is None:
         return make()
     check_writable(path, force=force)
+    # Made only now: a page may take minutes, and a path that cannot be written is known before.
     text = make()
     with write_atomically(path, force=force) as stream:
         stream.write(text.encode(errors="replace"))

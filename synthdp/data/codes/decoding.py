@@ -86,11 +86,15 @@ def _decoded(
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
             return _drawn(schema[name], axes[name], every, rng, rows)
 
+        # Columns that checks compare are drawn together: each by itself, two values inside of bins
+        # that fit could still break a check.
         compared = {name: numbers for name, numbers in given.items() if name in axes}
         points, codes = drawn_values(schema.checks, codes, draw, rng, compared)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]
+        # A column with an order is drawn as points of its grid, and written from them; all others
+        # are looked up by code.
         if (axis := column.axis) is not None:
             drawn_points = (
                 points[column.name]

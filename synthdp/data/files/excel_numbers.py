@@ -164,6 +164,8 @@ def _are_times(book: ZipFile, part: str, sheet: str, styles: set[str]) -> set[st
     if not styles:
         return set()
     listed = sorted(styles)
+    # Which formats are dates is known to the library alone, and it has no function that says so: a
+    # sheet with the number 1 in each format does.
     rows = "".join(
         f'<row r="{n}"><c r="A{n}" s="{style}"><v>1</v></c></row>'
         for n, style in enumerate(listed, 1)

@@ -114,6 +114,8 @@ class ParquetFile(TableFile):
             coded = [name for name, kind in kinds if types.is_dictionary(kind)]
             if not coded:
                 raise
+        # Read again as plain texts, side by side with the columns that are read as before. What was
+        # already handed on is passed over, so that no row comes twice.
         others = [name for name in self.names if name not in coded]
         stream = self._open.enter_context(_WithoutSchema(self._path))
         plain = self._open.enter_context(

@@ -133,9 +133,12 @@ def _column(values: pd.Series, dtype: Any) -> pd.Series:
     if isinstance(dtype, pd.ArrowDtype):
         return arrow_column(values, dtype)
     if isinstance(dtype, pd.SparseDtype):
+        # Missing values have made another type necessary: then the column stays dense.
         dense = _column(values, dtype.subtype)
         return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
     if isinstance(dtype, pd.PeriodDtype):
+        # Seconds reach further than nanoseconds, which end in 2262; only periods of nanoseconds
+        # need these.
         unit = "ns" if isinstance(dtype.freq, pd.offsets.Nano) else "s"
         return pd.Series(pd.PeriodIndex(moments(values, unit), freq=dtype.freq))
     if isinstance(dtype, pd.DatetimeTZDtype):

@@ -104,6 +104,8 @@ def privacy_certificate(
     n_rows
         Number of records, by the noisy counts; None if they do not tell.
     """
+    # What is said here follows from the ledger, from how random bits are made, and from released
+    # numbers; nothing in it may follow from the records.
     weak = cautions(
         epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows
     )
@@ -150,11 +152,14 @@ def privacy_certificate(
             ),
         ],
     }
+    # The statement comes first for readers, and once more so that no fact of a release can replace
+    # a word of the guarantee.
     return statement | dict(release) | statement | details
 
 
 def _copied(ledger: PrivacyLedger) -> str:
     """What this release and one of another copy of its journal mean together: what two releases do."""
+    # Basic composition, which holds whatever the two have in common.
     both = f"({_shortest(2 * ledger.epsilon)}, {_shortest(2 * ledger.delta)})"
     return (
         "another copy of the journal that this was made from: if the run went on there as well, that is a second "
@@ -203,6 +208,8 @@ def cautions(
         sentences.append(
             f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little"
         )
+    # With several rows a person only a lower limit of the number of people is known, and a delta
+    # that is too large for fewer people is too large for more.
     n_people = None if n_rows is None else n_rows / max_rows
     if n_people is not None and delta * n_people > LARGE_DELTA_SHARE:
         number = f"{'at least ' if max_rows > 1 else ''}about {max(round(n_people), 1):,}"

@@ -64,6 +64,7 @@ def deployment_record(certificate: Mapping[str, Any], about: Mapping[str, Any]) 
     """
     if not certificate["is_private"]:
         raise PrivacyError(f"certificate: {certificate['guarantee']}; there is nothing to register")
+    # All that is missing is named at once: it takes a person to find out each of them.
     missing = [key for key in _NEEDED if key not in about]
     missing += [
         f"curators[{i}].type"

@@ -35,6 +35,7 @@ def unprotected_quantities(
     if unit.column is not None:
         most = f"a setting: {unit.max_rows}; column {unit.column!r} tells persons apart and is not in the release"
         quantities["most records of a person"] = most
+    # Its neighbours have as many rows, so that nothing hides their number.
     if unit.adjacency is Adjacency.REPLACE_ONE:
         quantities["the number of records"] = (
             "the records: replace-one protects what they hold, and not how many there are"

@@ -37,6 +37,7 @@ def check_batches(schema: Schema, n_rows: int, *, offset: int, seed: int | None)
             or not 0 <= value <= MAX_START
         ):
             raise ParameterError(f"{name} is {value!r}; give a whole number from 0 to {MAX_START}")
+    # Without a seed every call draws another table, in which "row 1,000" is nowhere.
     if offset and seed is None:
         raise ParameterError(
             "offset: without a seed there are no rows before; give the seed that they were drawn with"
@@ -89,6 +90,8 @@ def drawn_blocks(
     entropy = np.random.SeedSequence(seed).entropy
 
     def drawn(block: int) -> pd.DataFrame:
+        # Whole blocks are drawn and then cut: part of one would round its counts in another way,
+        # and have other rows.
         start = block * BLOCK_ROWS
         seeds = np.random.SeedSequence(entropy, spawn_key=(block,))
         rows = slice(max(offset - start, 0), max(offset + n_rows - start, 0))
@@ -181,8 +184,11 @@ def _arrow_reader(frames: Iterator[pd.DataFrame], batch_rows: int) -> Any:
                 .combine_chunks()
                 .to_batches(batch_rows)
             )
+            # Blocks and batches end at different rows: what is left of one block begins the next
+            # batch.
             rest = held.slice(held.num_rows // batch_rows * batch_rows)
             table = _with_texts(pyarrow.Table.from_pandas(frame, preserve_index=False), pyarrow)
+            # A reader has one schema, which is that of the first block.
             held = pyarrow.concat_tables([rest, table.cast(first.schema)])
         yield from held.combine_chunks().to_batches(batch_rows)
 

@@ -83,6 +83,8 @@ class GivenRows:
         names, rows = list(names), np.arange(len(self.frame))
         if not names or not rows.size:
             return [(names, rows)]
+        # Rows are grouped by which cells are given, since each pattern is one conditional
+        # distribution: usually there are few.
         patterns = np.column_stack([self.known[name] for name in names])
         _, group = np.unique(np.packbits(patterns, axis=1), axis=0, return_inverse=True)
         group = group.reshape(-1)  # some versions of numpy give it two axes
@@ -137,6 +139,7 @@ def _check_names(names: Iterable[object], schema: Schema) -> None:
             raise ParameterError(
                 f"given: column {name!r} is drawn by its distance from another one; leave it out"
             )
+        # A weekday that is given without its date could contradict the date that is drawn.
         if (source := schema[name].source) != name:
             raise SchemaError(
                 f"given: column {name!r} is a part of {source!r}; give {source!r} in its place"

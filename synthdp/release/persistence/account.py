@@ -143,6 +143,8 @@ class Account:
         """
         if self.terms is not None or cost.accounting is None:
             return self.terms
+        # The terms are settled by the first release that has a cost in rho: before it the budget is
+        # plain epsilon and delta, from which other systems' guarantees are subtracted.
         accounting, epsilon, delta = (
             self.accounting or cost.accounting,
             _below(self.epsilon),
@@ -152,6 +154,8 @@ class Account:
             raise BudgetExceededError(
                 "all of it is spent; nothing more may be released about this population"
             )
+        # Some of delta is kept for mechanisms that may fail. If the first release does not fit into
+        # that split, the reserve becomes what it needs.
         terms = Terms.for_budget(accounting, epsilon=epsilon, delta=delta, reserve=delta * RESERVED)
         if (cost.rho > terms.capacity or cost.delta > terms.reserve) and cost.delta < self.delta:
             terms = Terms.for_budget(
@@ -177,6 +181,7 @@ class Account:
                     f"({float(self.epsilon):.4g}, {float(self.delta):.4g}) is left"
                 )
             return
+        # Rho and the reserve are two purses: what is left in one does not pay for the other.
         for what, price, left in (
             ("rho", after.rho - self.rho, terms.capacity - self.rho),
             ("delta of its own", cost.delta, terms.reserve - self.failed),

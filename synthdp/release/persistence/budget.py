@@ -184,6 +184,8 @@ class Budget:
             "adjacency": ledger.unit.adjacency.value,
             "max_rows_per_unit": ledger.unit.max_rows,
         }
+        # Read and appended to under one lock: two runs that start at once cannot both take what is
+        # left for one.
         with self._open() as file:
             entries = self._entries(file)
             cost = self._cost_of(ledger, entries)
@@ -201,6 +203,8 @@ class Budget:
         """
         with self._open() as file:
             entries = self._entries(file)
+            # A budget file that was restored from a backup lacks later charges: the answers are
+            # paid for nowhere then, and must not be released.
             if journal.run not in entries.runs:
                 raise PrivacyError(
                     f"budget {self.path!r}: the charge for the run of journal {journal.path!r} is gone, so this is an "
@@ -240,6 +244,7 @@ class Budget:
                     "else was made of its answers: name the budget that it was charged to"
                 )
             self._check_answers(entries, run, hashes, path)
+            # The same answers a second time are no second release, so they get no second line.
             if hashes[-1] not in (entries.ended.get(run), *entries.rescued.get(run, ())):
                 file.append(
                     {"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()}

@@ -61,6 +61,8 @@ class Entries:
         """Read an open file; raises `DataFileError` if a line is not one that synthdp wrote."""
         if file.n_bytes > MAX_BYTES:
             file.refuse(f"it has {file.n_bytes} bytes; a budget has at most {MAX_BYTES}")
+        # The lines are replayed in order as they were once entered: what is spent is never read
+        # from the file, but follows from what was charged.
         number, runs, ended = 0, {}, {}
         rescued: dict[str, list[str]] = {}
         header, *entered = file.entries()
@@ -72,12 +74,16 @@ class Entries:
                     ended[str(entry["run"])] = str(entry["journal_head"])
                     continue
                 if entry["kind"] == "rescued":
+                    # A journal may be rescued more than once, each time with more answers; all of
+                    # them are one release.
                     rescued.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
                     continue
                 cost = _cost_in(entry)
                 terms = _terms_in(entry["terms"]) if "terms" in entry else account.terms
                 if terms is None and cost.accounting is not None:
                     raise ValueError("nothing says how such costs add up")
+                # A file that was edited to hold more than its budget fails as the charge itself
+                # would have.
                 account.check(cost, terms)
                 account = account.charged(cost, terms)
                 if entry["kind"] == "run":

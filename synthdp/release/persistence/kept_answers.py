@@ -100,6 +100,7 @@ class KeptAnswers:
         with ChainedFile(
             checked_path(path, WHAT), what=WHAT, patience=0, is_writable=False
         ) as file:
+            # The first line says what all others mean, so it is checked before any of them is read.
             header = file.entry(0)
             check_header(file, header)
             if header["format"] == BARE_FORMAT:
@@ -115,16 +116,21 @@ class KeptAnswers:
             )
             resumed, budgets = list[str](), list[Mapping[str, str]]()
             workload, ended = None, has_ended(file)
+            # A journal that ended has one line more than answers: the one that says so.
             for number in range(1, len(file) - ended):
                 if (remark := remark_at(file, number)) is not None:
                     resumed += [remark["resumed"]] if "resumed" in remark else []
                     budgets += [remark["budget"]] if "budget" in remark else []
                     continue
+                # The file may be anybody's, and a line is read whole: so its length is limited
+                # before it is parsed.
                 entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
                 try:
                     if "learnt" in entry:
                         notes.append(entry)
                     elif "view" in entry:
+                        # A view is noted before its answers: how many answers there were by then
+                        # says where they begin.
                         views.append((str(entry["view"]), len(answers)))
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
@@ -134,6 +140,7 @@ class KeptAnswers:
                         )
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
+            # Taken while the file is open: nobody can have added a line in between.
             hashes, cut = file.hashes, file.cut
         return cls(
             path=str(path),
@@ -169,6 +176,8 @@ class KeptAnswers:
         """What it holds of each view of linked tables; raises `ValueError` if some answer is of
         none, or of two.
         """
+        # The answers of a view reach from its note to the next one, so that no answer may come
+        # before the first note, and no view twice.
         ends = [*(first for _, first in self.views), len(self.answers)]
         if ends[0] > 0 or len({label for label, _ in self.views}) < len(self.views):
             raise ValueError("not the answers of views")
@@ -184,6 +193,8 @@ class KeptAnswers:
         answers are not those of such a run.
         """
         settings = self.header["settings"]
+        # Charged anew, event by event: a journal that claims answers beyond its budget is refused
+        # here, and the sum in the file need not be believed.
         ledger = PrivacyLedger(
             epsilon=settings["epsilon"],
             delta=settings["delta"],
@@ -221,6 +232,8 @@ class KeptAnswers:
         for event, answer, merging in self.answers:
             if not isinstance(event, MarginalEvent):
                 continue
+            # An answer is a flat list of numbers. Its length tells whether rows were counted with
+            # places for unread values, which the event alone does not say.
             groups = merging.groups if merging else {}
             size = prod(
                 int(groups[name].max()) + 1 if name in groups else schema.domain[name]
@@ -248,6 +261,7 @@ class KeptAnswers:
             budget = {"rho_spent": float(ledger.spent), "rho_budget": float(ledger.budget)}
         except (ArithmeticError, KeyError, SynthdpError, TypeError, ValueError):
             self.refuse(NO_RUN)
+        # Other software may plan other questions, so that a run could go on only with the same.
         same = self.header.get("made_by") == made_by()
         return {
             "run": self.header["run"],

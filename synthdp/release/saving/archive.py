@@ -154,6 +154,7 @@ def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pi
     arrays = {
         name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)
     }
+    # The first format kept no sums.
     if version > 1:
         members.check_sums()
     origin = {
@@ -195,6 +196,8 @@ def _restored(
     measurements = [
         _measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])
     ]
+    # A file may be anybody's: each part is held against the schema before anything is worked out
+    # from it.
     for measurement in measurements:
         measurement.check_fits(schema.domain)
     model = None

@@ -43,10 +43,13 @@ def basis_of(
     relatives = schema.relatives
     wanted = columns if relatives is None else relatives.with_others(columns)
     attributes = [column.name for column in schema.columns if column.source in wanted]
+    # A measurement over merged levels says nothing of how its levels differ inside of a group: such
+    # columns do not count as measured.
     whole = [set(m.clique) - set(m.groups) for m in measurements]
     cautions = tuple(f"{name}: {_BINS}" for name in columns if _has_wide_bins(schema, name))
     if any(clique.issuperset(attributes) for clique in whole):
         return Basis("measured", cautions)
+    # Where all of them were never measured together, an interval needs at least each pair of them.
     missing = [
         pair
         for pair in combinations(attributes, 2)

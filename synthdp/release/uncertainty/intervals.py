@@ -135,8 +135,11 @@ def widest_limits(
         if len((table := summed_to(m, clique)).groups) and len(table.clique) > 1
     ]
     tail = (1.0 - interval) / 2.0
+    # All limits have to hold at once for the smallest of them to hold: a union bound over them.
     upper = 1.0 - 2.0 * tail / (len(parts) + len(merged))
     high = np.full(domain.project(clique).shape, np.inf)
+    # No cell has more rows than any sum that it is part of: each sum that was measured is an upper
+    # limit.
     for part in parts:
         high = np.minimum(
             high, _over(domain, noise_limits(estimates(part), upper).high, part, clique)

@@ -192,6 +192,8 @@ class Replicates(Sequence[pd.DataFrame]):
             check_number(tables.centres[0][outcome], is_binary=kind == "logistic")
         else:
             check_level(self._schema, tables.centres, outcome, event)
+        # Indicators are made from the levels that occur in any of the tables: a level that one
+        # replicate lacks must not move the columns of its design.
         texts = [name for name in predictors if not is_number(tables.centres[0][name])]
         levels: dict[str, Sequence[object]] = {
             name: levels_in([*tables.centres, *tables.replicates], name) for name in texts
@@ -199,6 +201,8 @@ class Replicates(Sequence[pd.DataFrame]):
         names = analyses.design(tables.centres[0][predictors].head(0), levels).names
 
         def analysis(table: pd.DataFrame) -> Analysed:
+            # A missing outcome drops the row from the regression. As an event that did not happen
+            # it would be counted.
             missing = table[outcome].isna().to_numpy()
             analysed = (
                 analyses.numbers(table[outcome])
@@ -245,6 +249,8 @@ class Replicates(Sequence[pd.DataFrame]):
         (True, 'measured')
         """
         names = [columns] if isinstance(columns, str) else list(columns)
+        # The first table says how many quantities there are; all others have to have the same, or
+        # they could not be combined.
         first = analysis(self._of(names).centres[0][names])[0]
         quantities = (
             list(first.index) if isinstance(first, pd.Series) else list(range(np.size(first)))

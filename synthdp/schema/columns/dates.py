@@ -407,6 +407,7 @@ class DateColumn(TemporalColumn[date]):
             )
         elif self.format is None:
             notes.append("offsets from UTC are read by a format with %z only")
+        # Said only where it differs from what everybody expects.
         if self.resolution != DEFAULT_RESOLUTION[self.type]:
             notes.append(f"kept by {self.resolution}")
         what = {"date": "dates", "datetime": "dates with a time of day"}[self.type]

@@ -200,6 +200,7 @@ class NumericColumn(BinnedColumn):
             )
             check_edges(self.name, edges, low, high, self.bins)
             object.__setattr__(self, "edges", edges)
+            # Edges are the bounds. Declared ones may be said as well, and have to agree with them.
             bounds = [edges[0], edges[-1]]
         object.__setattr__(self, "minimum", bounds[0])
         object.__setattr__(self, "maximum", bounds[1])

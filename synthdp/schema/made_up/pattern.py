@@ -50,6 +50,8 @@ class Pattern:
         check_text(text, column, "synthdp.pattern")
         assert isinstance(text, str)
         try:
+            # Parsed, and never formatted with str.format: a format string can reach into attributes
+            # of what it is given.
             pieces = list(Formatter().parse(text))
         except ValueError:
             refuse(column, f"synthdp.pattern {text!r} is no format string; {_EXAMPLE}")
@@ -70,6 +72,8 @@ class Pattern:
         ):
             kinds = "digits with leading zeros if you like, and d, o, x or X"
             refuse(column, f"synthdp.pattern {text!r} asks for more than {kinds}; {_EXAMPLE}")
+        # Formatter unescapes doubled braces, so the texts around the number are put together from
+        # its pieces.
         at = next(i for i, piece in enumerate(pieces) if piece[1] is not None)
         before, after = (
             "".join(piece[0] for piece in part) for part in (pieces[: at + 1], pieces[at + 1 :])

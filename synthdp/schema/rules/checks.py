@@ -58,6 +58,7 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
             )
         kinds.append(column.axis)
     _check_total(relation, columns)
+    # Sorted, so that a message does not depend on the order in which a check names its columns.
     first, *others = sorted(kinds, key=lambda axis: axis.noun)
     for other in others:
         if other.noun != first.noun:
@@ -65,6 +66,8 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
                 relation.text,
                 f"{first.name!r} is a {first.noun} and {other.name!r} a {other.noun}; compare like with like",
             )
+    # Dates have no zero of their own: only their difference means anything, and it is compared with
+    # 0 here.
     is_comparison = sorted(relation.factors.values()) == [-1, 1] and not relation.constant
     if not (first.can_be_added or is_comparison):
         way_out = f"compare one {first.noun} with another; limits of a single one are constraints.minimum and maximum"

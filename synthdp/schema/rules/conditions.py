@@ -73,6 +73,8 @@ def _narrowed_bins(
         missing = len(present) < len(levels)
         if missing:
             check_may_be_missing(column)
+        # A listed value of a column with bins is a range of one point: of its bin it keeps that
+        # share.
         spans = [axis.points_between(level, level) for level in present]
     kept = axis.narrowed(spans)
     shares = np.zeros(column.size)
@@ -119,6 +121,8 @@ def level_codes(column: Column, levels: Sequence[Any]) -> NDArray[np.integer[Any
     if any(map(is_missing, levels)):
         check_may_be_missing(column)
     for position, level in enumerate(levels):
+        # The label of merged levels names all of them at once, and is a code; one of them alone has
+        # no code of its own.
         if merged and level == merged:
             codes[position] = column.n_levels - 1
         elif not is_level[position]:

@@ -123,10 +123,14 @@ def _relation(text: str, sides: tuple[Tokens, Tokens], sign: str) -> Relation:
         name: direction * (left.get(name, Fraction(0)) - right.get(name, Fraction(0)))
         for name in names
     }
+    # What stands on both sides falls away; if nothing is left, the check says nothing of any
+    # column.
     factors = {name: factor for name, factor in factors.items() if factor}
     if not factors:
         refuse_check(text, "no column is left in it; compare columns")
     constant = direction * (left_constant - right_constant)
+    # A column that is alone on a side of an equation follows from the others, and can be worked out
+    # in place of being drawn.
     alone = [
         next(iter(side))
         for side, added in ((left, left_constant), (right, right_constant))
@@ -147,6 +151,8 @@ def _sum(text: str, tokens: Tokens) -> tuple[dict[str, Fraction], Fraction]:
     constant = Fraction(0)
     for sign, term in _terms(text, tokens):
         names = [token for kind, token in term if kind == "name"]
+        # Exact: decimals such as 0.1 have no float, and a check that holds exactly must not fail by
+        # rounding.
         product = Fraction(sign)
         for kind, token in term:
             product *= Fraction(token) if kind == "number" else 1
@@ -164,6 +170,8 @@ def _sum(text: str, tokens: Tokens) -> tuple[dict[str, Fraction], Fraction]:
 
 def _terms(text: str, tokens: Tokens) -> Iterator[tuple[int, Tokens]]:
     """The terms of a side, each with its sign: numbers and names that stars join."""
+    # A sum of products needs no grammar: a term ends at each plus or minus that follows an operand.
+    # Nothing of a check is ever evaluated as Python.
     sign, term = 1, list[tuple[str, str]]()
     wants_operand, is_first = True, True
     for kind, token in tokens:

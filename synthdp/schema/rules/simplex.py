@@ -63,6 +63,8 @@ class _Tableau:
     ) -> None:
         sums = [sum(factor * near[i] for i, factor in factors.items()) for factors, _ in rows]
         self.values = [Fraction(value) for value in (*near, *sums)]
+        # Each row gets a variable of its own that equals its sum: then every limit is a limit of
+        # one variable.
         self._lows = [*lows, *[None for _ in rows]]
         self._highs = [*highs, *[most for _, most in rows]]
         self._factors = {
@@ -72,6 +74,8 @@ class _Tableau:
 
     def settle(self) -> bool:
         """Bring all variables between their bounds, and tell whether that is possible."""
+        # The least index first, on both sides (Bland's rule): it never comes back to a state where
+        # it was, so that it ends.
         while (out := self._outside()) is not None:
             one, bound = out
             other = self._that_moves(one, up=bound > self.values[one])
@@ -102,6 +106,7 @@ class _Tableau:
         """Put a variable on its bound, and let another one follow from it."""
         row = self._factors.pop(one)
         factor = row.pop(other)
+        # Fractions, so that "no solution" is a proof; with floats it would depend on a tolerance.
         moved = (bound - self.values[one]) / factor
         self.values[one] = Fraction(bound)
         self.values[other] += moved
@@ -110,6 +115,8 @@ class _Tableau:
             if by := factors.pop(other, None):
                 self.values[follower] += by * moved
                 for variable, value in turned.items():
+                    # Zeros are removed: rows stay as sparse as checks are, and a pivot is never
+                    # chosen where nothing moves.
                     if total := factors.get(variable, 0) + by * value:
                         factors[variable] = total
                     else:

@@ -225,6 +225,8 @@ class System:
 
         Bounds of the columns in ``learnt`` are as wide as can be, and no reason to name.
         """
+        # A minimal set of checks that already contradict each other: a message that named all
+        # checks would help nobody.
         blame = self.blamed_for(self.columns)
         if blame is None:
             return
@@ -233,6 +235,8 @@ class System:
             f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt
         ]
         one = len(blame.texts) == 1
+        # The search is bounded, so that a schema cannot make it run for ever; then the sentence
+        # must claim no more than that.
         if blame.is_undecided:
             problem = (
                 ": no row that keeps to "

@@ -86,6 +86,8 @@ class EngineFrequencies(Sensitive):
         ]
         fetched = [self._fetched(least, part) for part in parts]
         order = np.concatenate([numbers for numbers, _ in fetched])
+        # Other places than were asked for come back only if the table changed while it was being
+        # asked; noise for the old counts must not go with new values.
         if sorted(order.tolist()) != wanted.tolist():
             raise SourceError(f"{self._frame.engine}: {CHANGED}")
         values = np.concatenate([values for _, values in fetched])[np.argsort(order)]
@@ -106,6 +108,8 @@ class EngineFrequencies(Sensitive):
         places = self._frame.whole_numbers(rows, _PLACE)
         if self._form not in ("text", "raw"):
             return places, np.asarray(rows[VALUE].to_numpy(), dtype=np.int64)
+        # Texts come in the engine's own types: one way of reading them makes the same value the
+        # same everywhere.
         values = plain_column(
             opened(rows.select(VALUE).to_native()).frame[VALUE], self._column.type
         )
