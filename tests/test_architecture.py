@@ -32,7 +32,7 @@ CLOSURE_LIMITS = {
     "from-measurements": 10_300,
     "synthesize": 17_900,
     "run": 20_000,
-    "sample": 12_300,
+    "sample": 12_400,
     "depth": 14,
     "whole-depth": 23,
     "up": 0,

@@ -138,6 +138,8 @@ def concluded(engine: str, status: FitStatus, *, wanted: Ending = "optimal") -> 
     wanted
         How fits of this engine end, unless something prevents it.
     """
+    # "Stalled" is a failure for one engine and the usual end for another, which knows no proof of
+    # its optimum.
     if status.ended in ("optimal", wanted):
         return status
     end = "stalled" if status.ended == "stalled" else "was stopped"
@@ -201,6 +203,8 @@ def checked_problem(problem: FitProblem, *, takes_merged: bool = False) -> FitPr
         for measurement in measurements
         if measurement.values.size > 1
     ]
+    # Weights are inverse variances. The square of the ratio has to fit into the digits of a float,
+    # or the noisier measurements would have no say.
     least = min((float(scale.min()) for scale in scales), default=1.0)
     largest = max((float(scale.max()) for scale in scales), default=1.0)
     if largest > MAX_RATIO * least:

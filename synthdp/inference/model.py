@@ -232,6 +232,7 @@ class Model(ABC):
         been met.
         """
         saved = dict(cast("dict[str, Any]", state["status"]))
+        # Files of the first versions knew two ends only.
         if "converged" in saved:
             saved["ended"] = "stalled" if saved.pop("converged") else "stopped"
         status = FitStatus(**saved)  # of a forged file the keys are refused
@@ -266,6 +267,7 @@ def check_columns(
             raise ParameterError(
                 f"{what}: {name!r} is no 1-D array of integers, as long as the others"
             )
+        # A code out of range would not fail by itself: numpy counts negative ones from the end.
         if int(column.min(initial=0)) < 0 or int(column.max(initial=0)) >= size:
             raise ParameterError(
                 f"{what}: some codes of {name!r} lie outside 0 .. {size - 1}; use one schema"
@@ -289,5 +291,7 @@ def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array
             )
         if not weights.any():
             raise ParameterError(f"where: no level of {name!r} is wanted; allow at least one")
+        # Only ratios matter; at most 1, a weight is also the chance that a drawn level is kept
+        # with.
         checked[name] = weights / weights.max()
     return checked

@@ -43,6 +43,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
         columns = (parse_field(_of_size(name, size), ()) for name, size in mapping.items())
         return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
+    # A package and a table have much the same look; the wrong one is the likeliest mistake.
     if "resources" in mapping and "fields" not in mapping:
         given.refuse(
             "is the description of a package of tables, and the data is one table; give tables by name, or the path "
@@ -86,6 +87,7 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     check_field_keys(name, field)
     kind = field.get("type")
     if not is_type(kind):
+        # Free text has no levels to count: no noise makes it safe, so that it can only be left out.
         if kind in FREE_TEXT_TYPES:
             way_out = "list the column under synthdp.ignore, or use 'string' if few values repeat"
             refuse(name, f"the type is {kind!r}, and {FREE_TEXT}; {way_out}")

@@ -63,6 +63,7 @@ def check_folder(package: Package, options: OutputOptions, *, description: Path 
         DESCRIPTION,
         DESCRIPTION + CERTIFICATE_ENDING,
     ]
+    # One table would overwrite the other, and this is only noticed after the budget is spent.
     if len(set(names)) < len(names):
         raise SchemaError(
             "package: two tables are in one file, or in one that is the description's; name others"
@@ -75,12 +76,14 @@ def check_folder(package: Package, options: OutputOptions, *, description: Path 
         raise ParameterError(
             f"--output is {options.output!r}; a package is several files, give the name of a folder"
         )
+    # Files that were there would look as if they belonged to the release.
     if folder.is_dir() and any(folder.iterdir()) and not options.force:
         raise DataFileError(
             f"{options.output!r}: it is not empty; pass --force to replace files in it"
         )
     if not folder.resolve().parent.is_dir():
         raise DataFileError(f"{options.output!r}: its directory does not exist; create it first")
+    # The private tables are in that folder, under the names that the synthetic ones would get.
     if description is not None and folder.resolve() == description.resolve().parent:
         raise ParameterError(
             f"--output is {options.output!r}, the folder of the package; give another"
@@ -105,7 +108,11 @@ def write_package(
         options = replace(options, rows=rows_or_refuse(unless_known, what))
     seed = secrets.randbits(62) if options.seed is None else options.seed
     folder = Path(options.output).resolve()
+    # Written beside its place and renamed when all is there: half a package has keys that point
+    # nowhere.
     hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")
+    # Drawn once for each form in which files want values, not once a file: with one seed the rows
+    # are the same.
     drawn = {
         text: synthesis.sample(options.rows, seed=seed, text=text, given=given)
         for text in {is_text(path) for path in files.values()}

@@ -92,6 +92,8 @@ def expected_ledger(
     ParameterError, PrivacyError
         If the budget is out of range.
     """
+    # From the same settings as a run, so that a plan cannot promise another noise than the run then
+    # has.
     settings = RunSettings(
         epsilon=epsilon,
         delta=delta,

@@ -177,8 +177,10 @@ def _least(is_enough: Callable[[float], bool]) -> float | None:
     if is_enough(LEAST_EPSILON):
         return LEAST_EPSILON
     low, high = LEAST_EPSILON, MOST_EPSILON
+    # Bisection will do: the expected error falls as epsilon grows.
     while high > _SEARCHED * low:
         middle = sqrt(low * high)
         low, high = (low, middle) if is_enough(middle) else (middle, high)
+    # Rounded up: the epsilon that is printed has to be enough as well.
     digits = 1 - floor(log10(high))
     return min(ceil(high * 10.0**digits) / 10.0**digits, MOST_EPSILON)

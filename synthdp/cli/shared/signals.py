@@ -40,6 +40,8 @@ def terminable() -> Iterator[None]:
     """Let SIGTERM, which schedulers send, do what Ctrl-C does, unless somebody has other plans for
     it.
     """
+    # Python sets handlers in the main thread only; and a program that uses this library may have a
+    # handler of its own, which stays.
     takes = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if takes:
         signal.signal(signal.SIGTERM, Termination())
@@ -61,6 +63,8 @@ def interrupt_afterwards() -> Iterator[None]:
         if (handler is signal.default_int_handler or isinstance(handler, Termination))
         and current_thread() is main_thread()
     }
+    # Noted, not forgotten: a stop that came while modules loaded is carried out right after, when
+    # it can be handled cleanly.
     for number in waiting:
         signal.signal(number, lambda number, _frame: seen.append(number))
     try:

@@ -110,6 +110,8 @@ class RefinedModel(Model):
         check_given(self._domain, given)
         generator = seeded(seed)
         groups = self._coarsening.groups
+        # The coarse model speaks of groups: given levels are translated for it, and put back
+        # afterwards as they were.
         coarse = {
             name: groups[name][codes] if name in groups else codes for name, codes in given.items()
         }
@@ -130,6 +132,8 @@ class RefinedModel(Model):
         generator = seeded(seed)
         coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
         for name in coarse.keys() & shares.keys():
+            # A wanted level of share 0 would make the slice impossible, though noise alone may have
+            # brought it to 0.
             shares[name] = np.maximum(shares[name], _LEAST_SHARE) * coarse[name]
             coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(
                 np.float64
@@ -149,6 +153,7 @@ class RefinedModel(Model):
         columns = list(coarse)
         for name, weights in shares.items():
             groups, position = self._coarsening.groups[name], self._domain.index(name)
+            # A row of levels' weights for each group: each drawn group picks one of its own levels.
             table = np.zeros((int(groups.max()) + 1, groups.size))
             table[groups, np.arange(groups.size)] = weights
             values = draw_values(

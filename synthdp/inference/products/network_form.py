@@ -66,6 +66,8 @@ class NetworkForm:
         """See `ComponentForm.parameters`; draws the network's initial weights."""
         levels, weights = (self._backend.to_numpy(part) for part in components)
         network = self._backend.array(self._initial_weights(levels))
+        # An offset on the network's output makes it start at given components; their zeros would be
+        # minus infinity.
         offset = np.log(np.maximum(levels, _FLOOR))
         if self._reproduce:
             offset -= self._backend.to_numpy(self._forward(network)[-1])
@@ -83,6 +85,7 @@ class NetworkForm:
         logits = logits + parameters[self._n_weights : -n_components].reshape(-1, n_components)
         levels = self._backend.zeros(tuple(logits.shape))
         for block in self._blocks:
+            # Less the maximum, so that no exponential overflows; the softmax is the same.
             powers = xp.exp(logits[block] - xp.amax(logits[block], 0))
             levels[block] = powers / powers.sum(0)
         weights = xp.exp(parameters[-n_components:])
@@ -96,6 +99,7 @@ class NetworkForm:
         products = levels * slopes[0]
         by_output = self._backend.zeros(tuple(levels.shape))
         for block in self._blocks:
+            # The derivative of a softmax: p times the slope less its mean under p.
             by_output[block] = products[block] - levels[block] * products[block].sum(0)
         gradient = self._backend.zeros(tuple(self._parameters.shape))
         for (start, middle, end), inputs in zip(
@@ -104,6 +108,8 @@ class NetworkForm:
             gradient[start:middle] = (by_output @ inputs.T).reshape(-1)
             gradient[middle:end] = by_output.sum(1)
             matrix = self._parameters[start:middle].reshape(by_output.shape[0], -1)
+            # What a layer got is the output of a rectifier, whose derivative is 1 where it was
+            # above 0.
             by_output = (matrix.T @ by_output) * (inputs > 0)
         return gradient
 
@@ -141,6 +147,8 @@ class NetworkForm:
         """
         parts = []
         for before, after in pairwise(self._widths):
+            # A rectifier halves the variance, which the factor 2 makes good; behind the last layer
+            # there is none.
             gain = 1.0 if after == self._widths[-1] else 2.0
             parts.append(self._generator.standard_normal((after, before)) * np.sqrt(gain / before))
             parts.append(np.zeros(after))

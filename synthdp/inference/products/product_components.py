@@ -179,6 +179,7 @@ def _shared_splits(cliques: Sequence[Clique]) -> list[tuple[Clique, list[_Member
 
     Greedily, the half that most of the remaining cliques contain goes first.
     """
+    # Cliques are small, so that all halves of all of them can be listed.
     halves = {
         clique: [frozenset(half) for half in combinations(clique, (len(clique) + 1) // 2)]
         for clique in cliques
@@ -186,6 +187,8 @@ def _shared_splits(cliques: Sequence[Clique]) -> list[tuple[Clique, list[_Member
     counts = Counter(half for candidates in halves.values() for half in candidates)
     splits = []
     while halves:
+        # A large left factor that many cliques share means few and large matrix products, which is
+        # what libraries are quick at.
         shared, _ = counts.most_common(1)[0]
         members = [clique for clique, candidates in halves.items() if shared in candidates]
         left = tuple(name for name in members[0] if name in shared)

@@ -64,6 +64,7 @@ class RegionGraph:
         [(('b',), (2, 0, 1)), ((), (2, 3))]
         """
         regions = list(dict.fromkeys(domain.canonical(clique) for clique in cliques))
+        # An attribute in no region would be in no table that rows are drawn from.
         covered = set().union(*regions)
         regions += [(name,) for name in domain.attributes if name not in covered]
         kept = tuple(region for region in regions if region)

@@ -80,7 +80,12 @@ def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fracti
     together, apart = (-NormalDist().inv_cdf(float(part)) for part in (delta, delta / max_rows))
     sigma = sqrt(sigma_squared)
     guess = ceil(0.5 + max(max_rows + sigma * together, 1 + sigma * apart))
+    # Floating point only proposes where to begin; what is used has passed the exact bound. One
+    # below the guess, so that rounding up of the guess costs nothing; above the most rows, where
+    # the proof at the top begins.
     threshold = max(guess - 1, max_rows + 1)
     while fails(threshold):
+        # Steps of a thousandth of sigma: one by one they would take long for large sigma, and the
+        # loss is next to nothing.
         threshold += max(1, isqrt(int(sigma_squared)) // 1000)
     return threshold

@@ -85,6 +85,8 @@ def read_about(about: Mapping[str, Any] | str | PathLike[str]) -> dict[str, Any]
     content = about if isinstance(about, Mapping) else _content(about)
     given = JsonValue(content, "about", error=ParameterError)
     given.mapping("keys such as 'name: ...'")
+    # An unknown key is refused, not kept: a slip of the pen would be missing where the certificate
+    # is read.
     given.check_keys(KEYS)
     return {key: _checked(key, given[key]) for key in given.mapping()}
 

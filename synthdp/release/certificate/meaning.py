@@ -102,6 +102,7 @@ class Protection:
         f``, here rounded up.
         """
         low, high = 0.0, 0.5
+        # The low end is what is returned, so that the advantage is too large rather than too small.
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             low, high = (
@@ -115,6 +116,7 @@ class Protection:
         """The bound for one unit."""
         kept = 1.0 - self.failure_delta
         wrong = min(false_positives / kept, 1.0)
+        # Where costs fail everybody may be recognised: that share is added whole.
         right = self.failure_delta + kept * self._kept(wrong)
         return min(
             right, _allowed(false_positives, np.array([self.epsilon]), np.array([self.delta])), 1.0

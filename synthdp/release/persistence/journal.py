@@ -218,6 +218,7 @@ class Journal:
             return
         if self._is_at_end:
             self._file.append(content)
+        # Compared as it comes back from a file: JSON makes lists of tuples, and texts of keys.
         elif self._file.entry(self._next) != json.loads(json.dumps(content)):
             raise PrivacyError(
                 f"journal {self.path!r}: its answers are read in another way; {self._way_out}"
@@ -247,6 +248,7 @@ class Journal:
         """
         try:
             self._file.move(path)
+        # Renaming is a service, and the release is done: that it fails is no reason to fail now.
         except (OSError, DataFileError):
             return False
         self._path = path
@@ -254,6 +256,7 @@ class Journal:
 
     def discard_if_new(self) -> None:
         """Remove the file if it was not there before: its run does not begin."""
+        # Once there is an answer the file is worth something, whatever happens to the run.
         if self._is_new and self._n_made == 0:
             self.close()
             Path(self._path).unlink(missing_ok=True)

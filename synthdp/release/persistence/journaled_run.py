@@ -130,6 +130,9 @@ class JournaledRun:
         """All questions were asked: check that the journal agrees, and note it in the budget."""
         if self._is_part:
             return
+        # The journal first: if the budget cannot be written, the run can be started again, and ends
+        # without a question. The other way round it would have ended with answers that nobody
+        # checked.
         self._journal.finish()
         if self._budget is not None:
             self._budget.end(self._journal)

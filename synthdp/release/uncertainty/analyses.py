@@ -47,6 +47,8 @@ def quantile(values: FloatArray, share: float) -> Analysed:
     present = np.sort(values[~np.isnan(values)])
     if present.size < 2:
         return _NOTHING
+    # The number of values below a quantile is binomial: quantiles at shares some standard errors to
+    # both sides tell how steep the distribution is, without estimating its density.
     reach = _Z * sqrt(share * (1.0 - share) / present.size)
     low, middle, high = np.quantile(
         present, np.clip([share - reach, share, share + reach], 0.0, 1.0)
@@ -89,8 +91,12 @@ def design(frame: pd.DataFrame, levels: dict[str, Sequence[object]]) -> Design:
             columns.append(numbers(frame[name]))
             continue
         missing = frame[name].isna().to_numpy()
+        # The first level is the one that others are compared with: with a variable of its own the
+        # design would be singular.
         for level in levels[str(name)][1:]:
             names.append(f"{name}={level}")
+            # A missing level is not "none of the levels": the row is left out, as software for
+            # regressions does.
             columns.append(np.where(missing, np.nan, is_level(frame[name], level)))
     return Design(tuple(names), np.column_stack(columns))
 
@@ -117,6 +123,8 @@ def logistic_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
     coefficients = np.zeros(x.shape[1])
     for _ in range(_MAX_NEWTON):
         expected = expit(x @ coefficients)
+        # The negative Hessian of the log-likelihood. It becomes singular if a predictor separates
+        # the outcomes, where no maximum exists.
         inverse = _inverse((x * (expected * (1.0 - expected))[:, np.newaxis]).T @ x)
         if inverse is None or len(y) <= x.shape[1]:
             break
@@ -129,6 +137,7 @@ def logistic_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
 
 def _with_variances(coefficients: FloatArray, inverse: FloatArray, scores: FloatArray) -> Analysed:
     rows, columns = scores.shape
+    # The sandwich: right also where the model's variance is not.
     spread = inverse @ (scores.T @ scores) @ inverse * (rows / (rows - columns))
     return Analysed(coefficients, spread.diagonal().copy())
 

@@ -88,6 +88,7 @@ class IntegerColumn(NumericColumn):
         with np.errstate(
             invalid="ignore"
         ):  # a signalling NaN of somebody's table is no reason for a word
+            # A fraction in a column of integers is not rounded: nobody has said which way.
             unread = numbers != np.floor(numbers)
         if values.dtype == object:
             # 12.000 is 12 to a computer and 12,000 to half of Europe. Whoever means either would be

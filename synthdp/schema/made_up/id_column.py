@@ -136,6 +136,7 @@ class IdColumn(GeneratedColumn):
             return uuids(len(table), self._generator(seed))
         if not self.per:
             return self._written(np.arange(self.start, self.start + len(table), dtype=np.int64))
+        # Rows with a missing value are a group as well: dropped, they would have no id.
         groups = table.groupby(list(self.per), dropna=False, sort=False, observed=True)
         return self._written(groups.cumcount().to_numpy(dtype=np.int64) + self.start)
 

@@ -94,11 +94,14 @@ class People:
         """As many people as there are rows; the same ones for the same seed."""
         source, rng = faker_of(locale, seed), np.random.default_rng(seed)
         sexes = ("female", "male")
+        # A pool of names, from which rows draw: asking the library for each row would take minutes
+        # for a million.
         firsts = [
             getattr(source, f"first_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)
         ]
         lasts = [getattr(source, f"last_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)]
         mail_firsts = [f"{name}." if name else "" for name in map(_latin, firsts)]
+        # Names in other letters have no Latin form, and addresses need one.
         mail_lasts = [_latin(name) or _latin(source.user_name()) or "mail" for name in lasts]
         sex = rng.integers(len(sexes), size=n_rows) * POOL_NAMES
         first, last = (
@@ -118,6 +121,7 @@ class People:
 
     def mails(self, rng: np.random.Generator) -> Texts:
         """Mail addresses, no two alike: the second ``eva.smith`` has a 2 after her name."""
+        # Numbered in the order of the rows, so that the same seed gives the same addresses.
         turns = pd.Series(self.mail_names).groupby(self.mail_names).cumcount().to_numpy()
         numbers = np.array([""] * len(turns), dtype=object)
         numbers[turns > 0] = list(map(str, (turns[turns > 0] + 1).tolist()))

@@ -52,7 +52,9 @@ def kinds_of(dtypes: Mapping[str, Dtype]) -> dict[str, dict[str, Any]]:
     {'age': {'type': 'integer', 'constraints': {'required': True}}, 'size': {'type': 'categorical'}}
     """
     always = {
-        name: isinstance(dtype, np.dtype) and dtype.kind in "biu" for name, dtype in dtypes.items()
+        # (Floats have NaN, objects None, and pandas' own types a mask.)
+        name: isinstance(dtype, np.dtype) and dtype.kind in "biu"
+        for name, dtype in dtypes.items()
     }
     required: dict[str, Any] = {"constraints": {"required": True}}
     return {
