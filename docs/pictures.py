@@ -1,7 +1,7 @@
 """Make the pictures of README and docs from the made-up census: `python docs/pictures.py`. They differ by the noise.
 
 The census is invented, so that comparing it with its synthetic copy in public harms nobody. The picture of a report is
-made by a headless Chromium.
+made by a headless Chromium, and so is that of a certificate.
 """
 
 import re
@@ -17,6 +17,7 @@ from PIL import Image
 import synthdp
 from synthdp.report.pages.columns import pictures
 from synthdp.report.pages.view import PageView
+from synthdp.report.release_pages.certificate_page import certificate_page
 from synthdp.report.rendering.section import Picture
 from synthdp.report.table_evaluation import TableEvaluation
 
@@ -24,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 SHOWN = ("age", "hours", "income", "marital", "education", "status")
 WIDTH, HEIGHT, GAP = 330.0, 190.0, 24.0
-SCREEN, COLOURS = (1280, 2490), 64
-"""Pixels of the picture of a report, and its colours: a page has few."""
+SCREEN, SHEET, COLOURS = (1280, 2490), (1000, 1200), 64
+"""Pixels of the pictures of a report and of a certificate, and their colours: a page has few."""
 
 
-def compared() -> TableEvaluation:
-    """The census, and a synthetic one at epsilon 1."""
+def compared() -> tuple[TableEvaluation, dict[str, object]]:
+    """The census against a synthetic one at epsilon 1, and its certificate."""
     people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False)
     synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9)
     tables = {"synthetic.csv": synthesis.sample(text=True)}
@@ -37,7 +38,7 @@ def compared() -> TableEvaluation:
         people, tables, synthesis.schema, targets=[], certificate=synthesis.certificate
     )
     assert isinstance(evaluation, TableEvaluation)
-    return evaluation
+    return evaluation, synthesis.certificate
 
 
 def columns(found: TableEvaluation) -> list[Picture]:
@@ -76,15 +77,13 @@ def sheet(shown: Sequence[Picture]) -> str:
     )
 
 
-def photographed(found: TableEvaluation, path: Path) -> None:
-    """The beginning of a report as a browser shows it, as PNG."""
+def photographed(page: Path, path: Path, size: tuple[int, int]) -> None:
+    """The beginning of a page as a browser shows it, as PNG."""
     browser = next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
     )
     with tempfile.TemporaryDirectory() as folder:
-        page, shot = Path(folder, "report.html"), Path(folder, "shot.png")
-        found.to_html(page)
-        size = ",".join(map(str, SCREEN))
+        shot = Path(folder, "shot.png")
         options = [
             "--headless=new",
             "--no-sandbox",
@@ -92,8 +91,9 @@ def photographed(found: TableEvaluation, path: Path) -> None:
             "--hide-scrollbars",
             f"--user-data-dir={folder}",
         ]
+        window = ",".join(map(str, size))
         subprocess.run(
-            [browser, *options, f"--window-size={size}", f"--screenshot={shot}", page.as_uri()],
+            [browser, *options, f"--window-size={window}", f"--screenshot={shot}", page.as_uri()],
             check=True,
             timeout=300,
         )
@@ -103,6 +103,12 @@ def photographed(found: TableEvaluation, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    evaluation, folder = compared(), ROOT / "docs" / "pictures"
-    (folder / "columns.svg").write_text(sheet(columns(evaluation)), encoding="utf-8")
-    photographed(evaluation, folder / "report.png")
+    evaluation, certificate = compared()
+    kept = ROOT / "docs" / "pictures"
+    (kept / "columns.svg").write_text(sheet(columns(evaluation)), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as pages:
+        report, stated = Path(pages, "report.html"), Path(pages, "certificate.html")
+        evaluation.to_html(report)
+        stated.write_text(certificate_page(certificate), encoding="utf-8")
+        photographed(report, kept / "report.png", SCREEN)
+        photographed(stated, kept / "certificate.png", SHEET)

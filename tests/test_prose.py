@@ -1,0 +1,57 @@
+"""The pages are written as docs/style.md says: short sentences, short paragraphs, no words that a
+reader has to guess.
+"""
+
+import re
+
+import pytest
+from helpers.pages import DOCS
+from helpers.paths import ROOT
+
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+MAX_SENTENCE, MAX_PARAGRAPH, MAX_README, MAX_WORDS = 45, 90, 920, 56_000
+"""Words. These fall as pages are rewritten: 60 words a paragraph and 40,000 in all are wanted."""
+
+GUESSED = re.compile(r"\b(listened to|falls apart into residuals|do not listen)\b")
+"""Words of ours that a reader had to read twice."""
+
+_FENCED = re.compile(r"^ *```.*?^ *```", flags=re.DOTALL | re.MULTILINE)
+_END = re.compile(r"(?<=[.!?:;])[)\"*`]*\s+(?=[\"*`(\[]*[A-Z0-9`])|(?<=[:;])\s")
+
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no checkout")
+
+
+def paragraphs(text):
+    """Paragraphs and items of lists, without code, tables and headings, links as their words."""
+    text = re.sub(r"\]\([^)]*\)", "]", _FENCED.sub("", text))
+    for block in re.split(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )", text):
+        if not block.strip().startswith(("|", "#", "!", "<!--", "    ")):
+            yield " ".join(block.split())
+
+
+def sentences(paragraph):
+    return [sentence for sentence in _END.split(paragraph) if sentence]
+
+
+def too_long(page, most, parts):
+    found = [part for paragraph in paragraphs(page.read_text("utf-8")) for part in parts(paragraph)]
+    return [part for part in found if len(part.split()) > most]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_sentences_and_paragraphs_are_short(page):
+    assert too_long(page, MAX_SENTENCE, sentences) == []
+    assert too_long(page, MAX_PARAGRAPH, lambda paragraph: [paragraph]) == []
+    assert GUESSED.findall(page.read_text("utf-8")) == []
+
+
+def test_readme_is_one_screen_and_the_pages_are_no_book():
+    assert len(PAGES[0].read_text("utf-8").split()) <= MAX_README
+    assert sum(len(page.read_text("utf-8").split()) for page in PAGES[1:]) <= MAX_WORDS
+
+
+def test_a_long_sentence_and_a_long_paragraph_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Head\n\n" + "word " * 46 + ".\n\n" + "Three words here. " * 31, "utf-8")
+    assert len(too_long(page, MAX_SENTENCE, sentences)) == 1
+    assert len(too_long(page, MAX_PARAGRAPH, lambda paragraph: [paragraph])) == 1
