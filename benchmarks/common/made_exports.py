@@ -93,10 +93,16 @@ def shown(dates: pd.Series, form: str) -> list[str]:
     return list(dates.dt.strftime(form))
 
 
-_MAKERS: list[Callable[[], Export]] = []
+_MAKERS: dict[str, list[Callable[[], Export]]] = {}
+"""By group."""
 
 
-def _add(maker: Callable[[Rows], Any], export: Callable[[str, Rows, Any], Export], n: int) -> None:
+def _add(
+    maker: Callable[[Rows], Any],
+    export: Callable[[str, Rows, Any], Export],
+    n: int,
+    group: str = "made",
+) -> None:
     name = maker.__name__.strip("_").replace("_", "-")
 
     def make() -> Export:
@@ -104,7 +110,7 @@ def _add(maker: Callable[[Rows], Any], export: Callable[[str, Rows, Any], Export
         return export(name, rows, maker(rows))
 
     make.__name__ = name
-    _MAKERS.append(make)
+    _MAKERS.setdefault(group, []).append(make)
 
 
 def text_file(
@@ -117,6 +123,7 @@ def text_file(
     bom: bool = False,
     lines: str = "\r\n",
     quoting: int = csv.QUOTE_MINIMAL,
+    group: str = "made",
 ) -> Callable[[Callable[[Rows], Columns]], Callable[[Rows], Columns]]:
     """Make a function of rows a CSV export, declared so, run with these options, and in truth
     written as said.
@@ -138,7 +145,7 @@ def text_file(
 
             return Export(name, file, write, declared, tuple(options.split()), reading)
 
-        _add(maker, export, n)
+        _add(maker, export, n, group)
         return maker
 
     return decorate
@@ -178,7 +185,12 @@ US = Reading()
 
 def made_exports() -> list[Export]:
     """All of them, in the order in which they stand here."""
-    return [make() for make in _MAKERS]
+    return exports_of("made")
+
+
+def exports_of(group: str) -> list[Export]:
+    """Those of a group, in the order in which they were defined."""
+    return [make() for make in _MAKERS[group]]
 
 
 # -- Germany, Austria: semicolons, decimal commas, dates with dots
