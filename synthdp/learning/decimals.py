@@ -1,7 +1,7 @@
 """Learning how many decimals a column of numbers has."""
 
 from fractions import Fraction
-from math import ceil, floor, log10
+from math import ceil, floor, log10, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,9 @@ FEW = 0.05
 """Decimals are rounded away that no more than this part of the numbers has, further ones included:
 altitudes that were feet once have two decimals in one row of twenty, and one in another.
 """
+
+CLEAR = 1.0
+"""Standard deviations by which numbers with decimals must show to be worth a word."""
 
 USUAL = 4
 """Numbers that people write have so many decimals at most."""
@@ -85,8 +88,10 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     standing = _decimals(histogram.counts, histogram.stddev)
     if standing == 0:
         whole, *decimals = histogram.counts[: USUAL + 1].tolist()
-        fractions = sum(decimals) / max(whole + sum(decimals), whole)
-        return Decimals(0, None, fractions=fractions if fractions > FEW else 0.0)
+        n_fractions = sum(decimals)
+        fractions = n_fractions / max(whole + n_fractions, whole)
+        is_clear = n_fractions > CLEAR * histogram.stddev * sqrt(len(decimals))
+        return Decimals(0, None, fractions=fractions if is_clear and fractions > FEW else 0.0)
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
     plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))

@@ -27,7 +27,7 @@ from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.column_histograms import BEYOND, ColumnHistogram, are_single
-from synthdp.learning.overshoot import FEW_VALUES, Overshoot
+from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
@@ -55,9 +55,7 @@ all else.
 """
 
 DOUBTFUL = 0.3
-"""Part of the range by which its bounds must be as likely wrong as not to be worth a word: of many
-values, for of few ones two or three are always so much.
-"""
+"""Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
 
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
@@ -142,11 +140,9 @@ class Learnt:
     @property
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
-        width = int(self.density.widths.sum())
-        is_wide_open = self.uncertainty > DOUBTFUL * width
-        if self.overshoot is None:
-            return is_wide_open
-        return self.overshoot.is_probable or (is_wide_open and width > FEW_VALUES)
+        if self.overshoot is not None:
+            return self.overshoot.is_probable
+        return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
         """The same on a grid with so many decimals less."""
@@ -446,9 +442,16 @@ def _between_bounds(
     density = density.without_thin_ends(NEGLIGIBLE)
     ends = looks[-1].cells_of(np.array([begin, stop - 1])).clip(0, len(looks[-1].counts) - 1)
     leaves = np.minimum(looks[-1].widths[ends], density.widths[[0, -1]])
+    # Beyond all fine cells nothing tells more than where the public cell lies.
+    if begin < low:
+        leaves[0] = density.widths[0]
+    if stop > high:
+        leaves[1] = density.widths[-1]
     # Within the cell of a bound nothing tells where it lies.
     leaf = int(leaves.max()) - 1  # single values are exact
-    return density, max(doubt, leaf / 2), Overshoot(density, support, looks[1])
+    first_leaf, last_leaf = leaves.tolist()
+    overshoot = Overshoot(density, support, looks[1], (first_leaf, last_leaf)).drawn_in()
+    return overshoot.density, max(doubt, leaf / 2), overshoot
 
 
 def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]) -> bool:

@@ -4,14 +4,14 @@ Where records end is known up to noise (`support`). Whether that matters depends
 drawn beyond: a bound that is too far out is no harm where nothing lies. Post-processing only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
-from synthdp.learning.cells.ends import PIECES
+from synthdp.learning.cells.ends import PIECES, hides_many
 from synthdp.learning.column_histograms import ColumnHistogram
 from synthdp.learning.support import Ends, Support
 
@@ -30,10 +30,22 @@ their end, which makes ends near to the others too probable. So an end counts th
 counts beyond it stand out together.
 """
 
-PROBABLE = 0.5
+PROBABLE, SUSPECTED = 0.5, 0.03
 """Harm that is more probable than not is worth a word; less of it seldom comes true, as ends are
-mostly further out than the nearest possible ones.
+mostly further out than the nearest possible ones. Of few values one too many is harm: where noise
+could hide many records, a suspicion is enough.
 """
+
+HARMLESS, MOST_LEFT_OUT = 0.25, 0.03
+"""An end is drawn in until harm is no more probable than that, unless more than this part of the
+rows would have to be left out.
+"""
+
+BETTER = 0.02
+"""By so much at least must drawing an end in make harm less probable."""
+
+PLACES = 16
+"""Places in a cell at which records may end."""
 
 
 @final
@@ -49,16 +61,21 @@ class Overshoot:
         How probable each end of the records is.
     look
         The counts that say so.
+    leaves
+        Grid points of the first and of the last cell: within it nothing tells where records end.
     """
 
     density: Density
     support: Support
     look: ColumnHistogram
+    leaves: tuple[int, int]
 
     @property
     def is_probable(self) -> bool:
         """Whether harm is probable enough for a word."""
-        return self.probability > PROBABLE
+        n_records = float(self.density.mass.sum())
+        is_suspect = self._has_few_values and hides_many(self.look.stddev, n_records)
+        return self.probability > (SUSPECTED if is_suspect else PROBABLE)
 
     @property
     def probability(self) -> float:
@@ -67,7 +84,30 @@ class Overshoot:
         mirrored = Density(-density.starts[::-1], density.mass[::-1])
         above = self._above(density, self.support.above, self.look, 1)
         below = self._above(mirrored, self.support.below, self.look.mirrored(), -1)
+        above = max(above, _within_leaf(density, self.leaves[1]))
+        below = max(below, _within_leaf(mirrored, self.leaves[0]))
         return 1 - (1 - above) * (1 - below)
+
+    def drawn_in(self) -> "Overshoot":
+        """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
+        most = MOST_LEFT_OUT * float(self.density.mass.sum())
+        starts = np.unique(np.concatenate([self.density.starts, self.look.starts])).tolist()
+        best, left_out = self, 0.0
+        for is_above in (True, False):
+            for start in reversed(starts) if is_above else starts:
+                if best.probability <= HARMLESS:
+                    return best
+                first, stop = (int(each) for each in best.density.starts[[0, -1]])
+                if not first < start < stop:
+                    continue
+                ends = (first, start) if is_above else (start, stop)
+                shorter = replace(best, density=best.density.between(*ends))
+                left_out = float(self.density.mass.sum() - shorter.density.mass.sum())
+                if left_out > most:
+                    break
+                if shorter.probability < best.probability - BETTER:
+                    best = shorter
+        return best
 
     @property
     def _has_few_values(self) -> bool:
@@ -89,6 +129,23 @@ class Overshoot:
             places = np.maximum(stops + np.floor(BEYOND * widths), direction * ends.origin)
             probabilities = probabilities * _doubt(look, places, int(density.starts[-1]))
         return float(probabilities[is_harm].sum())
+
+
+def _within_leaf(density: Density, leaf: int) -> float:
+    """How probable harm is if records end anywhere in the last cell, which has so many points."""
+    width = int(density.widths.sum())
+    leaf = min(leaf, int(density.widths[-1]), width - 1)
+    if leaf < 2:
+        return 0.0
+    stop = int(density.starts[-1])
+    ends = stop - leaf + (np.arange(PLACES) + 0.5) / PLACES * leaf
+    ranges = ends - int(density.starts[0])
+    total = max(float(density.mass.sum()), 1e-9)
+    held = np.append(0.0, np.cumsum(density.mass)) / total
+    beyond, far = (
+        1 - np.interp(ends + part * ranges, density.starts, held) for part in (BEYOND, FAR)
+    )
+    return float(((beyond > MANY) | (far * total > 1)).mean())
 
 
 def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:

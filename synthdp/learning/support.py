@@ -2,7 +2,7 @@
 uncertain.
 
 What stands out is held for sure; beyond it records reach as far as they do with a probability of
-one half, given the counts of all looks (`cells.ends`). So no noisy cell, however wide, draws a
+one half, or, where noise could hide many, of nine tenths (`cells.ends`). So no noisy cell, however wide, draws a
 range out, and none that stands out only together with its neighbours. Post-processing only.
 """
 
@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 
 ROUNDS = 2
 """Each end is found given the other, which is found given that."""
+
+MISTAKEN = 5e-4
+"""Probability of taking noise for records at an end, in a column: wide tables have a hundred."""
 
 
 class Support(NamedTuple):
@@ -113,7 +116,10 @@ def _looked_closer(
         low, high = max(low, begin), min(high, stop)
         finer = inner.cut(low, high)
         # Where nothing stands out among the finer cells they say less than the coarse one.
-        if len(finer.counts) > 1 and standing_out(finer.counts, finer.stddev).any():
+        if (
+            len(finer.counts) > 1
+            and standing_out(finer.counts, finer.stddev, false_alarm=MISTAKEN).any()
+        ):
             closer = _Upwards.without_points(outer.cut(low, high), finer, spikes, None).support()
             if low == begin:
                 begin, below = closer.begin, closer.below
@@ -178,7 +184,9 @@ class _Upwards:
         """Where the records lie."""
         # Between the first and the last cell that stand out there are records for certain; how far
         # they reach beyond is a question of probability.
-        held = np.flatnonzero(standing_out(self.inner.counts, self.inner.stddev))
+        held = np.flatnonzero(
+            standing_out(self.inner.counts, self.inner.stddev, false_alarm=MISTAKEN)
+        )
         if not held.size and not self.points.size:
             return self._anywhere()
         # One piece of code for both ends: the lower one is the upper one of the mirror image.
@@ -191,10 +199,10 @@ class _Upwards:
         # What an outer cell counts is shared by both ends, so each is found given the other, twice.
         for _ in range(ROUNDS):
             above = self._end_above(begin, stop, lowest)
-            highest = stop + floor(above.median)
+            highest = stop + floor(above.end)
             below = mirror._end_above(-stop, -begin, -highest)
-            lowest = begin - floor(below.median)
-        doubts = [ends.median_error(ends.median) for ends in (above, below)]
+            lowest = begin - floor(below.end)
+        doubts = [ends.median_error(ends.end) for ends in (above, below)]
         low_ends = mirror._ends(-stop, -begin, -highest, below, low_leaf)
         return Support(
             lowest,
@@ -230,7 +238,7 @@ class _Upwards:
         stop = int(inner.starts[last + 1])
         run = 1 + int(np.argmin(np.append(np.isin(np.arange(last), held)[::-1], False)))
         sums = np.cumsum(inner.counts[last - run + 1 : last + 1][::-1])
-        limit = significance(2 * len(inner.counts)) * inner.stddev
+        limit = significance(2 * len(inner.counts), MISTAKEN) * inner.stddev
         clear = np.flatnonzero(sums > limit * np.sqrt(np.arange(1, run + 1)))
         first = last - int(clear[0]) if clear.size else last - run + 1
         return stop, stop - int(inner.starts[first])
@@ -312,9 +320,9 @@ class _Upwards:
             totals,
             n_records=max(outer.present[0], 1.0),
         )
-        begin = int(inner.starts[-1] - below.median)
-        stop = int(inner.starts[0] + above.median)
-        doubt = max(ends.median_error(ends.median) for ends in (below, above))
+        begin = int(inner.starts[-1] - below.end)
+        stop = int(inner.starts[0] + above.end)
+        doubt = max(ends.median_error(ends.end) for ends in (below, above))
         # Medians of two posteriors may cross where there are next to no records.
         if begin >= stop:
             begin, stop = min(begin, stop - 1), max(stop, begin + 1)
@@ -322,10 +330,10 @@ class _Upwards:
         low, high = Ends(int(inner.starts[-1]), below, 1), Ends(int(inner.starts[0]), above, 1)
         if (further := self._end_beyond(width)) is not None:
             high = Ends(int(inner.starts[-1]), further, 1)
-            stop = high.origin + floor(further.median)
+            stop = high.origin + floor(further.end)
         if (lower := self.mirrored()._end_beyond(width)) is not None:
             low = Ends(int(inner.starts[0]), lower, 1)
-            begin = low.origin - floor(lower.median)
+            begin = low.origin - floor(lower.end)
         return Support(begin, stop, doubt, low, high)
 
     def _end_beyond(self, width: float) -> EndPosterior | None:
@@ -344,4 +352,4 @@ class _Upwards:
             further=further,
             zero=zero,
         )
-        return ends if ends.median > 0 else None
+        return ends if ends.end > 0 else None

@@ -261,7 +261,7 @@ def test_the_doubt_of_ends_is_honest(shape):
         ends = tail_ends(
             np.arange(41.0), counts, 60.0, [total], n_records=2500, width=20, is_wide=True
         )
-        within.append(abs(ends.median - n_held) <= ends.median_error(ends.median))
+        within.append(abs(ends.end - n_held) <= ends.median_error(ends.end))
     assert 0.35 < np.mean(within) < 0.75
 
 
@@ -273,8 +273,8 @@ def test_cells_of_which_none_stands_out_hold_records_where_their_sum_is():
         counts = rng.normal(0, 10, 60)
         counts[20:40] += 15
         below, above = interval_ends(np.arange(61.0), counts, 10.0, [total], n_records=300)
-        begins.append(60 - below.median)
-        stops.append(above.median)
+        begins.append(60 - below.end)
+        stops.append(above.end)
     assert 17 < np.mean(begins) < 23
     assert 37 < np.mean(stops) < 43
     assert np.std([begins, stops], axis=1).max() < 6
@@ -372,8 +372,8 @@ def test_a_level_that_may_be_noise_is_worth_a_word_and_one_without_rows_is_not()
     levels = np.arange(1, 6)
     with_rows = Density(levels, np.array([900.0, 900.0, 900.0, 110.0]))
     without = Density(levels, np.array([900.0, 900.0, 900.0, 0.0]))
-    assert 0.02 < Overshoot(with_rows, support, fine).probability < 0.6
-    assert Overshoot(without, support, fine).probability < 0.01
+    assert 0.02 < Overshoot(with_rows, support, fine, (1, 1)).probability < 0.6
+    assert Overshoot(without, support, fine, (1, 1)).probability < 0.01
 
 
 def test_records_that_stand_out_only_together_may_end_among_them():
@@ -412,3 +412,24 @@ def test_a_year_of_few_records_is_constant_without_a_caution_if_others_are_impro
         learnt = resolved("year", np.full(1400, 2013), epsilon=10.0, seed=seed)
         assert not learnt.caution
         assert learnt.column.n_levels == 1
+
+
+def test_levels_that_noise_could_hide_are_not_drawn_without_a_word():
+    """At most one of sixty columns of five marks that few records and little budget leave open."""
+    values = np.clip(np.random.default_rng(4).binomial(4, 0.5, 1500) + 1, 1, 5)
+    learnt = [
+        resolved("integer", values, epsilon=1.0, seed=seed, share=Fraction(1, 4) / 81)
+        for seed in range(60)
+    ]
+    wrong = [each for each in learnt if overshoot(each, values) > 0.1 and not each.caution]
+    assert len(wrong) <= 1
+
+
+def test_a_code_far_above_all_other_values_is_drawn_in_its_cell_only_with_a_word():
+    """99999 for missing incomes was drawn as up to 131071."""
+    rng = np.random.default_rng(5)
+    incomes = np.exp(rng.normal(7.9, 0.5, 2500)).astype(int)
+    incomes[:200] = 99_999
+    for seed in range(6):
+        learnt = resolved("integer", incomes, epsilon=1.0, seed=seed)
+        assert learnt.caution or overshoot(learnt, incomes) < 0.1

@@ -36,6 +36,20 @@ where that is so many cells and says how wide the records lie.
 """
 
 
+HIDING, HIDDEN = 3.0, 0.1
+"""Noise hides many records if so many standard deviations of it are more than this part of all."""
+
+SURELY = 0.9
+"""Then records are taken to reach beyond those that stand out only as far as they do with this
+probability; else with one half.
+"""
+
+
+def hides_many(stddev: float, n_records: float) -> bool:
+    """Whether the noise of a count could hide a large part of the records."""
+    return HIDING * stddev > HIDDEN * n_records
+
+
 class Total(NamedTuple):
     """A noisy count of the records between two distances, and the variance of its noise."""
 
@@ -56,17 +70,20 @@ class EndPosterior:
         From a place that records surely reach, increasing; shape ``(n,)``.
     probabilities
         Of each, given the noisy counts; shape ``(n,)``.
+    surely
+        With which probability records are to reach the end that is taken.
     """
 
     distances: Floats
     probabilities: Floats
+    surely: float = 0.5
 
     @property
-    def median(self) -> float:
-        """The furthest place that the records reach with a probability of one half."""
+    def end(self) -> float:
+        """The furthest place that the records reach with that probability."""
         # The probability that records reach at least so far.
         reached = np.cumsum(self.probabilities[::-1])[::-1]
-        return float(self.distances[np.flatnonzero(reached >= 0.5 - 1e-9)[-1]])
+        return float(self.distances[np.flatnonzero(reached >= self.surely - 1e-9)[-1]])
 
     def median_error(self, distance: float) -> float:
         """By how much a place is wrong, or less, with a probability of one half."""
@@ -113,7 +130,7 @@ def tail_ends(
         The edge up to which cells stand out, if only together.
 
     >>> counts = np.array([474.0, 214.0, -38.0, 246.0, 9.0, -60.0])
-    >>> tail_ends(np.arange(7.0), counts, 110.0, [], n_records=2000, width=3).median
+    >>> tail_ends(np.arange(7.0), counts, 110.0, [], n_records=2000, width=3).end
     2.0
     """
     places, cells, parts = _places(edges, further)
@@ -148,7 +165,9 @@ def tail_ends(
         log_prior -= np.where(octaves > 1e-9, FAR + FARTHER * octaves, 0.0)
     if zero is not None:
         log_prior -= np.where(middles > zero, CROSSING, 0.0)
-    return EndPosterior(places, _normalized(evidence + np.append(nothing, log_prior)))
+    posterior = _normalized(evidence + np.append(nothing, log_prior))
+    surely = SURELY if hides_many(stddev, n_records) else 0.5
+    return EndPosterior(places, posterior, surely)
 
 
 def interval_ends(
