@@ -87,7 +87,17 @@ class ColumnLimits:
             later = levels >= choice if self._is_ordered else np.ones(len(levels), np.bool_)
             meets = self.met[:, alike.argmax()].astype(np.intp)
             result[:, alike] = self._can_end(met + meets[:, None], counts, left, later)[:, None]
+        if self._is_ordered:
+            # What the order rules out is ruled out here, too, or parents that are alike would differ
+            # by what each has been through.
+            result &= levels > self._last_alone(met)[:, None]
         return result
+
+    def _last_alone(self, met: Ints) -> Ints:
+        """The last level that a parent may have one row of, and has; -1 if there is none."""
+        is_alone = (self.met.sum(axis=1) == 1) & (self._most == 1)
+        last: Ints = np.where(is_alone, self.met.argmax(axis=1), -1)
+        return np.asarray(np.where(met > 0, last[:, None], -1).max(axis=0, initial=-1))
 
     def _can_end(self, met: Ints, counts: Ints, left: Ints, levels: Bools) -> Bools:
         """For each parent whether ``left`` more rows of some levels can make all limits hold."""

@@ -17,6 +17,8 @@ _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "min_children": ("least_children", "min_rows"),
     "order": ("order_by", "ordered", "sort"),
     "limits": ("limit",),
+    "increasing": ("strictly_increasing", "ascending"),
+    "unique": ("distinct",),
     "public": ("lookup",),
 }
 """What ``synthdp`` can have at the top and in a resource, and what else that is called."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from synthdp.core.errors import SchemaError
@@ -126,12 +127,16 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         "min_children",
         "order",
         "limits",
+        "increasing",
+        "unique",
     }:
         refuse_package(
             "it is the root, which has no parent: bounds, an order and limits are for other tables",
             name,
         )
     most = 1 if parent is None else own["max_children"].whole(1, MAX_CHILDREN)
+    order = _order(own["order"], columns_, name)
+    once = _columns_once(own, columns_, order, name)
     table = LinkedTable(
         name=name,
         path=str(resource.get("path", "")),
@@ -144,8 +149,8 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         parent_key=parent_key,
         max_children=most,
         min_children=own["min_children"].default(0).whole(0, most),
-        order=_order(own["order"], columns_, name),
-        limits=_limits(own["limits"], columns_, name),
+        order=order,
+        limits=(*_limits(own["limits"], columns_, name), *once),
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
     )
@@ -213,6 +218,56 @@ def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:
             f"column {order!r} orders rows, but may be missing; set constraints.required", name
         )
     return str(order)
+
+
+MAX_LEVELS_ONCE = 64
+"""Levels of a column of which each may be of one row of a parent: each is a limit to be kept to."""
+
+
+def _columns_once(
+    own: JsonValue, schema: Schema | None, order: str | None, name: str
+) -> tuple[Limit, ...]:
+    """One limit a level of the columns that are unique, or increasing, within the parent.
+
+    Rows that are ordered by a column of which no two are the same increase in it.
+    """
+    found: dict[str, None] = {}
+    for key in ("increasing", "unique"):
+        for column in own[key].default(()).texts("a list of columns"):
+            if schema is None or column not in schema.names:
+                refuse_package(
+                    f"synthdp.{key} names {column!r}, which is no column besides keys", name
+                )
+            if key == "increasing" and column != order:
+                refuse_package(
+                    f"synthdp.increasing names {column!r}, by which rows are not ordered; name it in synthdp.order",
+                    name,
+                )
+            found[column] = None
+    return tuple(
+        Limit(column=column, levels=[level], at_most=1)
+        for column in found
+        for level in _single_levels(column, schema, name)
+    )
+
+
+def _single_levels(column: str, schema: Schema | None, name: str) -> list[Any]:
+    """The levels of a column, each of one value."""
+    assert schema is not None
+    levels = schema[column]
+    if levels.axis is not None and levels.axis.n_values != levels.n_levels:
+        refuse_package(
+            f"column {column!r} is to be unique or increasing, and its bins hold several values; give each its own bin",
+            name,
+        )
+    if levels.n_levels > MAX_LEVELS_ONCE:
+        refuse_package(
+            f"column {column!r} is to be unique or increasing, and has {levels.n_levels} levels; it may have "
+            f"{MAX_LEVELS_ONCE}",
+            name,
+        )
+    labels = levels.labels.to_list()[: levels.n_levels]
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
 
 
 def _limits(declared: JsonValue, schema: Schema | None, name: str) -> tuple[Limit, ...]:
