@@ -98,7 +98,7 @@ class AIM(Mechanism):
             change = np.abs(
                 model.marginal(choice.clique).values - choice.estimates[choice.clique]
             ).sum()
-            # The measurement told no more than noise. Half the noise and twice epsilon, as the
+            # The measurement showed no more than noise. Half the noise and twice epsilon, as the
             # paper has it, is four times the rho of both.
             if change <= choice.penalty(choice.clique):
                 rho = 4 * rho

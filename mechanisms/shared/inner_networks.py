@@ -91,7 +91,7 @@ def network_families(
     Each step places the child, and gives it the parents among those placed before, that score best:
     by ``sum of R(child, parent) / sqrt(k + sum of R(parent, other parent))`` for k parents, which
     is correlation-based feature selection [Hall 1999]. Only sets of parents that have no room for
-    one more are looked at. It ends where no family scores above 0.
+    one more are scored. It ends where no family scores above 0.
     """
     # Reshaped for the clique of no members, whose array would have one axis.
     strength = np.array([[_between(a, b, dependences) for b in clique] for a in clique]).reshape(

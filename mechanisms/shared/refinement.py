@@ -66,7 +66,7 @@ class Refinement:
             for part in inside:
                 # Cliques overlap, and a marginal inside of several has the chances of all.
                 self.chances[part] = self.chances.get(part, 0.0) + len(clique) ** 2 / len(inside)
-        # A fixed seed is right here. It only decides which released model's errors are looked at;
+        # A fixed seed is right here. It only decides which released model's errors are scored;
         # all noise comes from the kernel.
         self._generator = np.random.default_rng(0)
 

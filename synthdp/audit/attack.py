@@ -103,7 +103,7 @@ def n_learnt_of(n_runs: int) -> int:
 
 
 def _directions(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Which sums of statistics are looked at, one a column: the first, the others both ways, the
+    """Which sums of statistics are tried, one a column: the first, the others both ways, the
     discriminant.
     """
     n = one.shape[1]

@@ -42,7 +42,7 @@ class Verdict:
     half_noise
         The bound that so many runs prove on average of noise of half that scale.
     statistic
-        What the guess looked at.
+        The statistic that the guess used.
     """
 
     claim: float

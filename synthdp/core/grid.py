@@ -1,4 +1,4 @@
-"""Grids: which integer stands for a value of a column, so that the kernel counts integers only."""
+"""Grids: the integer for each value of a column, so that the kernel counts integers only."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, final, get_args

@@ -51,7 +51,7 @@ class JsonValue:
     error: type[Exception] = SchemaError
 
     def __getitem__(self, key: str) -> "JsonValue":
-        """What stands under a key of an object; not given if nothing does, or there is no object."""
+        """The value under a key of an object; not given if there is none, or no object."""
         path = f"{self.path}.{key}" if self.path else key
         value = self.mapping().get(key) if self.is_given else None
         return JsonValue(value, self.where, path, self.error)
@@ -66,7 +66,7 @@ class JsonValue:
         return self if self.is_given else JsonValue(value, self.where, self.path, self.error)
 
     def refuse(self, problem: str) -> NoReturn:
-        """Raise the error about what stands here."""
+        """Raise the error about the value here."""
         raise self.error(f"{self.where}: {self.path or 'it'} {problem}")
 
     def expect(self, words: str) -> NoReturn:
@@ -135,7 +135,7 @@ class JsonValue:
         return entries
 
     def entries(self, words: str = "a list", *, least: int = 0) -> list["JsonValue"]:
-        """What is in a list, each where it stands."""
+        """The entries of a list, each with its place."""
         return [
             JsonValue(each, self.where, f"{self.path}[{place}]", self.error)
             for place, each in enumerate(self.sequence(words, least=least))

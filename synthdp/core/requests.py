@@ -1,4 +1,4 @@
-"""What may be asked of a model: seeds, numbers of rows and sizes of marginals, looked at before any
+"""What may be asked of a model: seeds, numbers of rows and sizes of marginals, checked before any
 work is done.
 """
 

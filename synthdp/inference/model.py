@@ -228,7 +228,7 @@ class Model(ABC):
 
     @staticmethod
     def _fit_from_state(state: Mapping[str, object]) -> Fit:
-        """The inverse of `_fit_to_state`; earlier versions only told whether the stopping rule had
+        """The inverse of `_fit_to_state`; earlier versions only said whether the stopping rule had
         been met.
         """
         saved = dict(cast("dict[str, Any]", state["status"]))

@@ -1,5 +1,4 @@
 # What synthdp.learning offers: the only list (synthdp/core/faces.py).
-from synthdp.learning.axis import Axis as Axis
 from synthdp.learning.bins import even_edges as even_edges
 from synthdp.learning.bins import quantile_edges as quantile_edges
 from synthdp.learning.budgets import MIN_COLUMNS as MIN_COLUMNS
@@ -41,5 +40,6 @@ from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.refilling import refilled as refilled
+from synthdp.learning.search_grid import SearchGrid as SearchGrid
 from synthdp.learning.support import support_of as support_of
 from synthdp.learning.unused_levels import levels_without_records as levels_without_records

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density, split_evenly
+from synthdp.learning.search_grid import SearchGrid
 
 MIN_REST = 0.3
 """A last bin of less than this part of an even share joins its neighbour."""
@@ -100,7 +100,7 @@ DIGITS = 6
 """Significant digits of the weights of a shape."""
 
 
-def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+def found_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
     """Edges and shape of a column, or its one value.
 
     Parameters
@@ -131,7 +131,7 @@ def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[s
     return {"edges": [lowest, *inner, highest]} | _found_shape(axis, density, edges)
 
 
-def found_bounds(axis: Axis, density: Density) -> dict[str, Any]:
+def found_bounds(axis: SearchGrid, density: Density) -> dict[str, Any]:
     """Bounds and shape of a column whose bins are not to be found."""
     first, last = axis.values([int(density.starts[0]), int(density.starts[-1]) - 1])
     return {"minimum": first, "maximum": last} | _found_shape(
@@ -139,7 +139,7 @@ def found_bounds(axis: Axis, density: Density) -> dict[str, Any]:
     )
 
 
-def _found_shape(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+def _found_shape(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
     """The shape of a column; nothing if it is even in all bins."""
     if np.isin(density.starts[:-1], edges[:-1]).all() or not density.mass.any():
         return {}

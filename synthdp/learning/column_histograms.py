@@ -10,11 +10,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.axis import SINGLE, Axis
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import occupied_cells, standing_out
 from synthdp.learning.cells.tails import tail_masses
+from synthdp.learning.search_grid import SINGLE, SearchGrid
 from synthdp.privacy.values.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
@@ -66,7 +66,7 @@ class ColumnHistogram:
 
     @classmethod
     def measured(
-        cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction
+        cls, values: PrivateValues, axis: SearchGrid, starts: Ints, *, rho: Fraction
     ) -> "ColumnHistogram":
         """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
         # At the ends of the axis "below" and "above" are cells of their own by the kernel's
@@ -117,7 +117,7 @@ class ColumnHistogram:
 
     @property
     def stands_out(self) -> bool:
-        """Whether any record was told from noise, where noise could lead anywhere."""
+        """Whether any record was clearly above noise, where noise could lead anywhere."""
         return bool(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC).any())
 
     def cells_of(self, points: Ints) -> NDArray[np.intp]:
@@ -130,7 +130,7 @@ class ColumnHistogram:
             self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing
         )
 
-    def held_roots(self, axis: Axis) -> tuple[int, int]:
+    def held_roots(self, axis: SearchGrid) -> tuple[int, int]:
         """First and last cell that hold records, where they may be anywhere; all cells between
         declared bounds.
         """

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
 from synthdp.learning.numbers import Learnt
+from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
 from synthdp.schema.axes.bin_shape import Heaping
 from synthdp.schema.axes.points import STEPS
@@ -44,7 +44,7 @@ def may_be_heaped(density: Density) -> bool:
 
 
 def learn_heaping(
-    values: PrivateValues, axis: Axis, learnt: Learnt, *, rho: Fraction
+    values: PrivateValues, axis: SearchGrid, learnt: Learnt, *, rho: Fraction
 ) -> dict[str, float] | None:
     """Spend ``rho`` on how round the values of a column are: one histogram of `steps_of`, a cell
     for each step.
@@ -114,7 +114,7 @@ def _steps_that_show(counts: Floats, variances: Floats, points: Floats, mass: Fl
     # A multiple of 100 is one of 10 as well: what shows is each step together with all coarser
     # ones.
     observed = _from_on(counts)[1:]
-    # Greedy: the clearest step is taken, and the others are looked at again given that one.
+    # Greedy: the clearest step is taken, and the others are tested again given that one.
     while len(kept) < min(MOST_STEPS, len(counts) - 1):
         weights = _fitted(_joined(counts, kept), _joined(points, kept), mass)
         expected = _from_on(_expected(_spread_out(weights, kept, len(counts)), points, mass))

@@ -10,7 +10,6 @@ import numpy as np
 
 from synthdp.core.grid import Grid
 from synthdp.core.reporting import Report, steps
-from synthdp.learning.axis import Axis
 from synthdp.learning.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
 from synthdp.learning.budgets import ColumnBudget, column_budgets, has_density, is_declared, is_tree
 from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
@@ -26,6 +25,7 @@ from synthdp.learning.reading import (
     spelling_found,
     unread_share,
 )
+from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -103,7 +103,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         findings["decimals"] = decimals.decimals
         caution = _doubts(column, None, decimals)
     if has_density(column):
-        axis = Axis.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
+        axis = SearchGrid.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
         learnt = _learnt(values, axis, budget)
         # Decimals that noise hides are few: so many that the range keeps its meaning.
         if not decimals.is_known and not axis.has_bounds:
@@ -192,13 +192,13 @@ def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction)
     return learnt
 
 
-def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
+def _with_few_decimals(axis: SearchGrid, learnt: Learnt) -> tuple[SearchGrid, Learnt]:
     """What was learnt on a grid so fine that nobody writes it, on one that suits the range."""
     unit = 10.0**-axis.grid.decimals
     fewer = axis.grid.decimals - decimals_for(float(learnt.density.widths.sum()) * unit)
     if fewer <= 0:
         return axis, learnt
-    coarser = Axis.from_column(axis.column, decimals=axis.grid.decimals - fewer)
+    coarser = SearchGrid.from_column(axis.column, decimals=axis.grid.decimals - fewer)
     return coarser, learnt.on_coarser_grid(fewer)
 
 
@@ -212,7 +212,9 @@ def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
     return f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
 
 
-def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: Decimals) -> str:
+def _doubts(
+    column: OpenColumn, bounds: tuple[SearchGrid, Learnt] | None, decimals: Decimals
+) -> str:
     """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
     empty if not.
     """
@@ -239,14 +241,14 @@ def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: De
     return f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}"
 
 
-def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:
+def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Learnt:
     """Where the records of a column of numbers or dates lie."""
     if is_tree(budget.column):
         return learn_tree(values, axis, rho=budget.rho, most=budget.column.max_bins)
     return learn_density(values, axis, rho=budget.rho, delta=budget.delta or None)
 
 
-def _bins_found(axis: Axis, learnt: Learnt, min_mass: float) -> dict[str, Any]:
+def _bins_found(axis: SearchGrid, learnt: Learnt, min_mass: float) -> dict[str, Any]:
     """Bounds, edges and shape, as far as they are open."""
     column, density = axis.column, learnt.density
     if "bins" not in column.open_parts:

@@ -23,12 +23,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.axis import Axis
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.column_histograms import BEYOND, ColumnHistogram, are_single
 from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.refining import density_of
+from synthdp.learning.search_grid import SearchGrid
 from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
 
@@ -154,7 +154,7 @@ class Learnt:
 
 
 def learn_density(
-    values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None
+    values: PrivateValues, axis: SearchGrid, *, rho: Fraction, delta: Fraction | None
 ) -> Learnt:
     """Spend at most ``rho`` on where the records of a column lie.
 
@@ -216,7 +216,7 @@ class _Asking:
     divided finely.
     """
 
-    def __init__(self, values: PrivateValues, axis: Axis, rho: Fraction) -> None:
+    def __init__(self, values: PrivateValues, axis: SearchGrid, rho: Fraction) -> None:
         self._values, self._axis, self._rho = values, axis, rho
         self.left = Fraction(1)
         self._stddev = 0.0  # of a look for LOOKING
@@ -416,7 +416,10 @@ def _spikes(frequent: FrequentValues[str | int], look: ColumnHistogram) -> dict[
 
 
 def _between_bounds(
-    axis: Axis, first: ColumnHistogram, looks: Sequence[ColumnHistogram], spikes: dict[int, float]
+    axis: SearchGrid,
+    first: ColumnHistogram,
+    looks: Sequence[ColumnHistogram],
+    spikes: dict[int, float],
 ) -> tuple[Density, float, Overshoot | None]:
     """The density between the bounds that were found, by how many grid points these are uncertain,
     and how probable it is that they are too wide; declared ones stay.
@@ -487,7 +490,7 @@ def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]
 
 
 def _with_a_neighbour(
-    axis: Axis, density: Density, first: ColumnHistogram, look: ColumnHistogram
+    axis: SearchGrid, density: Density, first: ColumnHistogram, look: ColumnHistogram
 ) -> Density:
     """The density of a single value with the cells beside it on the likelier side: one, or up to
     the largest values.
@@ -511,7 +514,7 @@ def _with_a_neighbour(
     return density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
 
 
-def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -> Learnt:
+def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: int) -> Learnt:
     """Spend at most ``rho`` on bins by PrivTree: a density whose pieces, at most ``most``, are the
     bins.
 

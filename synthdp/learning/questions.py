@@ -5,7 +5,6 @@ from fractions import Fraction
 from math import sqrt
 from typing import Literal, TypeAlias, final
 
-from synthdp.learning.axis import Axis
 from synthdp.learning.budgets import ColumnBudget
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
@@ -18,6 +17,7 @@ from synthdp.learning.numbers import (
     SPIKES,
 )
 from synthdp.learning.reading import BEYOND_DOUBT
+from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold
@@ -107,7 +107,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
             if "missing" in column.open_parts
             else tuple(asked)
         )
-    n_roots = len(Axis.from_column(column, decimals=column.decimals or 0).coarse_edges) - 1
+    n_roots = len(SearchGrid.from_column(column, decimals=column.decimals or 0).coarse_edges) - 1
     bounds = "bounds" in column.open_parts
     reading = [ask.reading()] if budget.for_reading else []
     first = LOOKING if bounds else FIRST_BETWEEN_BOUNDS

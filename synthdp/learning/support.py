@@ -218,7 +218,7 @@ class _Upwards:
         """Where records may end above.
 
         Of cells that stand out only together it is not known which of them have records: the
-        others are looked at like those beyond. Bounds take them all, for of long tails they have.
+        others are judged like those beyond. Bounds take them all, for of long tails they have.
         """
         first = stop - leaf
         n_cells = int(np.count_nonzero((self.inner.starts >= first) & (self.inner.starts < stop)))

@@ -36,7 +36,7 @@ def settled_schema(
     schema, kinds, unit, dialect
         As in `synthesize`.
     dtypes
-        The dtypes of the table; they are looked at if ``kinds`` says so, and not otherwise. None
+        The dtypes of the table; they are read if ``kinds`` says so, and not otherwise. None
         for a file.
     learns_bins
         As `OpenSchema.from_dict` takes it.

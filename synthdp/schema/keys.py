@@ -35,7 +35,7 @@ _HOMES = {
     ),
     **dict.fromkeys(("heaping", "decimals", "resolution", "parts", RELATIVE), _OWN),
 }
-"""Where each key stands that is read."""
+"""The place of each key that is read."""
 
 _ALSO_CALLED = {
     "minimum": ("min", "minvalue", "lower", "lowerbound", "range", "bounds", "limits"),

@@ -78,7 +78,7 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
-    """What stands under ``synthdp`` if that is no column: rules, a dialect; and the kinds without
+    """The settings under ``synthdp`` if that is no column: rules, a dialect; and the kinds without
     it.
     """
     own = kinds.get(OWN)

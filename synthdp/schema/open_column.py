@@ -187,7 +187,7 @@ class OpenColumn:
 
     @property
     def resolution(self) -> Any:
-        """How far dates are told apart; None for other columns."""
+        """The resolution of dates; None for other columns."""
         axis = self.template.axis
         return None if axis is None else axis.resolution
 

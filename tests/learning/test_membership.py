@@ -25,7 +25,7 @@ from helpers.values import listed
 from scipy import stats
 
 from synthdp.core import Grid
-from synthdp.learning import Axis, learn_columns
+from synthdp.learning import SearchGrid, learn_columns
 from synthdp.privacy import Accounting, PrivateValues, Queryable
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
@@ -192,7 +192,7 @@ def read_the_levels(monkeypatch):
 
 def read_the_bounds(monkeypatch):
     def learn(values, budget, **_):
-        axis = Axis.from_column(budget.column)
+        axis = SearchGrid.from_column(budget.column)
         points, _ = listed(values._source.frequencies(axis.grid))
         first, last = axis.values([int(min(points)), int(max(points))])
         return learner.LearntColumn(

@@ -13,8 +13,8 @@ from sklearn import datasets
 
 from synthdp.learning import (
     ASTRONOMIC,
-    Axis,
     ColumnHistogram,
+    SearchGrid,
     learn_decimals,
     learn_density,
     occupied_cells,
@@ -232,7 +232,7 @@ def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
 
     (column,) = OpenSchema.from_kinds({"x": "integer"}).open_columns
     source = type("Empty", (), {"histogram": staticmethod(histogram)})()
-    learnt = learn_density(source, Axis.from_column(column), rho=Fraction(1), delta=None)
+    learnt = learn_density(source, SearchGrid.from_column(column), rho=Fraction(1), delta=None)
     assert asked[:3] == [Fraction(1, 5)] * 3
     assert sum(asked) == 1
     assert not learnt.stands_out
@@ -253,7 +253,7 @@ def test_each_cell_of_a_look_has_the_noise_of_one_answer(first, stop):
                 starts, 1.0, 1.0 if len(starts) else 0.0, np.ones(n_cells - (len(starts) > 0)), 1.0
             )
 
-    axis = Axis.from_column(OpenSchema.from_kinds({"x": "integer"}).open_columns[0])
+    axis = SearchGrid.from_column(OpenSchema.from_kinds({"x": "integer"}).open_columns[0])
     starts = axis.coarse_edges[first : stop + 1]
     look = ColumnHistogram.measured(Ones(), axis, starts, rho=Fraction(1))
     assert look.counts.tolist() == [1.0] * (len(starts) - 1)

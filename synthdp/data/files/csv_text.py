@@ -47,7 +47,7 @@ def unpacked(raw: BinaryIO, packing: Packing) -> BinaryIO:
 
 
 def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
-    """A stream of the same text in UTF-8; what is UTF-8 already is not looked at."""
+    """A stream of the same text in UTF-8; what is UTF-8 already is passed on."""
     return stream if encoding == "utf-8" else cast("BinaryIO", _Transcoded(stream, encoding))
 
 

@@ -3,7 +3,7 @@
 A date or a duration is a number of days with a format. Excel shows signs of a hash where it is too
 large; the library that reads the file ends at it, in some versions with a report on standard error,
 so that nobody can catch it there. So does it at names of errors that it does not know. The text of
-the sheet is looked at before, for such cells only.
+the sheet is searched before, for such cells only.
 """
 
 import re

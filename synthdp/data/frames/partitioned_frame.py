@@ -23,7 +23,7 @@ class PartitionedFrame(Sensitive, ChunkedTable):
 
     A partition may have other types than those that are declared, as Dask guesses types from some
     of the rows: it is read by its own, each value by itself, as everywhere. How many partitions
-    there are is not told, and one without rows is not looked at. An index is never read.
+    there are is not reported, and one without rows is not read. An index is never read.
 
     Parameters
     ----------

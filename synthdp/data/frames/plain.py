@@ -41,7 +41,7 @@ def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     frame
         The table; it is not changed, and returned as it is if it holds nothing of the kind.
     types
-        Field types by the names of columns, all of them there; other columns are not looked at.
+        Field types by the names of columns, all of them there; other columns are not read.
 
     >>> frame = pd.DataFrame(
     ...     {"stay": pd.to_timedelta(["90min", None]), "age": pd.interval_range(0, 2)}

@@ -118,7 +118,7 @@ class ComponentEngine(Engine):
         # possible.
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
-        # Constraints are looked at on cliques of their own, and their cells count towards the size.
+        # Constraints are evaluated on cliques of their own, and their cells count towards the size.
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(
             allowed
         )

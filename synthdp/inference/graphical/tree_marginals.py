@@ -161,7 +161,7 @@ class _Contraction:
         splits = self._plan.splits
         steps = _in_order(splits, [query for query in queries if query in splits], self._parts)
         for step in steps:
-            # All sizes are looked at before the first table is made: a question that cannot be
+            # All sizes are checked before the first table is made: a question that cannot be
             # answered costs no memory.
             check_cells(
                 max(map(self._sets.n_cells.__getitem__, (step, *splits[step]))),

@@ -113,7 +113,7 @@ def judge_support(
     gap = float(np.dot(slopes, fitted)) - total * least_slope(slopes)
     variance = 1.0 / loss.weights
     n_sums = sum(prod(size + 1 for size in shape) for shape in loss.shapes)
-    # A union bound over all sums of cells that are looked at, in both reports.
+    # A union bound over all sums of cells that are tested, in both reports.
     z = -NormalDist().inv_cdf(FALSE_ALARM / (2 * n_sums + len(loss.shapes)))
     missed = [
         max(_in_sums(table, noise, z), _in_many_cells(table, noise, z))

@@ -154,7 +154,7 @@ def tail_ends(
         prior = prior * (1 + middles / width) ** -THINNING
     log_prior = np.log((1 - NOTHING) * prior)
     nothing = log(NOTHING)
-    if plain > 0:  # the cells up to there are looked at, too, but they hold some
+    if plain > 0:  # the cells up to there are judged, too, but they hold some
         index = int(np.searchsorted(places[1:], plain).clip(0, len(log_prior) - 1))
         log_prior[index] = np.logaddexp(log_prior[index], nothing)
         nothing = float(log_prior[0])

@@ -29,7 +29,7 @@ def standing_out(
     """Which cells hold records beyond doubt, alone or together with their neighbours; shape
     ``(n_cells,)``.
 
-    Cells are looked at alone, in pairs, in fours, and so on: records that are spread thinly show in
+    Cells are tested alone, in pairs, in fours, and so on: records that are spread thinly show in
     wide windows only. Of the windows that are significant, those without a significant part count;
     of each the stretch that speaks most clearly.
 

@@ -73,7 +73,7 @@ class JournaledRun:
     @property
     def is_repeated(self) -> bool:
         """Whether all answers came from the journal: the run was complete before, and no record was
-        looked at.
+        read.
         """
         return self._journal.is_repeated
 
@@ -138,8 +138,8 @@ class JournaledRun:
             self._budget.end(self._journal)
 
     def may_be_rescued(self) -> bool:
-        """Whether what was answered so far may become a release though the run fails; a budget is
-        told.
+        """Whether what was answered so far may become a release though the run fails; a budget notes
+        it.
 
         It may not if another copy of the journal became another release: then this would be a
         second one for the price of one. Nor if the budget cannot be asked: what was paid for stays

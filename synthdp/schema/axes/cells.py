@@ -9,7 +9,7 @@ difference.
 """
 
 LIKELY_NUMBER = 10
-"""Where to look if nothing stands out: it must be somewhere, and public."""
+"""Where to begin if no cell is clearly above its noise: any public place will do."""
 
 MAX_POWER = 12
 """Of ten: the likely number times this power still fits a grid point; finer grids are for numbers

@@ -249,7 +249,7 @@ class BinnedColumn(Column):
         )
 
     def _check_missing_outside(self, low: float, high: float) -> None:
-        """Refuse a missing value between the bounds: what is written could not be told from it."""
+        """Refuse a missing value between the bounds: it could be taken for a value that is written."""
         texts = np.array(self.missing_values, dtype=object)
         for text, number in zip(self.missing_values, self._read(texts), strict=True):
             # -1 or 9999 as "not known" is usual, and is fine outside the bounds; inside, a drawn

@@ -15,7 +15,7 @@ from synthdp.schema.words.texts import in_column, refuse
 Resolution: TypeAlias = Literal[
     "year", "quarter", "month", "week", "day", "hour", "minute", "second"
 ]
-"""How far dates are told apart; weeks begin on Monday."""
+"""The resolution of dates; weeks begin on Monday."""
 
 # numpy unit, how many of them, and how far the count is shifted: 1970-01-01 was a Thursday
 _UNITS = {

@@ -163,7 +163,7 @@ class NumericColumn(BinnedColumn):
 
     @classmethod
     def _typed_as(cls, kind: str) -> dict[str, Any]:
-        """How a column is told its type, where a class has several."""
+        """The arguments that say a column's type, where a class has several."""
         return {}
 
     @classmethod
@@ -269,7 +269,7 @@ class NumericColumn(BinnedColumn):
 
     @property
     def decimal_char(self) -> str:
-        """What stands before the decimals."""
+        """The decimal mark."""
         return self.notation.decimal_char
 
     def typed(self, values: pd.Series) -> pd.Series:

@@ -31,11 +31,11 @@ class Field:
         return self.mapping.get("type")
 
     def get(self, key: str) -> Any:
-        """What stands under a key; None if nothing does."""
+        """The value under a key; None if there is none."""
         return self.mapping.get(key)
 
     def __getitem__(self, key: str) -> JsonValue:
-        """What stands under a key, where it stands."""
+        """The value under a key, with its place in the schema."""
         return self._declared[key]
 
     @cached_property
@@ -44,7 +44,7 @@ class Field:
 
     @cached_property
     def constraints(self) -> Mapping[str, Any]:
-        """What stands under ``constraints``."""
+        """The value under ``constraints``."""
         return self["constraints"].default({}).mapping()
 
     @cached_property

@@ -33,7 +33,7 @@ class Notation:
     Parameters
     ----------
     decimal_char
-        What stands before the decimals.
+        The decimal mark.
     group_char
         What may stand between groups of three digits (two or three before the last such group);
         empty for nothing.
@@ -72,7 +72,7 @@ class Notation:
         )
 
     def check(self, column: str) -> None:
-        """Refuse marks that could not be told from the rest of a number."""
+        """Refuse marks that could be mistaken for another part of a number."""
         marks = (("decimalChar", self.decimal_char), ("groupChar", self.group_char))
         for key, mark in marks:
             if (

@@ -26,7 +26,7 @@ from synthdp.schema.words.grid_intervals import Ints
 from synthdp.schema.words.texts import refuse
 
 TimeResolution: TypeAlias = Literal["hour", "minute", "second"]
-"""How far times of day are told apart."""
+"""The resolution of times of day."""
 
 ANY = "any"
 """The format by which times are read in more ways than they are written."""

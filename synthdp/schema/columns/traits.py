@@ -243,7 +243,7 @@ class Traits(ABC):
 
     @property
     def decimal_char(self) -> str | None:
-        """What stands before the decimals of its numbers; None of other columns."""
+        """The decimal mark of its numbers; None of other columns."""
         return None
 
     @property

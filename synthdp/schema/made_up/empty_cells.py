@@ -45,7 +45,7 @@ def filled_cells(given: pd.Series, drawn: pd.Series, is_given: Mask) -> pd.Serie
     Parameters
     ----------
     given, drawn
-        As many values each; their indices are not looked at.
+        As many values each; their indices do not matter.
     is_given
         Which of the given values count, shape ``(n_rows,)``.
 

@@ -27,7 +27,7 @@ class Pattern:
     Parameters
     ----------
     before, after
-        What stands around the number.
+        The texts before and after the number.
     spec
         How it is written: nothing or a width that zeros fill, then ``d``, ``o``, ``x`` or ``X``.
         A number that needs more digits than the width gets them.

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 _MEANING: dict[str, tuple[Sign, int]] = {
     "<=": ("<=", 1), "<": ("<", 1), ">=": ("<=", -1), ">": ("<", -1), "=": ("=", 1), "==": ("=", 1)
 }  # fmt: skip
-"""Each sign as one of three, and 1 if left minus right is held against zero, -1 if right minus
+"""Each sign as one of three, and 1 if left minus right is compared with zero, -1 if right minus
 left.
 """
 
@@ -45,9 +45,9 @@ class Relation:
     constant
         What is added.
     sign
-        How the sum is held against zero.
+        How the sum is compared with zero.
     total
-        In an equation the column that stands alone on a side, and so follows from the others.
+        In an equation the column that is alone on a side, and so follows from the others.
     """
 
     text: str

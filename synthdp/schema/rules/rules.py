@@ -69,7 +69,7 @@ class Rule:
 
 
 def rules_in(rules: object) -> list[JsonValue]:
-    """The rules in a list, each where it stands; raises `SchemaError` if it is none."""
+    """The rules in a list, each with its place in it; raises `SchemaError` if it is none."""
     return JsonValue(rules, "schema", "constraints").entries("a list of rules")
 
 

@@ -20,7 +20,7 @@ from synthdp.schema.rules.lines import Line
 from synthdp.schema.rules.simplex import Row, point_between
 
 MAX_STEPS = 256
-"""Intervals that are looked at; what people write takes one to ten."""
+"""Most intervals that are searched; what people write takes one to ten."""
 
 BLAME_STEPS = 32
 """The same where it is only looked for the checks that are at fault."""
@@ -49,7 +49,7 @@ class Search:
     tables
         What other rules allow of columns that are free in the row.
     steps
-        Intervals that are looked at.
+        Most intervals that are searched.
     """
 
     inequalities: Sequence[Inequality]

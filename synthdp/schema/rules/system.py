@@ -264,7 +264,7 @@ class System:
     def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
 
-        What only a search shows is told when rows are drawn.
+        What only a search shows is an error when rows are drawn.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ from synthdp.learning import (
     ASTRONOMIC,
     MAX_LEARNT_DECIMALS,
     MISTAKEN,
-    Axis,
+    SearchGrid,
     column_budgets,
     missing_found,
     occupied_cells,
@@ -187,7 +187,7 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
         n_cells = (
             MAX_LEARNT_DECIMALS + 1
             if about == "decimals"
-            else len(Axis.from_column(by_name[name]).coarse_edges) - 1
+            else len(SearchGrid.from_column(by_name[name]).coarse_edges) - 1
         )
         false_alarm = MISTAKEN if about == "decimals" else ASTRONOMIC
         counts = np.zeros(n_cells)

@@ -41,7 +41,7 @@ class EngineTable(Sensitive):
     def from_frame(
         cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1
     ) -> Self:
-        """A table whose columns an engine can read as the schema says; no row is looked at.
+        """A table whose columns an engine can read as the schema says; no row is read.
 
         Raises
         ------

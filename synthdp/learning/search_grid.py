@@ -1,4 +1,4 @@
-"""Axes: the grid of integers that a column's values lie on, and where to begin looking for them."""
+"""Search grids: the integers that a column's values lie on, and where to begin looking for them."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.grid import Grid
-from synthdp.schema.axes.axis import Axis as Order
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.cells import octaves
 from synthdp.schema.axes.points import NEAR, decimal_points
 from synthdp.schema.open_column import OpenColumn
 
 SINGLE = 8
-"""Points from 0 up to there are looked at one by one from the beginning on: marks, ratings and
+"""Points from 0 up to there are counted one by one from the beginning on: marks, ratings and
 numbers of children lie there, and octaves would not tell where among them they end.
 """
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Axis:
+class SearchGrid:
     """The grid of one column of numbers or dates.
 
     Parameters
@@ -30,7 +30,7 @@ class Axis:
     order
         What it offers as one whose values have an order.
     grid
-        Which integer stands for a value.
+        The integer for each value.
     coarse_edges
         First grid points of the public cells in which values are looked for first, then the end.
     has_bounds
@@ -43,7 +43,7 @@ class Axis:
     """
 
     column: OpenColumn
-    order: Order
+    order: Axis
     grid: Grid
     coarse_edges: NDArray[np.int64]
     has_bounds: bool
@@ -53,8 +53,8 @@ class Axis:
     @classmethod
     def from_column(
         cls, column: OpenColumn, *, decimals: int = 0, exponent: int | None = None
-    ) -> "Axis":
-        """The axis of a column.
+    ) -> "SearchGrid":
+        """The grid of a column.
 
         Parameters
         ----------
