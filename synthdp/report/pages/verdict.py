@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from synthdp.report.pages.verdicts import Verdict
+from synthdp.report.pages.verdicts import BY_CHANCE, Verdict
 from synthdp.report.rendering.listing import Listing
 from synthdp.report.rendering.section import Mark, Section
 
@@ -22,6 +22,7 @@ def verdict_section(verdicts: Mapping[str, Verdict]) -> Section:
             lead=(best.grade, best.sentence),
             marks=best.marks,
             points=(FIRST, best.points),
+            words=[BY_CHANCE],
         )
     marks = {
         name: {mark.name: mark.value for group in each.marks.values() for mark in group}
@@ -33,8 +34,12 @@ def verdict_section(verdicts: Mapping[str, Verdict]) -> Section:
         name="verdict",
         title="Verdict",
         lead=(f"The nearest to the real table is {nearest}: {best.grade}", best.sentence),
+        marks=best.marks,
         points=(f"{FIRST} in {nearest}", best.points),
-        listings=[Listing.from_frame(frame, {name: name for name in frame}, f"{groups}.")],
+        words=[BY_CHANCE],
+        listings=[
+            Listing.from_frame(frame, {name: name for name in frame}, f"All tables. {groups}.")
+        ],
     )
 
 

@@ -15,6 +15,14 @@ MAX_POINTS = 3
 COLUMNS, OWN_PAIRS = "columns", "own pairs"
 """Kinds of marginals of linked tables; see `synthdp.report.linked.linked_marginals`."""
 
+KINDS_SAID = {
+    OWN_PAIRS: "pairs of one table",
+    "siblings": "two rows of one parent",
+    "transitions": "a row and the next",
+}
+WHOSE_SAID = {"siblings": " of another row of its parent", "transitions": " of the next row"}
+"""What kinds of marginals are called where nothing was explained, and whose the second column is."""
+
 CHANCE = 1.5
 """Another sample of the population has about 2 ** .5 times the error of rows drawn from the real ones."""
 
@@ -86,6 +94,11 @@ def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]
     )
 
 
+BY_CHANCE = (
+    "By chance: what as many rows would have that are drawn at random from the real table. An error near it cannot be "
+    "told from chance."
+)
+
 NOTHING = (
     "Nothing stands out: no column and no pair of columns is much further off than chance explains."
 )
@@ -107,7 +120,7 @@ def linked_verdict(
     grade, sentence = judged(error, chance, what)
     marks = [
         Mark(
-            name=str(name),
+            name=KINDS_SAID.get(str(name), str(name)),
             value=as_error(row["mean"]),
             beside=f"by chance: {as_error(row['sampling'])}",
         )
@@ -136,11 +149,8 @@ def _linked_points(distances: pd.DataFrame) -> list[str]:
     rows = [*_standing_out(columns, {}), *_standing_out(pairs, alone)]
     points = []
     for _, row in sorted(rows, key=lambda each: -each[0]):
-        named = " with ".join(map(repr, row["columns"]))
-        if row["kind"] == COLUMNS:
-            named = f"Column {named}"
-        else:
-            named += f" ({row['kind']} of {row['table']!r})"
+        named = " with ".join(map(repr, row["columns"])) + WHOSE_SAID.get(row["kind"], "")
+        named = f"Column {named}" if row["kind"] == COLUMNS else named
         points.append(f"{named}: {_off(row)}.")
     return points
 
@@ -162,18 +172,16 @@ def judged(error: float, chance: float, what: str) -> tuple[str, str]:
             "Far from the real table: use it to try out programs, not to learn about the people."
         )
     sentence = (
-        f"On average {as_error(error)} of the rows would have to change for {what} to be right; "
-        f"of rows drawn at random from the real table it is {as_error(chance)}."
+        f"On average {as_error(error)} of the rows would have to change for {what} to be right "
+        f"({as_error(chance)} by chance alone)."
     )
     return grade, sentence
 
 
 def _known(similarity: pd.DataFrame) -> str:
     n_pairs = int((similarity["columns"].map(len) == 2).sum())
-    counted = (
-        "1 pair that depends" if n_pairs == 1 else f"{n_pairs} pairs that depend on each other"
-    )
-    return f"As SDV's quality report has it; trends of {counted}"
+    counted = "1 related pair" if n_pairs == 1 else f"{n_pairs} related pairs"
+    return f"SDV's quality report (pair trends: {counted})"
 
 
 def _known_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
@@ -255,7 +263,8 @@ def _merged(similarity: pd.DataFrame, alone: Mapping[str, Any]) -> Iterator[str]
 
 
 def _off(row: Mapping[str, Any]) -> str:
-    return f"{as_error(row['tvd'])} of the rows would have to change, by chance {as_error(row['sampling'])}"
+    chance = as_error(row["sampling"])
+    return f"{as_error(row['tvd'])} of the rows would have to change ({chance} by chance)"
 
 
 def _standing_out(

@@ -61,7 +61,7 @@ def pages(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-@pytest.mark.parametrize("name", ["evaluation", "release"])
+@pytest.mark.parametrize("name", ["evaluation", "linked", "release"])
 def test_a_page_is_whole_and_fetches_nothing(browser, pages, name, width):
     path = pages / f"{name}.html"
     browser.open(path, width=width)
