@@ -1,6 +1,6 @@
 """The first screen: how good the table is, in a sentence and a few numbers, and what to look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -25,11 +25,15 @@ def verdict_section(verdicts: Mapping[str, Verdict]) -> Section:
             words=[BY_CHANCE],
         )
     marks = {
-        name: {mark.name: mark.value for group in each.marks.values() for mark in group}
+        name: {
+            _short(mark): mark.value.removesuffix(" %")
+            for group in each.marks.values()
+            for mark in group
+        }
         for name, each in verdicts.items()
     }
     frame = pd.DataFrame(marks).T.rename_axis("table").reset_index()
-    groups = "; ".join(f"{name}: {_named(marks)}" for name, marks in best.marks.items() if marks)
+    caption = "The same marks of all tables, in per cent."
     return Section(
         name="verdict",
         title="Verdict",
@@ -37,11 +41,10 @@ def verdict_section(verdicts: Mapping[str, Verdict]) -> Section:
         marks=best.marks,
         points=(f"{FIRST} in {nearest}", best.points),
         words=[BY_CHANCE],
-        listings=[
-            Listing.from_frame(frame, {name: name for name in frame}, f"All tables. {groups}.")
-        ],
+        listings=[Listing.from_frame(frame, {name: name for name in frame}, caption)],
     )
 
 
-def _named(marks: Sequence[Mark]) -> str:
-    return ", ".join(mark.name for mark in marks)
+def _short(mark: Mark) -> str:
+    """What a mark is called over a narrow column: "shapes", "trends", "pairs"."""
+    return mark.name.removesuffix(" of columns").split()[-1]
