@@ -258,7 +258,13 @@ class LinkedRelease:
                 )
                 if view.position is not None:  # of a chain, the rows before are known only now
                     ancestors.add(label, parts[label])
-                    known = ancestors.of(view, self._stddev(label))
+                    in_order = ancestors.in_order(view)
+                    if in_order:
+                        parts[label] = refitted_view(
+                            view, parts[label], self._settings.engine, known=[*known, *in_order]
+                        )
+                        ancestors.add(label, parts[label])
+                    known = [*ancestors.of(view, self._stddev(label)), *in_order]
                 parts[label] = refitted_view(
                     view,
                     parts[label],
