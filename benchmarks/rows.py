@@ -1,15 +1,17 @@
 """Rows against the model that they are drawn from, and what drawing costs, beside another checkout.
 
 Run ``python benchmarks/rows.py --data DIR [--against CHECKOUT]``, alone on the machine. `DIR` holds
-``adult-discretized``, ``nltcs`` and ``titanic`` (each a CSV file and Private-PGM's domain.json);
-made-up tables need nothing. ``CHECKOUT`` is
-another checkout with its own ``.venv``, such as the commit before a change. Each table is released
-once for each epsilon; the saved release is then drawn from by both, several seeds each.
+``adult`` (raw), ``adult-discretized``, ``nltcs`` and ``titanic`` (each of these a CSV file and
+Private-PGM's domain.json); made-up tables need nothing. ``CHECKOUT`` is another checkout with its
+own ``.venv``, such as the commit before a change. Each table is released once for each epsilon; the
+saved release is then drawn from by both, several seeds each.
 
 "mt" and "worst" are total variation distances of the rows from the model's own tables; "2-way" and
 "3-way" those from the truth, means over all pairs and up to 200 triples; "spearman" the largest
-difference of rank correlation from the model's among the three strongest pairs; "cpu" are CPU
-seconds of drawing as many rows as the table has, "few" of five, both with kernels compiled.
+difference of rank correlation from the model's among the three strongest pairs; "contradict" how
+many times as many rows as in the model are off in pairs of columns that determine each other (nan
+without such pairs); "cpu" are CPU seconds of drawing as many rows as the table has, "few" of five,
+both with kernels compiled.
 """
 
 import argparse
@@ -26,12 +28,13 @@ from common.made_up import groups, schema_of, wide
 import synthdp
 
 PUBLIC = {
+    "raw-adult": "adult/adult.csv",
     "adult": "adult-discretized/adult.csv",
     "nltcs": "nltcs/nltcs.csv",
     "titanic": "titanic/titanic.csv",
 }
 MADE = {"wide": (wide, 20, 60_000, 1), "groups": (groups, 20, 100_000, 2)}
-FIGURES = ("cpu", "few", "mt", "worst", "2-way", "3-way", "spearman")
+FIGURES = ("cpu", "few", "mt", "worst", "2-way", "3-way", "spearman", "contradict")
 
 DRAWN = """
 import json, sys, time
@@ -75,6 +78,14 @@ tables = {c: t.values / t.values.sum() for c, t in zip(measured, model.marginals
 known = [pair for pair in pairs if any(set(pair) <= set(clique) for clique in measured)]
 rank = dict(zip(known, (spearman(t.values) for t in model.marginals(known))))
 strongest = sorted(rank, key=lambda pair: -abs(rank[pair]))[:3]
+exact = {pair: shares(real, pair) > 0 for pair in known}
+exact = {
+    pair: cells
+    for pair, cells in exact.items()
+    if max(cells.sum(axis=0).max(), cells.sum(axis=1).max()) == 1
+}
+impossible = {pair: model.marginal(pair).values[~cells].sum() for pair, cells in exact.items()}
+impossible = sum(impossible.values()) / model.total
 model.sample(1000, seed=0)
 for seed in seeds:
     start = time.process_time()
@@ -88,6 +99,9 @@ for seed in seeds:
         "cpu": cpu, "few": few, "mt": np.mean(off), "worst": max(off),
         "2-way": np.mean([apart(shares(codes, c), shares(real, c)) for c in pairs]),
         "3-way": np.mean([apart(shares(codes, c), shares(real, c)) for c in triples]),
+        "contradict": sum(
+            shares(codes, pair)[~cells].sum() for pair, cells in exact.items()
+        ) / impossible if impossible else float("nan"),
         "spearman": max(abs(spearman(shares(codes, c)) - rank[c]) for c in strongest),
     }))
 """
@@ -124,6 +138,9 @@ def _tables(data: Path | None, only: list[str]) -> dict[str, tuple[pd.DataFrame,
         if data is None or name not in only:
             continue
         frame = pd.read_csv(data / file, dtype=str, keep_default_na=False)
+        if name == "raw-adult":
+            tables[name] = frame, str(Path(__file__).parent / "schemas/adult.json")
+            continue
         domain = json.loads((data / file).with_name("domain.json").read_text())
         tables[name] = frame[list(domain)], domain
     for name, (make, n_columns, n_rows, seed) in MADE.items():
