@@ -159,10 +159,15 @@ def _share_of_heaping(column: OpenColumn) -> Fraction:
     return HEAPING if asks else Fraction(0)
 
 
+def seeks_values(column: OpenColumn) -> bool:
+    """Whether single values of a column of numbers that hold many records are looked for: where
+    they can become bins.
+    """
+    return "bins" in column.open_parts and column.binning == "quantiles"
+
+
 def _needs_threshold(column: OpenColumn) -> bool:
-    return "levels" in column.open_parts or (
-        {"bins", "bounds"} <= column.open_parts and column.binning == "quantiles"
-    )
+    return "levels" in column.open_parts
 
 
 def _weight(column: OpenColumn) -> Fraction:

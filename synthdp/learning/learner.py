@@ -11,7 +11,14 @@ import numpy as np
 from synthdp.core.grid import Grid
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
-from synthdp.learning.budgets import ColumnBudget, column_budgets, has_density, is_declared, is_tree
+from synthdp.learning.budgets import (
+    ColumnBudget,
+    column_budgets,
+    has_density,
+    is_declared,
+    is_tree,
+    seeks_values,
+)
 from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, missing_found
@@ -245,7 +252,7 @@ def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Le
     """Where the records of a column of numbers or dates lie."""
     if is_tree(budget.column):
         return learn_tree(values, axis, rho=budget.rho, most=budget.column.max_bins)
-    return learn_density(values, axis, rho=budget.rho, delta=budget.delta or None)
+    return learn_density(values, axis, rho=budget.rho, seeks_values=seeks_values(budget.column))
 
 
 def _bins_found(axis: SearchGrid, learnt: Learnt, min_mass: float) -> dict[str, Any]:

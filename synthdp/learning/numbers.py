@@ -6,8 +6,9 @@ lie.
 2. How do they lie? A histogram over finer cells, most where the most records are. What lies beyond
    them is counted with them. A cell that still holds a large part of all records is looked into
    again.
-3. Which single values hold many (0, 40 hours, 99999)? Partition selection, unless the finer
-   cells are single values already.
+3. Which single values hold many (0, 40 hours, 99999)? Histograms over finer and finer cells of
+   those that may hold one, unless the cells are single values already. Where cells lie follows
+   from counts that were released, so no threshold is needed.
 
 What follows is free: `refining` puts the looks together and takes out what may be noise, `bins`
 puts edges at quantiles, and the density decides where in a bin values are drawn.
@@ -30,7 +31,7 @@ from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.learning.support import support_of
-from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
+from synthdp.privacy.values.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,17 +66,17 @@ others.
 MAYBE = 0.25
 """How probable it may be that more have others."""
 
-LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
-"""Shares of a column's budget for the first histogram, for each closer look, and for single values
-less these looks.
+LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(2, 5)
+"""Shares of a column's budget for the first histogram, for each closer look, and for looks at cells
+that may hold heavy values less these.
 """
 
 FIRST_BETWEEN_BOUNDS = Fraction(1, 10)
 """Share of a column's budget for the first histogram where bounds are declared."""
 
 DESCENT, MAX_DESCENTS = Fraction(1, 2), 4
-"""Share of the budget for looks, between declared bounds, at cells that may hold heavy values, and
-most of them: each sees cells up to 512 times finer.
+"""The last of these shares between declared bounds, and most such looks: each sees cells up to 512
+times finer.
 """
 
 HEAVY = 0.0025
@@ -86,6 +87,9 @@ BESIDE = 2
 
 TOLD_APART = 2.5
 """Standard deviations by which a value must stand out from those beside it in the closest look."""
+
+SAME = 3.0
+"""Standard deviations by which a cell may hold more than a value in it, to say how much that is."""
 
 MAX_HEAVY = 200
 """Most heavy values of a column; fewer can hold so many records each."""
@@ -154,7 +158,7 @@ class Learnt:
 
 
 def learn_density(
-    values: PrivateValues, axis: SearchGrid, *, rho: Fraction, delta: Fraction | None
+    values: PrivateValues, axis: SearchGrid, *, rho: Fraction, seeks_values: bool
 ) -> Learnt:
     """Spend at most ``rho`` on where the records of a column lie.
 
@@ -166,24 +170,19 @@ def learn_density(
         The column's grid.
     rho
         All that may be spent.
-    delta
-        For the threshold of single values; None does not look for any.
+    seeks_values
+        Whether single values that hold many records are looked for.
     """
     asking = _Asking(values, axis, rho)
     first = asking.first_look()
     first, held, starts, check = asking.finer_cells(first)
-    spikes = dict[int, float]()
+    looks = [held, *asking.closer_looks(starts, seeks_values=seeks_values)]
+    descents = asking.descending_looks(looks[-1]) if seeks_values else []
+    spikes = _heavy_values([*looks[1:], *descents])
     if axis.has_bounds:
-        looks = [held, *asking.descending_looks(starts)]
-        spikes = _heavy_values(looks[1:])
-    else:
-        looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
+        looks += descents
     # The first look is not counted: its cells are too wide to say what a point holds.
-    noisiest = max(look.stddev for look in looks[1:])
-    # Where every cell is one value, a threshold would only find again what cells have shown.
-    if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
-        frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
-        spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
+    noisiest = max(look.stddev for look in [*looks[1:], *descents])
     density, uncertainty, overshoot = _between_bounds(axis, first, looks, spikes)
     # Bounds that were found may have shut out all but one value. With declared bounds that cannot
     # be.
@@ -280,22 +279,23 @@ class _Asking:
         show less.
         """
         # What will be spent on these cells, so that they are as many as that can show.
-        if self._axis.has_bounds:
-            share = self.left - DESCENT
-        else:
-            share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
+        share = self.left - self._for_single_values
         stddev = self._stddev * sqrt(LOOKING / share)
         return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
 
-    def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[ColumnHistogram]:
-        """A look at finer cells and, where single values are looked for, at those that hold many
-        records.
+    @property
+    def _for_single_values(self) -> Fraction:
+        """What is kept for looks at cells that may hold heavy values."""
+        return DESCENT if self._axis.has_bounds else min(SPIKES, self.left / 2)
+
+    def closer_looks(self, starts: Ints, *, seeks_values: bool) -> list[ColumnHistogram]:
+        """A look at finer cells and, where bounds are open and single values are looked for, at
+        those that hold many records.
         """
-        wants_spikes = (
-            may_have_spikes and not self.sees_single_values(starts) and self.left >= 2 * SPIKES
-        )
-        looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
-        for _ in range(MAX_ZOOMS if wants_spikes else 0):
+        if not seeks_values or self.sees_single_values(starts) or self.left < 2 * LOOKING:
+            return [self._look(starts, self.left)]
+        looks = [self._look(starts, self.left - self._for_single_values)]
+        for _ in range(0 if self._axis.has_bounds else MAX_ZOOMS):
             crowded = _crowded(looks[-1])
             # No cell holds a sixteenth of the records beyond doubt: nothing to zoom into.
             if not crowded.any():
@@ -306,26 +306,21 @@ class _Asking:
             looks.append(self._look(starts, ZOOM))
         return looks
 
-    def descending_looks(self, starts: Ints) -> list[ColumnHistogram]:
-        """A look at finer cells, and further ones at those that may hold heavy values, down to
-        single values: between declared bounds all values are public.
-        """
-        if self.sees_single_values(starts):
-            return [self._look(starts, self.left)]
-        looks = [self._look(starts, self.left - DESCENT)]
+    def descending_looks(self, look: ColumnHistogram) -> list[ColumnHistogram]:
+        """Looks at cells that may hold heavy values, down to single values, with what is left."""
+        looks: list[ColumnHistogram] = []
         for more in range(MAX_DESCENTS, 0, -1):
-            heavy = _may_hold_heavy_values(looks[-1])
-            if not heavy.any():
+            heavy = _may_hold_heavy_values(look)
+            if not self.left or not heavy.any():
                 break
-            width = int(looks[-1].widths[heavy].max())
-            counts = np.where(heavy, looks[-1].counts, 0.0)
-            starts = looks[-1].finer(counts, len(counts) + FINE_CELLS)
-            parts = np.diff(starts)[heavy[looks[-1].cells_of(starts[:-1])]]
+            width = int(look.widths[heavy].max())
+            counts = np.where(heavy, look.counts, 0.0)
+            starts = look.finer(counts, len(counts) + FINE_CELLS)
+            parts = np.diff(starts)[heavy[look.cells_of(starts[:-1])]]
             left = int(parts.max())
             needed = 1 + (ceil(log(left) / log(width / left)) if 1 < left < width else 0)
-            looks.append(self._look(starts, self.left / min(needed, more)))
-            if not self.left:
-                break
+            look = self._look(starts, self.left / min(needed, more))
+            looks.append(look)
         return looks
 
 
@@ -365,25 +360,18 @@ def _heavy_values(looks: Sequence[ColumnHistogram]) -> dict[int, float]:
     last = looks[-1]
     points = last.starts[:-1][last.widths == 1]
     points = points[looks[0].widths[looks[0].cells_of(points)] > 1]
+    if not points.size:
+        return {}
     cells = [look.cells_of(points) for look in looks]
     beyond = [_beyond_neighbours(look) for look in looks]
-    precision = sum(
-        (1.0 / variance[at] for (_, variance), at in zip(beyond, cells, strict=True)),
-        np.zeros(len(points)),
-    )
+    variances = [variance[at] for (_, variance), at in zip(beyond, cells, strict=True)]
     excess = [each.copy() for each, _ in beyond]
-    deviations = significance(max(len(points), 1))
+    deviations = significance(len(points))
     found = dict[int, float]()
     while len(found) < min(len(points), MAX_HEAVY):
-        score = sum(
-            (
-                each[at] / variance[at]
-                for each, (_, variance), at in zip(excess, beyond, cells, strict=True)
-            ),
-            np.zeros(len(points)),
-        )
-        heights = score / precision
-        is_plain = excess[-1][cells[-1]] > TOLD_APART * np.sqrt(beyond[-1][1][cells[-1]])
+        own = [each[at] for each, at in zip(excess, cells, strict=True)]
+        heights, precision = _heights(own, variances)
+        is_plain = own[-1] > TOLD_APART * np.sqrt(variances[-1])
         is_plain &= heights > HEAVY / 2 * float(last.counts.sum())
         clearness = np.where(is_plain, heights * np.sqrt(precision), 0.0)
         best = int(np.argmax(clearness))
@@ -395,24 +383,29 @@ def _heavy_values(looks: Sequence[ColumnHistogram]) -> dict[int, float]:
     return found
 
 
+def _heights(excess: Sequence[Floats], variances: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """What single values hold beyond those beside them, and its precision, from the excess of their
+    cells in looks from coarse to fine.
+
+    A coarser cell that holds more than twice as much, beyond doubt, says nothing of one of the
+    values in it.
+    """
+    heights, precision = excess[-1], 1.0 / variances[-1]
+    agrees = np.ones(len(heights), dtype=np.bool_)
+    for wider, variance in zip(excess[-2::-1], variances[-2::-1], strict=True):
+        others = SAME * np.sqrt(variance + 1.0 / precision)
+        agrees &= wider - heights <= np.maximum(others, heights)
+        weight = np.where(agrees, 1.0 / variance, 0.0)
+        heights = (heights * precision + wider * weight) / (precision + weight)
+        precision = precision + weight
+    return heights, precision
+
+
 def _crowded(look: ColumnHistogram) -> NDArray[np.bool_]:
     """Cells of many values that hold a large part of the records, beyond doubt."""
     # Significance over all cells, for the largest of many noises is taken for records too easily.
     least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
     return (look.widths > 1) & (look.counts > least)
-
-
-def _spikes(frequent: FrequentValues[str | int], look: ColumnHistogram) -> dict[int, float]:
-    """Single values that many records share, where cells are wider than one value, with noisy
-    counts.
-    """
-    spikes: dict[int, float] = {}
-    for value, count in frequent.counts.items():
-        # Values beyond the cells were counted at their ends.
-        point = min(max(int(value), int(look.starts[0])), int(look.starts[-1]) - 1)
-        if look.widths[look.cells_of(np.array([point]))[0]] > 1:
-            spikes[point] = spikes.get(point, 0.0) + count
-    return spikes
 
 
 def _between_bounds(

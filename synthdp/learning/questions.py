@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Literal, TypeAlias, final
 
-from synthdp.learning.budgets import ColumnBudget
+from synthdp.learning.budgets import ColumnBudget, seeks_values
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
 from synthdp.learning.levels import BELIEVED
@@ -78,9 +78,9 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     """What learning one column asks, in order.
 
     Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values",
-    whose budget "bins" then has as well, or which is not spent; between declared bounds it is for
-    up to four histograms. "bounds" may be asked up to three times, if it shows
-    nothing or a single value, and the others then have less. A budget is never passed.
+    whose budget "bins" then has as well, or which is not spent; it is for up to four histograms.
+    "bounds" may be asked up to three times, if it shows nothing or a single value, and the others
+    then have less. A budget is never passed.
 
     Raises
     ------
@@ -121,12 +121,10 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     if "bins" in column.open_parts and column.binning == "privtree":
         return (*asked, ask.tree(rho * (1 - first)), *reading)
     second: About = "bins" if "bins" in column.open_parts else "shape"
-    single = (SPIKES if budget.delta else Fraction(0)) if bounds else DESCENT
+    single = (SPIKES if bounds else DESCENT) if seeks_values(column) else Fraction(0)
     asked += [ask.cells(second, rho * (1 - first - single), None)]
-    if not bounds:
+    if single:
         asked += [ask.cells("single values", rho * single, significance(FINE_CELLS))]
-    elif budget.delta:
-        asked += [ask.values("single values", rho * single)]
     asked += reading
     if budget.for_heaping:
         asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]

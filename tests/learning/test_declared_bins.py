@@ -73,6 +73,32 @@ def test_heavy_values_are_drawn_as_themselves(name, value, frame, synthesis):
     assert (drawn == value).mean() == pytest.approx((frame[name] == value).mean(), rel=0.15)
 
 
+@pytest.mark.parametrize(("name", "value"), [("gain", 0), ("gain", 15_024), ("rate", 9.99)])
+def test_heavy_values_are_found_where_bounds_are_learnt(name, value, frame):
+    kinds = {"gain": "integer", "rate": "number", "start": "date", "sex": "categorical"}
+    synthesis = synthdp.synthesize(frame, kinds=kinds, mechanism="independent", **BUDGET)
+    drawn = synthesis.sample(N_ROWS, seed=0)[name]
+    assert (drawn == value).mean() == pytest.approx((frame[name] == value).mean(), rel=0.2)
+    # a threshold, and a part of delta, is for the levels alone
+    of = {event["column"] for event in synthesis.certificate["events"] if event.get("delta")}
+    assert of == {"sex"}
+
+
+def test_a_crowded_cell_is_no_heavy_value():
+    """All records lie in a few cells of a wide octave, evenly on a thousand points of it."""
+    rng = np.random.default_rng(0)
+    values = (-122_500 + rng.integers(0, 1000, N_ROWS)) / 1000
+    frame = pd.DataFrame({"long": values, "sex": rng.choice(["f", "m"], N_ROWS)})
+    kinds = {"long": "number", "sex": "categorical"}
+    for _ in range(5):
+        synthesis = synthdp.synthesize(
+            frame, kinds=kinds, mechanism="independent", epsilon=0.25, delta=1e-6
+        )
+        drawn = synthesis.sample(N_ROWS, seed=0)["long"]
+        assert drawn.value_counts().max() < N_ROWS / 100
+        assert drawn.between(-123, -121).mean() > 0.98
+
+
 def test_what_is_drawn_lies_on_the_column_s_grid_between_its_bounds(synthesis):
     drawn = synthesis.sample(N_ROWS, seed=1)
     assert drawn["rate"].between(0, 36).all()

@@ -232,7 +232,8 @@ def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
 
     (column,) = OpenSchema.from_kinds({"x": "integer"}).open_columns
     source = type("Empty", (), {"histogram": staticmethod(histogram)})()
-    learnt = learn_density(source, SearchGrid.from_column(column), rho=Fraction(1), delta=None)
+    grid = SearchGrid.from_column(column)
+    learnt = learn_density(source, grid, rho=Fraction(1), seeks_values=False)
     assert asked[:3] == [Fraction(1, 5)] * 3
     assert sum(asked) == 1
     assert not learnt.stands_out

@@ -15,6 +15,7 @@ from synthdp.data.files.formats import import_pyarrow
 from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import Seen, drawn_table, unseen
+from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.schema.made_up.generated_column import MAX_START
 from synthdp.schema.schema import Schema
@@ -88,6 +89,7 @@ def drawn_blocks(
     # One entropy, and each block's own spawn key: block 7 is the same whether or not blocks 1 to 6
     # are drawn.
     entropy = np.random.SeedSequence(seed).entropy
+    schema = with_densities(schema, model)  # once, and not by each thread
 
     def drawn(block: int) -> pd.DataFrame:
         # Whole blocks are drawn and then cut: part of one would round its counts in another way,

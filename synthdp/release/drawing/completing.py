@@ -12,6 +12,7 @@ from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import Shares, drawn_codes, seeds_of
+from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn
 from synthdp.schema.columns.column import code_dtype
@@ -34,6 +35,7 @@ def completed_table(
     Parameters are those of `drawn_table`, parameters and errors those of
     `synthdp.release.synthesis.Synthesis.sample`.
     """
+    schema = with_densities(schema, model)
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
     sampling, decoding, generating = seeds_of(seed)

@@ -11,6 +11,7 @@ from synthdp.core.errors import ModelTooLargeError, ParameterError
 from synthdp.data.codes.decoding import decode
 from synthdp.inference.arrays import Codes
 from synthdp.inference.model import Model
+from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn, without_unused
 from synthdp.schema.schema import Schema, narrowed_schema
 
@@ -45,6 +46,7 @@ def drawn_table(
     these rows if they were drawn before. The other parameters, and errors, are those of
     `synthdp.release.synthesis.Synthesis.sample`.
     """
+    schema = with_densities(schema, model)
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
     sampling, decoding, generating = seeds_of(seed)

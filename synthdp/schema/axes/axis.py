@@ -143,6 +143,15 @@ class Axis(Protocol):
     def points_between(self, low: object, high: object) -> tuple[int, int]:
         """The first grid point at or above ``low`` and the first above ``high``."""
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether nothing says how values lie in its bins, though some hold several."""
+
+    def following(self, mass: Floats) -> Any:
+        """The column where the density inside its bins goes on from bin to bin, by what each bin
+        weighs.
+        """
+
     def narrowed(self, spans: Sequence[tuple[int, int]]) -> Any:
         """The column, drawing from some spans of grid points only."""
 

@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.axes.bin_shape import Shape
+from synthdp.schema.axes.monotone import followed
 from synthdp.schema.axes.points import LARGEST, are_unread
 from synthdp.schema.axes.rule import Edges
 from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.reading import Values, distinct, nothing_in
 from synthdp.schema.words.grid_intervals import (
+    Floats,
     GridIntervals,
     Ints,
     cut_at,
@@ -38,6 +40,9 @@ from synthdp.schema.words.grid_intervals import (
 )
 from synthdp.schema.words.heaps import HeapedIntervals, Heaps
 from synthdp.schema.words.texts import refuse
+
+MIN_FOLLOWED = 3
+"""Fewest bins that say how a density goes on: of two nobody knows where their middles lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +57,14 @@ class BinnedColumn(Column):
     kept
         Bounds of the spans of grid points that are drawn from where a bin holds any of them, None
         for all points; see `narrowed`. No property of the column: no schema holds it.
+    density
+        In place of a shape the first grid point of each piece, then the end, and what each weighs;
+        see `following`. No property of the column either.
     """
 
     shape: Shape | None = None
     kept: Ints | None = field(default=None, repr=False, compare=False)
+    density: tuple[Ints, Floats] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     @abstractmethod
@@ -421,26 +430,42 @@ class BinnedColumn(Column):
         low, high = self._bounds
         return bool(low <= self._read(box)[0] <= high)
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether nothing says how values lie in its bins, though some hold several."""
+        return (
+            self.shape is None
+            and self.density is None
+            and self.n_levels >= MIN_FOLLOWED
+            and int(np.diff(self._starts).max()) > 1
+        )
+
+    def following(self, mass: Floats) -> Self:
+        """This column where the density inside its bins goes on from bin to bin.
+
+        ``mass`` is what each bin weighs, at least 0; shape ``(n_levels,)``.
+        """
+        return replace(self, density=followed(self._starts, mass))
+
     @cached_property
-    def _shape_points(self) -> Ints | None:
-        """First grid point of each piece of the shape, then the end of the last one; None without a
-        shape.
+    def _pieces(self) -> tuple[Ints, Floats] | None:
+        """First grid point of each piece of the shape, then the end of the last one, and what they
+        weigh; None without a shape.
         """
         starts = self._starts
         if self.shape is None or starts[-1] - starts[0] <= 1:
-            return None
-        return np.append(
-            np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1]
-        )
+            return self.density
+        points = np.clip(self._first_points(self.shape.starts), starts[0], starts[-1])
+        return np.append(points, starts[-1]), np.asarray(self.shape.weights)
 
     def _mass(self, cuts: Ints) -> NDArray[np.float64]:
         """What each interval of grid points between two cuts weighs; each lies in one piece of the
         shape.
         """
         sizes = lengths_of if self._heaps is None else self._heaps.sizes
-        if self.shape is None or self._shape_points is None:
+        if self._pieces is None:
             return sizes(cuts)
-        return masses(cuts, self._shape_points, self.shape.weights, sizes)
+        return masses(cuts, *self._pieces, sizes)
 
     @property
     def drawn_starts(self) -> Ints:
@@ -453,7 +478,8 @@ class BinnedColumn(Column):
         """
         starts = self.drawn_starts
         zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
-        pieces = [cuts for cuts in (self._shape_points, self.kept, zero) if cuts is not None]
+        shape = None if self._pieces is None else self._pieces[0]
+        pieces = [cuts for cuts in (shape, self.kept, zero) if cuts is not None]
         cuts = cut_at(starts, *pieces, *others)
         return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
 
@@ -489,7 +515,7 @@ class BinnedColumn(Column):
 
     @property
     def _is_even(self) -> bool:
-        return self._shape_points is None and self.kept is None and self._heaps is None
+        return self._pieces is None and self.kept is None and self._heaps is None
 
     def _bins_of(self, codes: Codes) -> Codes:
         """The bin of each code; any where the value is missing."""
