@@ -178,7 +178,9 @@ def learn_density(
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, seeks_values=seeks_values)]
     descents = asking.descending_looks(looks[-1]) if seeks_values else []
-    spikes = _heavy_values([*looks[1:], *descents])
+    # A false one between declared bounds does little harm; others would be taken for the bounds.
+    n_chances = 1 if axis.has_bounds else len(looks[1].counts)
+    spikes = _heavy_values([*looks[1:], *descents], n_chances)
     if axis.has_bounds:
         looks += descents
     # The first look is not counted: its cells are too wide to say what a point holds.
@@ -351,11 +353,12 @@ def _beyond_neighbours(look: ColumnHistogram) -> tuple[Floats, Floats]:
     return look.counts - usual, look.stddev**2 + usual
 
 
-def _heavy_values(looks: Sequence[ColumnHistogram]) -> dict[int, float]:
+def _heavy_values(looks: Sequence[ColumnHistogram], n_chances: int) -> dict[int, float]:
     """Single values that hold more records than those beside them, beyond doubt, and how many, by
     all looks together at cells that they lie in.
 
-    The clearest is taken first; what it holds says no more for the values beside it.
+    The clearest is taken first; what it holds says no more for the values beside it. Of so many
+    cells others could have been followed in place of those that were.
     """
     last = looks[-1]
     points = last.starts[:-1][last.widths == 1]
@@ -366,7 +369,7 @@ def _heavy_values(looks: Sequence[ColumnHistogram]) -> dict[int, float]:
     beyond = [_beyond_neighbours(look) for look in looks]
     variances = [variance[at] for (_, variance), at in zip(beyond, cells, strict=True)]
     excess = [each.copy() for each, _ in beyond]
-    deviations = significance(len(points))
+    deviations = significance(len(points) * n_chances)
     found = dict[int, float]()
     while len(found) < min(len(points), MAX_HEAVY):
         own = [each[at] for each, at in zip(excess, cells, strict=True)]

@@ -24,7 +24,7 @@ from helpers.random_tables import (
 )
 from helpers.values import Listed, counted, listed
 
-from synthdp.core import MAX_POINT, Grid
+from synthdp.core import Grid
 from synthdp.data import HeldNumbers, HeldTexts, UnitRows
 from synthdp.learning import learn_columns, missing_found
 from synthdp.privacy import PrivateValues
@@ -171,11 +171,16 @@ def test_it_finds_a_bound_on_rows_that_is_not_kept(monkeypatch):
 
 
 def test_it_finds_a_record_that_is_counted_twice(monkeypatch):
-    original = HeldNumbers.frequencies
+    of_levels, of_cells = HeldTexts.frequencies, HeldNumbers.histogram
 
     def frequencies(self, grid):
-        counts = counted(original(self, grid))
-        return Listed([*counts, MAX_POINT + 1], [*counts.values(), sum(counts.values())])
+        counts = counted(of_levels(self, grid))
+        return Listed([*counts, "all"], [*counts.values(), sum(counts.values())])
 
-    monkeypatch.setattr(HeldNumbers, "frequencies", frequencies)
-    assert ("frequencies", "price") in moves(RICH, LARGE, with_row(LARGE, {}), 1)
+    monkeypatch.setattr(HeldTexts, "frequencies", frequencies)
+    monkeypatch.setattr(
+        HeldNumbers, "histogram", lambda self, grid, starts: 2 * of_cells(self, grid, starts)
+    )
+    found = moves(RICH, LARGE, with_row(LARGE, {}), 1)
+    assert ("frequencies", "town") in found
+    assert ("histogram", "price") in found
