@@ -451,3 +451,26 @@ def test_shares_of_the_budget_are_exact():
     run = LinkedRelease(package=package, settings=RunSettings(**BUDGET))
     assert sum(part.budget for part in run._parts.values()) == run.ledger.budget
     assert all(isinstance(part.budget, Fraction) for part in run._parts.values())
+
+
+def test_fresh_keys_are_written_by_the_pattern_of_their_column():
+    found = description()
+    key = {"name": "home", "type": "string", "synthdp": {"kind": "id", "pattern": "H-{:04d}"}}
+    found["resources"][0]["schema"]["fields"][0] = key
+    drawn = synthdp.synthesize(random_tables(300, 0), found, **BUDGET).sample(20, seed=0)
+    assert drawn["homes"]["home"].tolist() == [f"H-{number:04}" for number in range(1, 21)]
+    assert set(drawn["people"]["home"]) <= set(drawn["homes"]["home"])
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ({"type": "integer", "synthdp": {"kind": "id", "pattern": "H-{}"}}, "is no id of texts"),
+        ({"type": "string", "synthdp": {"kind": "id", "pattern": "H"}}, "home"),
+    ],
+)
+def test_patterns_of_keys_that_cannot_be_are_refused(key, problem):
+    found = description()
+    found["resources"][0]["schema"]["fields"][0] = {"name": "home", **key}
+    with pytest.raises(SchemaError, match=problem):
+        Package.from_dict(found)

@@ -27,7 +27,7 @@ def fresh_keys(
 
     Columns that refer to the parent have its keys. Of the others each numbers the rows from 1,
     within the parent if the table's key holds that of the parent: as integers where the column is
-    one, else as texts.
+    one, else as texts, by the pattern of the column if it has one.
 
     Parameters
     ----------
@@ -58,6 +58,9 @@ def fresh_keys(
             continue
         if given is not None and name in given.columns:
             columns[name] = given[name].reset_index(drop=True)
+        elif name in table.key_patterns:
+            written = table.key_patterns[name].written(numbers.tolist())
+            columns[name] = pd.Series(written, dtype=object)
         elif text or table.fields[name] != "integer":
             columns[name] = pd.Series(numbers.astype(str).astype(object))
         else:

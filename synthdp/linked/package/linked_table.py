@@ -3,7 +3,7 @@ its parent.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from synthdp.core.errors import SchemaError
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import USUAL, Dialect
+from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.schema import Schema
 
 MAX_CHILDREN = 1000
@@ -104,6 +105,8 @@ class LinkedTable:
         file.
     limits
         How many rows of one parent may have some levels.
+    key_patterns
+        How fresh keys are written, by their columns; others are plain numbers.
     missing_values
         Texts that mean that a key is missing.
     dialect
@@ -123,6 +126,7 @@ class LinkedTable:
     min_children: int = 0
     order: str | None = None
     limits: Sequence[Limit] = ()
+    key_patterns: Mapping[str, Pattern] = field(default_factory=dict)
     missing_values: tuple[str, ...] = ("",)
     dialect: Dialect = USUAL
 

@@ -19,6 +19,7 @@ from synthdp.linked.package.linked_table import (
 from synthdp.linked.package.links import Links, names_of, own_of
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.dialect import dialect_of
+from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.rules.rules import levels_where
 from synthdp.schema.schema import Schema
@@ -151,6 +152,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         min_children=own["min_children"].default(0).whole(0, most),
         order=order,
         limits=(*_limits(own["limits"], columns_, name), *once),
+        key_patterns=_key_patterns(schema, key, parent_key, name),
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
     )
@@ -201,6 +203,28 @@ def _schema_of(
         if text.startswith("package: "):
             raise
         refuse_package(text.removeprefix("schema: "), name)
+
+
+def _key_patterns(
+    schema: Mapping[str, Any], key: tuple[str, ...], parent_key: tuple[str, ...], name: str
+) -> dict[str, Pattern]:
+    """How keys of a table are written that are fresh: those of its parent come from there."""
+    patterns = {}
+    for field in schema["fields"]:
+        column = field["name"]
+        own = field.get("synthdp") if column in key and column not in parent_key else None
+        if not isinstance(own, Mapping) or own.get("pattern") is None:
+            continue
+        if own.get("kind", field.get("type")) != "id" or field.get("type") not in ("string", "id"):
+            refuse_package(
+                f'key {column!r} has a pattern and is no id of texts; write "type": "string" and "kind": "id"',
+                name,
+            )
+        try:
+            patterns[column] = Pattern.parse(own["pattern"], column=column)
+        except SchemaError as error:
+            refuse_package(str(error).removeprefix("schema: "), name)
+    return patterns
 
 
 def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:
