@@ -146,7 +146,7 @@ def merged_rare_levels(
     groups = {}
     for measurement in one_way:
         (name,) = measurement.clique
-        # A level whose noisy count is below three standard deviations cannot be told from an empty
+        # A level whose noisy count is below three standard deviations cannot be distinguished from an empty
         # one, and its pairs with other columns are noise.
         rare = measurement.values < threshold * np.sqrt(measurement.variance)
         alike = _constraint_classes(name, rare.size, constraints)

@@ -139,7 +139,7 @@ class Auto(Mechanism):
 
         # MEASURE all columns: they say how many records there are, and what independence expects.
         # Few measurements are as useful as these. Without them nothing could be called independent,
-        # no levels could be merged, and no share of the records could be told from noise.
+        # no levels could be merged, and no share of the records could be distinguished from noise.
         known_columns = {marginal.clique for marginal in known}
         columns = measurement_shares(
             table.domain,

@@ -85,7 +85,7 @@ class NamedMarginals:
         }
         total, stddev = total_and_noise(table.released)
         # Of a table in which not even the number of records stands out of the noise, no share of
-        # the records can be told.
+        # the records can be estimated.
         self._is_clear = total >= CLEAR_TOTAL * stddev
         self._total = max(total, CLEAR_TOTAL * stddev)
         self._coarsenings: list[Coarsening | None] = [None]

@@ -107,6 +107,8 @@ def _directions(one: FloatArray, other: FloatArray) -> FloatArray:
     discriminant.
     """
     n = one.shape[1]
+    # The first is the log likelihood ratio, of which more always speaks for the second table; of
+    # the others nobody knows beforehand which way they point.
     single = [np.eye(n)[0], *(sign * np.eye(n)[i] for i in range(1, n) for sign in (1.0, -1.0))]
     scale = np.concatenate([one, other]).std(axis=0)
     scale[scale == 0] = np.inf  # what never varies tells nothing
@@ -126,6 +128,8 @@ def _best_threshold(
     It may prove nothing, and is still the one that comes nearest: more runs will prove something by
     it.
     """
+    # Between two neighbouring values no threshold says anything else, so that the values themselves
+    # are all that there are to try.
     both = np.unique(np.concatenate([one, other]))
     ends = (
         both

@@ -104,6 +104,8 @@ class Game:
         """One release of the first table (0) or the second (1), as anybody gets it: its
         `STATISTICS`.
         """
+        # The strongest attacker knows both tables and sees every answer; the other statistics are
+        # what somebody who has the release alone can work out.
         likelihood = Likelihood(*self.pair.truths)
         release = self.release().of(self.pair.truths[table].rows, observer=likelihood)
         return [

@@ -79,7 +79,7 @@ def _read(text: str) -> _Caution | None:
 
 
 def _line(alike: Sequence[_Caution]) -> str:
-    """One line of several columns that are told the same."""
+    """One line of several columns with the same caution."""
     first = alike[0]
     said = [first.words[0]]
     for place, words in enumerate(first.words[1:]):

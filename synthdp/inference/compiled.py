@@ -55,7 +55,7 @@ class Compiled(Generic[P, R]):
             # Slower by far, and the same rows: who cannot install numba gets a release all the
             # same.
             return self.plain
-        # numba knows no plain function until it is told of it.
+        # numba knows no plain function until it is registered.
         for name in self.plain.__code__.co_names:
             called = self.plain.__globals__.get(name)
             if isfunction(called):

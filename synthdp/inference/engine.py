@@ -19,7 +19,7 @@ MAX_RATIO = 1e9
 """Of the largest to the smallest scale of noise in one fit: squared, beside each other, more would
 be lost in rounding.
 
-A count that is known exactly has to be told with noise, but a billionth of the others' is enough.
+A count that is known exactly has to be given some noise, but a billionth of the others' is enough.
 """
 
 

@@ -4,7 +4,7 @@ Least squares over distributions does not change when tables are first projected
 their noise, onto all (possibly negative) tables that agree and add up to the total: what the
 projection takes away is the same for every distribution. What is left to do is about cells that
 would be below 0 only, however far the scales of noise are apart: without it a total known to a
-millionth of a record, told by two tables a hair apart, is a problem of condition 1e15.
+millionth of a record, given by two tables a hair apart, is a problem of condition 1e15.
 
 Where each table has one scale of noise, its interactions (the parts that sum to 0 along each of
 their axes, one a subset of its attributes) are independent of each other, and the projection is a

@@ -101,7 +101,7 @@ def verdicts(
     """What a measured quality says of each criterion, as plain JSON values.
 
     A criterion is met if the error is below its limit by `MARGIN` standard deviations, and not met
-    if it is above it by as many. If no quality could be told, noise hides it all.
+    if it is above it by as many. If no quality could be estimated, noise hides it all.
     """
     said = []
     for criterion in criteria:

@@ -68,5 +68,7 @@ def learn_domain(
             min_mass=min_mass(ledger.unit, rho=ledger.budget - rho, n_columns=len(schema.names)),
             report=report,
         ):
+            # Noted only once the caller has it: a run that fails in between learns the column
+            # again, from the same answers, for nothing.
             yield learnt
             kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))

@@ -106,6 +106,7 @@ def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str
 
 def learnt_in(content: Mapping[str, Any]) -> tuple[Column, str]:
     """What `learnt_to_dict` wrote; raises `SchemaError` or `ValueError` if it is something else."""
+    # Read by the same parser as any schema: what a journal holds may have been written by anybody.
     schema = OpenSchema.from_dict(content["learnt"])
     if schema.is_open or len(schema.columns) > 1 or not isinstance(content.get("caution"), str):
         raise ValueError("not a column that was learnt")

@@ -18,7 +18,7 @@ MAX_BARS = 64
 """Levels of a column without an order that are drawn, the most frequent ones."""
 
 NARROW, MANY = 0.01, 0.1
-"""A bin that is narrower than this part of its axis and has more rows than that is told in words."""
+"""A bin that is narrower than this part of its axis and has more rows than that is described in words."""
 
 LOGARITHMIC = 50.0
 """Densities of which the largest is so many times the median are drawn by their logarithms."""

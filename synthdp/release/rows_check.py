@@ -20,7 +20,7 @@ MAX_ALL_CELLS = 2**20
 """Cells of all tables that are compared, which bounds what it costs beside drawing a few rows."""
 
 FIT_SEED = 0
-"""Seed of the table that `fit_summary` draws: so all are told the same of one release."""
+"""Seed of the table that `fit_summary` draws: so everybody gets the same numbers of one release."""
 
 MAX_FIT_ROWS = 1_000_000
 """That table is no longer."""

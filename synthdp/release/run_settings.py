@@ -1,4 +1,4 @@
-"""The settings of a run: what a door was told of it, checked once, and read by all below."""
+"""The settings of a run: the arguments of a door, checked once, and read by all below."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -45,7 +45,7 @@ _OF_VALUES = ("resolution", "width")
 _NUMBERS = ("integer", "number")
 _MOMENTS = ("date", "datetime")
 _FAMILIES = (_NUMBERS, _MOMENTS, ("time",))
-"""Types whose values can be told from each other."""
+"""Types whose values can be subtracted from each other."""
 
 _NO_DISTANCE = ("parts", "other", "merged", "max_levels")
 """Keys that a relative column cannot have."""

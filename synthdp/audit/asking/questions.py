@@ -63,6 +63,8 @@ class Question(ABC, Generic[Source]):
 
 def with_noise(event: CountsEvent, exact: IntArray, bits: Randomness) -> list[float]:
     """Exact numbers with noise of an event's scale."""
+    # The scale is the one that the event declares: a kernel that drew other noise would give
+    # another answer.
     noise = gaussian_noise(sigma_squared=event.sigma_squared, size=exact.size, randomness=bits)
     return [float(number) for number in add_noise(exact, noise)]
 
@@ -84,6 +86,8 @@ class CountsQuestion(Question[Source]):
 
     def excess(self, event: Any, one: IntArray, other: IntArray) -> Iterator[str]:
         """Squared L2 distance beyond the declared one."""
+        # Whole numbers, so that the comparison is exact: a sensitivity that is a little too small
+        # is not excused by rounding.
         if (moved := int(np.square(one - other).sum())) > event.sensitivity_squared:
             yield f"its exact numbers move by {moved} (squared L2), {event.sensitivity_squared} declared"
 

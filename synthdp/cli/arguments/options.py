@@ -1,4 +1,4 @@
-"""What each command was told: the words of the shell, parsed, as plain frozen values.
+"""The options of each command: the words of the shell, parsed, as plain frozen values.
 
 Each group of options that commands share is a class, as it is a function of
 `synthdp.cli.arguments.shared` that adds them. What one command alone is told stands with it, and
@@ -114,7 +114,7 @@ Told = TypeVar("Told")
 
 
 def options_of(kind: type[Told], parsed: argparse.Namespace) -> Told:
-    """What a command was told, as a value of its class of options."""
+    """The options of a command, as a value of their class."""
     assert is_dataclass(kind)
     given = {field.name: getattr(parsed, field.name) for field in fields(kind)}
     return kind(

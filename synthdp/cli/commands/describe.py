@@ -67,6 +67,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         raise DataFileError(
             f"{path!r}: it cannot be read: {reason(error)}; check the path"
         ) from None
+    # Journals hold noisy answers one a line, which only their own commands put together.
     if _begins(path, _CHAINED):
         raise DataFileError(f"{path!r}: synthdp budget show explains it, or synthdp journal show")
     try:
@@ -77,6 +78,8 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         ) from None
     if not isinstance(content, dict):
         raise _unknown(path)
+    # Certificates of the first versions had no format: what makes one is the guarantee and the
+    # events it rests on.
     if ("guarantee" in content and "events" in content) or str(content.get("format")).startswith(
         CERTIFICATE
     ):

@@ -50,9 +50,11 @@ def marginal_command(options: MarginalOptions) -> None:
     """``synthdp marginal``: opens nothing but the saved model."""
     check_kind(options.output, None)
     check_distinct([options.output], inputs=(options.model,))
+    # Before the model is loaded and fitted.
     check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
     counts = synthesis.marginal(options.columns, interval=options.interval)
+    # One of two columns of the same name would be lost in the file.
     if taken := set(options.columns) & set(counts.columns):
         raise ParameterError(
             f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python"

@@ -1,4 +1,4 @@
-"""What a report is told, and whether its page can be made, before anything is read for it."""
+"""The options of a report, and whether its page can be made, before anything is read for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ def check_evaluation(options: ReportOptions, *, inputs: tuple[str, ...]) -> None
         )
     if options.output is not None:
         check_page(options.output, inputs=inputs, force=options.force)
-        import_matplotlib()  # what is not installed is told before the tables are read
+        import_matplotlib()  # what is not installed is an error before the tables are read
         import_jinja()
 
 

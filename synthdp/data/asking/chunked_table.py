@@ -32,7 +32,7 @@ class ChunkedTable(ABC):
 
     @property
     def fraction(self) -> float | None:
-        """How much of the table was read, 0 to 1; None if that is not to be told."""
+        """How much of the table was read, 0 to 1; None if that is not to be said."""
         return None
 
     def check_unchanged(self) -> None:  # noqa: B027 (of most nobody can say)

@@ -19,7 +19,7 @@ from synthdp.data.counting.joint import JointCounter
 Counts: TypeAlias = dict[Axes, NDArray[np.integer[Any]]]
 
 MANY_ROWS = 2**18
-"""For fewer rows no level is told from others: planning would take longer than counting."""
+"""For fewer rows no level is counted apart: planning would take longer than counting."""
 
 MAX_TABLE_CELLS = 2**21
 """Most cells of a covering table of many rows (8 MiB): a wider one covers more, but lies in memory

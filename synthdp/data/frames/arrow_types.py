@@ -22,6 +22,8 @@ def _array(values: pd.Series, dtype: pd.ArrowDtype) -> Any:
 
     kind = dtype.pyarrow_dtype
     if pa.types.is_decimal(kind):
+        # A drawn value may lie beyond what the declared decimal can hold, by the noise in its
+        # bounds: then it is clipped, and not an error.
         end = 10.0 ** (kind.precision - kind.scale)
         limit = min(end - 10.0**-kind.scale, np.nextafter(end, 0.0))
         floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -46,6 +48,7 @@ def _dictionary(values: pd.Series, kind: Any) -> Any:
     ).dictionary_encode()
     is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
     indices = encoded.indices
+    # Learnt levels may be more than the indices of the dtype can number.
     if len(encoded.dictionary) <= np.iinfo(kind.index_type.to_pandas_dtype()).max:
         indices = indices.cast(kind.index_type)
     levels = encoded.dictionary.cast(kind.value_type if is_text else pa.string())

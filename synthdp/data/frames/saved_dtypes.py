@@ -1,4 +1,4 @@
-"""Dtypes as JSON values, for saved forms: what cannot be told so is left out, and such a column is
+"""Dtypes as JSON values, for saved forms: what has no such value is left out, and such a column is
 of its schema's.
 """
 
@@ -59,7 +59,7 @@ def _as_json(dtype: Any) -> Any:
 
 
 def dtypes_from_json(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The dtypes that `dtypes_as_json` told, without those of Arrow where that is not installed.
+    """The dtypes that `dtypes_as_json` wrote, without those of Arrow where that is not installed.
 
     Raises `LookupError`, `TypeError` or `ValueError` if one is none that is drawn.
     """

@@ -249,6 +249,7 @@ def _check_proper(levels: Array, weights: Array, domain: Domain) -> None:
             f"levels have shape {levels.shape}; give one row a level ({sum(domain.shape)}), "
             f"one column a component ({len(weights)})"
         )
+    # A saved model comes from a file that anybody may have written.
     sums = [levels[rows].sum(axis=0) for rows in attribute_rows(domain).values()] + [
         weights.sum(keepdims=True)
     ]

@@ -2,7 +2,7 @@
 
 Two regions are consistent if they have the same marginal on the attributes that they share.
 Most such equalities follow from others: of all regions that contain a clique, those that agree
-on more of it already need not be told again. What is left is a list of joints [2109.06153; Koller
+on more of it already need no joint. What is left is a list of joints [2109.06153; Koller
 & Friedman 2009, alg. 11.3]: a clique, and regions, one a connected part, that must agree on it.
 """
 

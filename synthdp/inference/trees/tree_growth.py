@@ -181,6 +181,8 @@ class TreeGrowth:
         graph = {bit: self._graph[bit] & inside for bit in bits[inside]}
         for bit, others in added:
             graph[bit] |= others
+        # Attributes that a new edge joins to a common neighbour close a triangle: these, and those
+        # whose neighbours change, may be peeled now or no longer.
         suspects = raised
         for bit, others in added:
             for other in bits[others & -bit]:
@@ -188,6 +190,8 @@ class TreeGrowth:
         peeled = peel(sets, graph, bits[suspects])
         cliques = {bit | boundary for bit, boundary in peeled.items()}
         for part in connected_parts(sets, graph):
+            # A part that the edges leave as it was keeps its elimination: only changed ones are
+            # eliminated anew.
             old = old_parts.get(next(iter(part)))
             eliminated = (
                 old

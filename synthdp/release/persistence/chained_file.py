@@ -145,6 +145,7 @@ class ChainedFile:
         """All entries, oldest first; raises as `entry`, and if all together take more memory than
         one text may.
         """
+        # One limit for all lines together: each may be short, and a file have many.
         left = MAX_MEMORY
         for number in range(len(self)):
             text = self._text(number, MAX_ENTRY_BYTES)
@@ -187,6 +188,7 @@ class ChainedFile:
         """
         line, digest = _line(self.head, entry)
         self._failing("written", lambda: self._write(line if self._is_ended else b"\n" + line))
+        # Only after the write: if it fails, what is remembered of the file is still what is in it.
         self._starts.append(self._end + (not self._is_ended))
         self._end, self._is_ended = self._end + (not self._is_ended) + len(line), True
         self._hashes.append(digest)
@@ -198,6 +200,8 @@ class ChainedFile:
         Raises `OSError` if that is not possible.
         """
         self._check_place()
+        # The name that is moved must still be this file's: somebody may have put another file there
+        # meanwhile.
         if os.name == "nt":  # there nobody may rename a file that is open
             self.close()
         try:
@@ -212,6 +216,7 @@ class ChainedFile:
 
     def close(self) -> None:
         """Let others have the file."""
+        # The lock goes with the stream.
         if not self._stream.closed:
             close_locked(self._stream)
 

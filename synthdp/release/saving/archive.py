@@ -120,7 +120,7 @@ def read_schema(path: str | PathLike[str]) -> Schema:
 def opened_members(
     path: str | PathLike[str], max_bytes: int | None
 ) -> Iterator[tuple[Members, int]]:
-    """The members of a file and its size; whatever is wrong with it is told in one line."""
+    """The members of a file and its size; whatever is wrong with it becomes one line."""
     try:
         with open_members(path, max_bytes=max_bytes) as members:
             yield members

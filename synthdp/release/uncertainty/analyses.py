@@ -17,7 +17,7 @@ _Z = 1.96
 [Woodruff 1952].
 """
 _MAX_NEWTON, _NEWTON_TOLERANCE = 50, 1e-10
-"""Logistic regression takes about six steps; where outcomes are told for certain it would never
+"""Logistic regression takes about six steps; where outcomes are certain it would never
 end.
 """
 _NOTHING = Analysed(np.array([np.nan]), np.array([np.nan]))

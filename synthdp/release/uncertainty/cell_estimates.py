@@ -39,7 +39,7 @@ exactly than is known.
 _RIDGE = 1e-10
 """Of the largest eigenvalue at most: what is added to directions that no measurement tells."""
 _OPEN = 1e-2
-"""Share of the added precision in a cell's beyond which it is open. Of cells that are told it is a
+"""Share of the added precision in a cell's beyond which it is open. Of cells that are determined it is a
 thousandth or less, of others a quarter or more, for what measurements tell are sums of cells.
 """
 

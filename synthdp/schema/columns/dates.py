@@ -373,7 +373,7 @@ class DateColumn(TemporalColumn[date]):
     def hint(self) -> str:
         """What else is said where much is unread."""
         # Counts of seconds are the usual reason for many unread moments, and a reader must not
-        # guess them: whether seconds or milliseconds is not to be told from one value.
+        # guess them: one value does not show whether it is in seconds or milliseconds.
         return "" if self.type == "date" else COUNTS_ARE_NO_DATES
 
     def typed(self, values: pd.Series) -> pd.Series:

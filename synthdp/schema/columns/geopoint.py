@@ -229,7 +229,7 @@ class GeopointColumn(Column):
         try:
             longitude, latitude = map(to_float, self._pair(value))
         # Cells of data frames are any objects: what `float`, indexing or a mapping's methods raise
-        # is theirs to choose. One such cell must not be told from others by an error.
+        # is theirs to choose. One such cell must not be distinguished from others by an error.
         except Exception:
             return math.nan, math.nan
         # The two exchanged is the usual mistake; where it gives no latitude it is found here.

@@ -20,7 +20,7 @@ from synthdp.schema.rules.rules import relations_of_check, rules_in
 Columns = Mapping[str, Column]
 
 MAX_PAIR_CELLS, MAX_CELLS = 2**18, 2**14
-"""Engines are told what bins a check allows in tables of two columns, and of more, of at most so
+"""Engines get the bins that a check allows in tables of two columns, and of more, of at most so
 many cells.
 
 All else is left to drawing. In larger tables engines spend more on obeying than it gains: with sums

@@ -4,7 +4,7 @@ Values are drawn from their bins, and totals added up; where that breaks a check
 of a total, they are drawn again. So they are distributed as the bins' shapes say, given that the
 checks hold. What is left after some rounds is drawn column by column, each from what the checks
 leave of its bin. And where the bins themselves break a check, from what the checks leave of the
-whole column, as near to the bin as that is: engines prevent this as far as they are told, but not
+whole column, as near to the bin as that is: engines prevent this as far as they know, but not
 all checks are small enough for them. The few rows that are then left are searched for one at a
 time, exactly.
 """

@@ -57,7 +57,7 @@ class Rule:
     text
         The rule as a JSON object.
     constraints
-        The combinations of level codes that it allows; of checks, as far as engines are told of
+        The combinations of level codes that it allows; of checks, as far as engines know
         them.
     relations
         What a check states of values.

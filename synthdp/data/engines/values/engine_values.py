@@ -109,6 +109,8 @@ class EngineValues(Sensitive):
         edges = starts[first:stop].tolist()
         if edges and grid.of != "reading":
             rows = self._points(rows, grid)
+        # Many edges are asked for in several queries, each for its own stretch of points; the first
+        # one also counts what is missing and what is below.
         if first:
             rows = rows.filter(~is_missing_here & (point >= edges[0]))
         for after in starts[stop : stop + 1].tolist():
@@ -163,9 +165,12 @@ class EngineValues(Sensitive):
     def _standing(self, column: OpenColumn) -> Rows:
         held, engine = self._frame.columns[column.name], self._frame.engine
         form = form_of(column, held)
+        # Grouped before anything is read: a value that a million rows share is read once.
         rows = self._frame.rows.select(held.alias).group_by(held.alias).agg(nw.len().alias(N_ROWS))
         if form == "text":
             rows = with_composed(engine, rows, held.alias)
+        # Moments with a zone are compared in UTC: in the zone of a session one moment could be two
+        # values.
         if form == "unit" and held.has_zone and engine != "polars":
             rows = with_utc(engine, rows, held.alias)
         missing = nw.col(MISSING) > 0
