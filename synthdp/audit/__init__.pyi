@@ -22,6 +22,7 @@ from synthdp.audit.check_mechanism import QUICK_ENGINE as QUICK_ENGINE
 from synthdp.audit.check_mechanism import default_neighbours as default_neighbours
 from synthdp.audit.check_mechanism import dependent_columns as dependent_columns
 from synthdp.audit.claims import gdp_delta as gdp_delta
+from synthdp.audit.claims import ledger_excess as ledger_excess
 from synthdp.audit.claims import zcdp_delta as zcdp_delta
 from synthdp.audit.frozen import FrozenRandomness as FrozenRandomness
 from synthdp.audit.game import STATISTICS as STATISTICS

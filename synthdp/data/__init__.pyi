@@ -38,6 +38,7 @@ from synthdp.data.loading import held_rows as held_rows
 from synthdp.data.loading import read_coded as read_coded
 from synthdp.data.records.codec import encode as encode
 from synthdp.data.records.coded_source import CodedSource as CodedSource
+from synthdp.data.records.derived_column import DerivedColumn as DerivedColumn
 from synthdp.data.records.held_columns import HeldColumn as HeldColumn
 from synthdp.data.records.held_columns import HeldNumbers as HeldNumbers
 from synthdp.data.records.held_columns import HeldTexts as HeldTexts

@@ -54,6 +54,9 @@ from synthdp.release.persistence.kept_events import event_to_dict as event_to_di
 from synthdp.release.persistence.kept_run import KeptRun as KeptRun
 from synthdp.release.persistence.locks import open_locked as open_locked
 from synthdp.release.persistence.run_identity import RunIdentity as RunIdentity
+from synthdp.release.prediction_quality import Predictor as Predictor
+from synthdp.release.prediction_quality import area as area
+from synthdp.release.prediction_quality import area_gradient as area_gradient
 from synthdp.release.quality import mean_stddev as mean_stddev
 from synthdp.release.registry import ENGINES as ENGINES
 from synthdp.release.registry import MECHANISMS as MECHANISMS

@@ -48,6 +48,11 @@ class FilledTable:
         return self._filling.domain
 
     @property
+    def placed_domain(self) -> Domain:
+        """The domain that is counted, places included."""
+        return self._filling.placed
+
+    @property
     def ledger(self) -> PrivacyLedger:
         """The ledger that pays for every answer."""
         return self._table.ledger

@@ -1,8 +1,10 @@
 """Who may stand between a run and the private objects that it asks."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.privacy.private_table import PrivateTable
     from synthdp.privacy.values.private_values import PrivateValues
     from synthdp.schema.schema import Schema
@@ -18,5 +20,12 @@ class Observer(Protocol):
     def values(self, values: "PrivateValues") -> "PrivateValues":
         """What the run asks in place of these values."""
 
-    def table(self, table: "PrivateTable", schema: "Schema") -> "PrivateTable":
-        """What the run asks in place of this table, the domain of which is that of ``schema``."""
+    def table(
+        self,
+        table: "PrivateTable",
+        schema: "Schema",
+        derived: "Sequence[DerivedColumn]" = (),
+    ) -> "PrivateTable":
+        """What the run asks in place of this table, the domain of which is that of ``schema``, or
+        which has some columns ``derived`` of that domain.
+        """

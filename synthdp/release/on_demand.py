@@ -83,6 +83,11 @@ LEARN_DOMAIN: OnDemand["Callable[..., Generator[LearntColumn]]"] = OnDemand(
 )
 """What a schema leaves open, by noisy answers; for a schema that leaves something open."""
 
+MEASURED_PREDICTION: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
+    "synthdp.release.prediction_quality:measured_prediction"
+)
+"""How well a model of drawn rows predicts a column of the records; for runs with a target."""
+
 MEASURED_QUALITY: OnDemand[Callable[..., Any]] = OnDemand(
     "synthdp.release.quality:measured_quality"
 )

@@ -11,20 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Any, cast, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
 from synthdp.core.cliques import Clique
 from synthdp.core.many_cliques import blocks_of, sampled_k_way
 from synthdp.inference.arrays import Codes, cell_counts
+from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.noisy_errors import error_stddev, release_errors
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.drawing.draw import drawn_codes, seeds_of
+from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.filled_table import FilledTable
-from synthdp.release.synthesis import Drawn, Synthesis
+from synthdp.release.synthesis import Drawn
 
 MAX_ROWS = 1_000_000
 """Quality is measured on at most so many rows: more would take longer than the release."""
@@ -46,8 +48,9 @@ MAX_KEPT_BYTES = 2**27
 """Larger tables are not kept to be written: they are drawn again, the same rows."""
 
 COLUMNS, PAIRS, TRIPLES, WORST = "columns", "pairs", "triples", "worst pair"
+PREDICTION = "prediction"
 
-PARTS: Mapping[str, int] = {COLUMNS: 3, PAIRS: 3, TRIPLES: 3, WORST: 1}
+PARTS: Mapping[str, int] = {COLUMNS: 3, PAIRS: 3, TRIPLES: 3, WORST: 1, PREDICTION: 3}
 """How the budget for quality is split, among what a table is wide enough for. Means are exact enough
 with a third of it; the worst pair is a single number, of which a tenth has less than twice the noise
 that a mean has.
@@ -67,35 +70,48 @@ UNIT = "share of rows that would have to change, over the levels and bins of the
 _SAMPLE_SEED = 0
 
 
+class Prediction(Protocol):
+    """Measures how well a model of drawn rows predicts a column; see `prediction_quality`."""
+
+    def __call__(self, codes: Codes, *, rho: Fraction) -> dict[str, Any]:
+        """What certificates say of it."""
+
+
 def measured_quality(
-    table: FilledTable, release: Synthesis, *, rho: Fraction, checked: CheckedTable
-) -> tuple[dict[str, Any] | None, Drawn | None]:
+    table: FilledTable,
+    model: Model,
+    unused: Unused,
+    *,
+    rho: Fraction,
+    checked: CheckedTable,
+    prediction: Prediction | None = None,
+) -> tuple[dict[str, Any], Drawn | None]:
     """Draw a table and measure how far it is from the records, for at most ``rho``.
 
     Parameters
     ----------
     table
         The records, behind a ledger that has ``rho`` left.
-    release
-        What draws; its model says how many records there are.
+    model, unused
+        What draws, and what it does not draw; the model says how many records there are.
     rho
         Budget of it all.
     checked
         Which table is drawn; it has rows.
+    prediction
+        Measures how well a model of drawn rows predicts a column, if one is wanted.
 
     Returns
     -------
     dict, Drawn
         What certificates say of it, as plain JSON values, and the codes that were drawn, None if they
-        are too many to be kept. The first is None if noise hides how many records there are, for
-        then it hides their errors: the same is asked all the same, so that what is asked follows
-        from the domain alone.
+        are too many to be kept. Which marginals are asked follows from the domain alone.
     """
     # Noise may make the number of records 0 or negative, and shares are of it.
-    total = max(release.model.total, 1.0)
+    total = max(model.total, 1.0)
     n_rows = min(round(total) if checked.n_rows is None else checked.n_rows, MAX_ROWS)
     sampling_seed = seeds_of(checked.seed)[0]
-    codes = drawn_codes(release.model, n_rows, {}, sampling_seed, release.unused)
+    codes = drawn_codes(model, n_rows, {}, sampling_seed, unused)
     measured = _Measured(cast(PrivateTable, table), codes, n_rows=n_rows, total=total)
     domain = table.domain
     sets, n_all = {}, {}
@@ -107,7 +123,7 @@ def measured_quality(
         )
     # A table of two columns has no triples; their part of the budget goes to the others.
     asked = {name: cliques for name, cliques in sets.items() if cliques}
-    parts = [*asked, *([WORST] if sets[PAIRS] else [])]
+    parts = [*asked, *([WORST] if sets[PAIRS] else []), *([PREDICTION] if prediction else [])]
     unit_of_rho = rho / sum(PARTS[name] for name in parts)
     content: dict[str, Any] = {"unit": UNIT, "table": {"n_rows": n_rows, "seed": checked.seed}}
     for name, cliques in asked.items():
@@ -123,14 +139,16 @@ def measured_quality(
             # average, being the largest of many.
             worst = measured.errors([errors.worst()], PARTS[WORST] * unit_of_rho)
             content["worst_pair"] = worst.stated(worst.cliques[0])
+    if prediction is not None:
+        content[PREDICTION] = prediction(codes, rho=PARTS[PREDICTION] * unit_of_rho)
     is_small = sum(column.nbytes for column in codes) <= MAX_KEPT_BYTES
     drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes) if is_small else None
-    return content if release.knows_size else None, drawn
+    return content, drawn
 
 
 def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
     """Standard deviation of the noise on the mean error of columns, pairs or triples, if a table has
-    all of them.
+    all of them and nothing is predicted.
 
     Parameters
     ----------
@@ -141,7 +159,7 @@ def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
     unit
         Whose records are protected together.
     """
-    part = rho * Fraction(PARTS[COLUMNS], sum(PARTS.values()))
+    part = rho * Fraction(PARTS[COLUMNS], sum(PARTS.values()) - PARTS[PREDICTION])
     return error_stddev(1, rho=part, unit=unit) / (2.0 * total)
 
 

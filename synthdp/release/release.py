@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from fractions import Fraction
+from functools import partial
 from logging import INFO
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn, Self, cast, final
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, cast, final
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.event_log import log
-from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, finishing, in_notebook, logged, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
@@ -32,22 +33,26 @@ from synthdp.release.on_demand import (
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
+    MEASURED_PREDICTION,
     MEASURED_QUALITY,
+    UNUSED_LEVELS,
 )
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
-from synthdp.release.rows import Rows, are_rows
+from synthdp.release.rows import Rows, are_rows, derives
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import settled_accounting
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.synthesis import Drawn, Synthesis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.release.learnt_domain import LearntDomain
+    from synthdp.release.prediction_quality import PrivateDerived
 
 
 @final
@@ -237,10 +242,15 @@ class Release:
                     constraints=schema.constraints,
                     report=progress,
                 )
-            synthesis = self._synthesis(schema, table, model)
+            said: dict[str, object] = {}
+            drawn: Drawn | None = None
             if reserved:
                 checked = FilledTable(self._private(counts, placed, ledger, observer), filling)
-                synthesis = self._with_quality(synthesis, checked, schema, table, reserved)
+                derived = self._derived(counts, placed, observer)
+                said, drawn = self._quality(
+                    schema, table.released, model, checked, derived, rho=reserved
+                )
+            synthesis = self._synthesis(schema, table, model, said, drawn)
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
@@ -275,27 +285,63 @@ class Release:
             self._ledger.remaining - reserved, max_rows=self._ledger.unit.max_rows
         )
 
-    def _with_quality(
+    def _derived(
+        self, counts: CountSource, placed: Schema, observer: Observer | None
+    ) -> "PrivateDerived | None":
+        """What counts public functions of each record, behind the ledger; None if the source cannot."""
+        if not derives(counts):
+            return None
+
+        def private(columns: "Sequence[DerivedColumn]") -> PrivateTable:
+            table = PrivateTable(
+                counts.derived(columns),
+                self._ledger,
+                randomness=self._randomness,
+                memory=self._kept.memory,
+            )
+            return table if observer is None else observer.table(table, placed, columns)
+
+        return private
+
+    def _quality(
         self,
-        synthesis: Synthesis,
-        checked: FilledTable,
         schema: Schema,
-        table: FilledTable,
+        measurements: Sequence[LinearMeasurement],
+        model: Model,
+        checked: FilledTable,
+        derived: "PrivateDerived | None",
+        *,
         rho: Fraction,
-    ) -> Synthesis:
-        """The release with how far a table of it is from the records, if noise does not hide that."""
-        quality, drawn = MEASURED_QUALITY.load()(checked, synthesis, rho=rho, checked=self._checked)
-        statement = self._certificate(schema, synthesis.model, table.released, table.unread)
-        said = {} if quality is None else {"quality": quality}
-        if self._settings.accept is not None:
-            said["acceptance"] = verdicts(self._settings.accept, quality)
-        return Synthesis(
-            schema=schema,
-            measurements=table.released,
-            model=synthesis.model,
-            certificate=statement | said,
-            drawn=drawn,
+    ) -> tuple[dict[str, object], Drawn | None]:
+        """What the certificate says of how far a table of the model is from the records, unless noise
+        hides that; and that table.
+        """
+        learnt = [
+            column.name
+            for column in self._schema.open_columns
+            if column.name in self._learnt_columns and "levels" in column.open_parts
+        ]
+        unused = UNUSED_LEVELS.load()(schema, measurements, learnt) if learnt else {}
+        target = self._settings.target
+        prediction = None
+        if target is not None:
+            prediction = partial(
+                MEASURED_PREDICTION.load(),
+                schema,
+                target=target,
+                counted=checked.placed_domain,
+                derived=derived,
+            )
+        quality, drawn = MEASURED_QUALITY.load()(
+            checked, model, unused, rho=rho, checked=self._checked, prediction=prediction
         )
+        # Noise that hides how many records there are hides their errors, too. The same was asked
+        # all the same.
+        is_hidden = bool(measurements) and clear_total(measurements) is None
+        said = {} if is_hidden else {"quality": quality}
+        if self._settings.accept is not None:
+            said["acceptance"] = verdicts(self._settings.accept, None if is_hidden else quality)
+        return said, drawn
 
     def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the
@@ -392,10 +438,21 @@ class Release:
         )
         return learnt
 
-    def _synthesis(self, schema: Schema, table: FilledTable, model: Model | None) -> Synthesis:
+    def _synthesis(
+        self,
+        schema: Schema,
+        table: FilledTable,
+        model: Model | None,
+        said: Mapping[str, object] = MappingProxyType({}),
+        drawn: Drawn | None = None,
+    ) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread)
         return Synthesis(
-            schema=schema, measurements=table.released, model=model, certificate=statement
+            schema=schema,
+            measurements=table.released,
+            model=model,
+            certificate=statement | dict(said),
+            drawn=drawn,
         )
 
     def _certificate(

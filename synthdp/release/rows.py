@@ -1,8 +1,10 @@
 """Rows as a release asks for them, wherever they are."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 if TYPE_CHECKING:
+    from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.privacy.private_table import CountSource
     from synthdp.privacy.values.private_values import ValueSource
     from synthdp.schema.schema import Schema
@@ -32,3 +34,15 @@ class Rows(Protocol):
 def are_rows(source: "CountSource | Rows") -> TypeGuard[Rows]:
     """Whether a source is of rows, of which columns may still be learnt; else it counts codes."""
     return callable(getattr(source, "counted", None))  # no property is read: `source` answers once
+
+
+class Derives(Protocol):
+    """Exact counts, also of public functions of each row."""
+
+    def derived(self, columns: "Sequence[DerivedColumn]") -> "CountSource":
+        """Exact counts of derived columns of the same rows, for the kernel."""
+
+
+def derives(source: object) -> TypeGuard[Derives]:
+    """Whether a source counts derived columns, too: engines count columns only."""
+    return callable(getattr(source, "derived", None))

@@ -83,6 +83,9 @@ class Spy:
         self.answers.append(("frequencies", grid, (), tuple(counted(found).items())))
         return found
 
+    def derived(self, columns):
+        return Spy(self._source.derived(columns), self.answers)
+
     def counts_of(self, cliques):
         for clique, counts in zip(cliques, self._source.counts_of(cliques), strict=True):
             self.answers.append(("marginal", clique, counts.shape, tuple(counts.ravel().tolist())))

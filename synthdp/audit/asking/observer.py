@@ -14,6 +14,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.grid import Grid
 from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.data.records.derived_column import DerivedColumn
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -41,12 +42,16 @@ class Log(ABC):
             PrivateValues, ObservedValues(values, self, [truth.values for truth in self._truths])
         )
 
-    def table(self, table: PrivateTable, schema: Schema) -> PrivateTable:
-        """What stands in for a private table over the domain of a schema."""
-        return cast(
-            PrivateTable,
-            ObservedTable(table, self, [truth.counts(schema) for truth in self._truths]),
-        )
+    def table(
+        self, table: PrivateTable, schema: Schema, derived: Sequence[DerivedColumn] = ()
+    ) -> PrivateTable:
+        """What stands in for a private table over the domain of a schema, or of columns that are
+        derived of it.
+        """
+        sources = [truth.counts(schema) for truth in self._truths]
+        if derived:
+            sources = [source.derived(derived) for source in sources]
+        return cast(PrivateTable, ObservedTable(table, self, sources))
 
     @abstractmethod
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:

@@ -14,6 +14,7 @@ from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.counting.covering import TABLE_CELLS, Axes, batches, marginals, varying
 from synthdp.data.counting.dominant import counts_of_all
 from synthdp.data.counting.joint import JointCounter
+from synthdp.data.records.derived_column import DerivedColumn, derived_table
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of
@@ -48,6 +49,10 @@ class CodedSource(Sensitive):
     def domain(self) -> Domain:
         """Names and numbers of levels."""
         return self._table.domain
+
+    def derived(self, columns: Sequence[DerivedColumn]) -> "CodedSource":
+        """Exact counts of derived columns of the same rows; raises as `DerivedColumn.check`."""
+        return CodedSource(derived_table(columns, self.domain, [self._table]))
 
     def counts(self, clique: Clique) -> NDArray[np.int64]:
         """Number of rows in each cell of a marginal, one axis an attribute; read-only.

@@ -13,6 +13,7 @@ from synthdp.core.domain import Domain
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.derived_column import DerivedColumn, derived_table
 from synthdp.schema.schema import Schema
 
 
@@ -34,7 +35,7 @@ class PlacedSource(Sensitive):
         The domain without the rare codes.
     """
 
-    __slots__ = ("_domain", "_others", "_whole")
+    __slots__ = ("_domain", "_others", "_tables", "_whole")
 
     def __init__(self, table: CodedTable, without: Domain) -> None:
         self._domain = table.domain
@@ -46,20 +47,24 @@ class PlacedSource(Sensitive):
                 whole &= codes < least
         # No row has any rare code: then the small domain counts everything.
         if whole.all():
-            self._whole = CodedSource(CodedTable(without, table.columns))
-            self._others = None
-            return
-        self._whole = CodedSource(
-            CodedTable(without, tuple(codes[whole] for codes in table.columns))
-        )
-        self._others = CodedSource(
-            CodedTable(table.domain, tuple(codes[~whole] for codes in table.columns))
-        )
+            parts = [CodedTable(without, table.columns)]
+        else:
+            parts = [
+                CodedTable(without, tuple(codes[whole] for codes in table.columns)),
+                CodedTable(table.domain, tuple(codes[~whole] for codes in table.columns)),
+            ]
+        self._tables = tuple(parts)
+        self._whole = CodedSource(parts[0])
+        self._others = CodedSource(parts[1]) if len(parts) > 1 else None
 
     @property
     def domain(self) -> Domain:
         """Names and numbers of codes, rare ones included."""
         return self._domain
+
+    def derived(self, columns: Sequence[DerivedColumn]) -> CodedSource:
+        """Exact counts of derived columns of the same rows; raises as `DerivedColumn.check`."""
+        return CodedSource(derived_table(columns, self._domain, self._tables))
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Counts of many marginals in the order asked for; raises as `CodedSource.counts_of`."""

@@ -22,7 +22,46 @@ def quality_line(quality: Mapping[str, Any]) -> str:
     errors = [f"{100 * each['error']:.2g} % in {said}" for said, each in measured.items()]
     errors[0] = errors[0].replace(" % in", " % of rows off in")
     margin = 100 * SURE * max(each["stddev"] for each in measured.values())
-    return f"{', '.join(errors)} (+- {margin:.2g})"
+    line = f"{', '.join(errors)} (+- {margin:.2g})"
+    said = prediction_line(quality.get("prediction", {}))
+    return f"{line}; {said}" if said else line
+
+
+def prediction_line(prediction: Mapping[str, Any]) -> str:
+    """How well a model of synthetic rows predicts the records, in a line; empty if nothing was
+    measured.
+
+    >>> auc = {"value": 0.8512, "stddev": 0.002, "of_synthetic_rows": 0.86}
+    >>> prediction_line({"target": "income", "auc": auc})
+    'AUC 0.851 (+- 0.004) for income'
+    """
+    if "auc" not in prediction:
+        return ""
+    auc = prediction["auc"]
+    return f"AUC {auc['value']:.3f} (+- {SURE * auc['stddev']:.1g}) for {prediction['target']}"
+
+
+def _prediction_facts(prediction: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was measured of predictions, or why nothing was."""
+    if not prediction:
+        return []
+    if "left_out" in prediction:
+        return [("prediction", f"of {prediction['target']} not measured: {prediction['left_out']}")]
+    accuracy, calibration = prediction["accuracy"], prediction["calibration"]
+    same = 100 * accuracy["of_the_larger_label"]
+    drawn = prediction["auc"]["of_synthetic_rows"]
+    right = f"{100 * accuracy['value']:.1f} % (+- {100 * SURE * accuracy['stddev']:.1g})"
+    share = f"{100 * calibration['share']:.1f} %"
+    predicted = (
+        f"{100 * calibration['predicted']:.1f} % (+- {100 * SURE * calibration['stddev']:.1g})"
+    )
+    return [
+        ("prediction", f"of {prediction['positive']}, by a {prediction['model']}"),
+        ("", f"fitted to {prediction['n_rows']:,} synthetic rows, tried on the records"),
+        ("", f"{prediction_line(prediction)}; {drawn:.3f} in the synthetic rows themselves"),
+        ("", f"right in {right} of records, where one answer for all is in {same:.1f} %"),
+        ("", f"it is so in {share} of records, and is predicted of {predicted}"),
+    ]
 
 
 def quality_facts(quality: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -43,7 +82,7 @@ def quality_facts(quality: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "worst_pair" in quality:
         worst = quality["worst_pair"]
         facts.append(("worst pair", f"{columns_in_words(worst['columns'])}: {_off(worst)}"))
-    return facts
+    return facts + _prediction_facts(quality.get("prediction", {}))
 
 
 def _off(measured: Mapping[str, float]) -> str:
