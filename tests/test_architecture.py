@@ -29,10 +29,10 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
-    "from-measurements": 10_300,
-    "synthesize": 18_000,
-    "run": 20_300,
-    "sample": 12_400,
+    "from-measurements": 10_500,
+    "synthesize": 18_200,
+    "run": 20_400,
+    "sample": 12_600,
     "depth": 14,
     "whole-depth": 23,
     "up": 0,
@@ -78,7 +78,7 @@ LINKING = "linked/linking and what a view weighs"
 LINES = {
     KERNEL: 940,
     VALUES: 310,
-    RECORDS: 960,
+    RECORDS: 1_010,
     COUNTING: 210,
     LINKING: 350,
     ENGINES: 1_050,

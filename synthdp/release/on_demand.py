@@ -137,3 +137,6 @@ UNUSED_LEVELS: OnDemand[Callable[..., dict[str, int]]] = OnDemand(
     "synthdp.learning.unused_levels:levels_without_records"
 )
 """Levels of which only noise is left; for a release of columns whose levels were learnt."""
+
+VERIFY: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.verification:verify")
+"""Questions held against the real table; for `Synthesis.verify`."""

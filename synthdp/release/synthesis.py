@@ -2,13 +2,14 @@
 wanted.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
 
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.core.requests import check_rows, check_seed
@@ -23,7 +24,8 @@ from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fit_model
-from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS
+from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS, VERIFY
+from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
@@ -31,6 +33,7 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.release.rows_check import FitSummary
+    from synthdp.release.verified import Verification
 
 
 @final
@@ -393,6 +396,60 @@ class Synthesis(Answers, Result):
             self._certificate, self.existing_model, self._schema, estimator, model
         )
         return self._with(model=model, certificate=certificate, drawn=None)
+
+    def verify(
+        self,
+        data: Any,
+        questions: str | Sequence[str],
+        *,
+        epsilon: float,
+        delta: float,
+        seed: int = 0,
+        unit: str | None = None,
+        max_rows_per_unit: int | None = None,
+        journal: str | PathLike[str] | None = None,
+        budget: Any = None,
+        budget_note: str = "",
+    ) -> "Verification":
+        """Hold what synthetic rows say against the real table, by paid and noisy answers.
+
+        Parameters
+        ----------
+        data
+            The sensitive table that was released, as `synthesize` takes one.
+        questions
+            One or more: ``"marginal sex, income"``, ``"mean age"`` or
+            ``"regression income ~ age + hours"``.
+        epsilon, delta
+            What the answers cost, beside what the release did: the two add up.
+        seed
+            Which synthetic rows are meant.
+        unit, max_rows_per_unit
+            As in `synthesize`; a release that protects persons asks for them.
+        journal, budget, budget_note
+            As in `synthesize`: a budget refuses what would overspend it.
+
+        Returns
+        -------
+        Verification
+            The answers, each with how near the truth lies with 95 %, and their certificate.
+
+        Raises `ParameterError` if a question is none, and as `synthesize`; warns as that does.
+        """
+        verification: Verification = VERIFY.load()(
+            self,
+            data,
+            questions,
+            epsilon=epsilon,
+            delta=delta,
+            seed=seed,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            keeping=Keeping(journal=journal, budget=budget, budget_note=budget_note),
+        )
+        for caution in verification.cautions:
+            warnings.warn(caution, CautionWarning, stacklevel=2)
+        return verification
 
     def drawn_before(self, n_rows: int | None, seed: int | None) -> Codes | None:
         """The codes of a table of so many rows and that seed, if it was drawn already."""

@@ -8,7 +8,7 @@ from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.reports import add_report
 from synthdp.cli.arguments.schemas import add_plan, add_schema
-from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates
+from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates, add_verify
 from synthdp.core.version import __version__
 
 EXAMPLES = """examples:
@@ -38,6 +38,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_refit(commands)
     add_marginal(commands)
     add_replicates(commands)
+    add_verify(commands)
     add_report(commands)
     add_show(commands)
     add_certificate(commands)

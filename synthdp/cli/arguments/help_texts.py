@@ -17,6 +17,7 @@ EXAMPLES = {
     "refit": "synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp",
     "marginal": "synthdp marginal people.synthdp age sex --interval 0.9",
     "replicates": "synthdp replicates people.synthdp -o replicate.csv -m 20",
+    "verify": "synthdp verify people.synthdp people.csv --question 'mean age' --epsilon 0.1 --delta 1e-9",
     "report": "synthdp report people.csv synthetic.csv -o report.html",
     "show": "synthdp show synthetic.csv.privacy.json",
     "certificate": "synthdp certificate synthetic.csv.privacy.json -o certificate.html",

@@ -1,9 +1,10 @@
 """``synthdp marginal`` and ``replicates``: what a saved model tells of how far the noise lets it be
-off.
+off; and ``verify``, which asks the real table.
 """
 
+from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
-from synthdp.cli.arguments.shared import FILES, add_output
+from synthdp.cli.arguments.shared import FILES, add_output, add_verbose
 
 
 def add_marginal(commands: Commands) -> None:
@@ -45,3 +46,52 @@ def add_replicates(commands: Commands) -> None:
         help="number of replicate tables; default: 20",
     )
     add_output(parser, rows="rows of each table; default: the noisy estimate of the table's")
+
+
+def add_verify(commands: Commands) -> None:
+    """Add ``synthdp verify``."""
+    parser = command(
+        commands,
+        "verify",
+        "hold what synthetic rows say against the real table, by paid, noisy answers",
+    )
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    parser.add_argument("input", metavar="IN", help="the sensitive table that was released")
+    parser.add_argument(
+        "--question",
+        action="append",
+        required=True,
+        metavar="WHAT",
+        help="'marginal sex, income', 'mean age' or 'regression income ~ age + hours'; repeat the option for several",
+    )
+    parser.add_argument(
+        "--epsilon",
+        required=True,
+        type=float,
+        help="what the answers cost, beside what the release did",
+    )
+    parser.add_argument(
+        "--delta", required=True, type=float, help="probability that the guarantee may fail with"
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="of the synthetic rows; default: 0",
+    )
+    parser.add_argument(
+        "--unit", metavar="COLUMN", help="column that tells persons apart, as in `synthdp run`"
+    )
+    parser.add_argument(
+        "--max-rows-per-unit",
+        type=whole_number,
+        metavar="K",
+        help="most rows of a person that may be used; needed with --unit",
+    )
+    add_keeping(parser)
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help="JSON file; default: lines to stdout"
+    )
+    flag(parser, "--force", "replace a file that exists")
+    add_verbose(parser)

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from typing import Protocol
 
-from synthdp.cli.arguments.options import RunOptions
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.release.persistence.keeping import Keeping
@@ -25,7 +25,27 @@ run has its own.
 """
 
 
-def journal_of(options: RunOptions) -> str | None:
+class KeepingOptions(Protocol):
+    """Where a command writes, keeps its answers, and what it is charged to."""
+
+    @property
+    def output(self) -> str:
+        """What it writes."""
+
+    @property
+    def journal(self) -> str | None:
+        """Where it keeps its answers, if that was named."""
+
+    @property
+    def budget(self) -> str | None:
+        """What it is charged to."""
+
+    @property
+    def budget_note(self) -> str:
+        """What is said of it there."""
+
+
+def journal_of(options: KeepingOptions) -> str | None:
     """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
     named: str | None = options.journal
     if named is not None or options.budget is None:
@@ -37,7 +57,7 @@ def journal_of(options: RunOptions) -> str | None:
     return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
 
 
-def ended_name_of(options: RunOptions) -> str | None:
+def ended_name_of(options: KeepingOptions) -> str | None:
     """The name that the journal gets once its run has ended; None if it was named, and so keeps its
     name.
     """
@@ -45,7 +65,7 @@ def ended_name_of(options: RunOptions) -> str | None:
     return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
 
 
-def keeping_of(options: RunOptions) -> Keeping:
+def keeping_of(options: KeepingOptions) -> Keeping:
     """Where a run keeps its answers, and what it is charged to."""
     return Keeping(
         journal=journal_of(options),
@@ -55,7 +75,7 @@ def keeping_of(options: RunOptions) -> Keeping:
     )
 
 
-def kept_files(options: RunOptions) -> dict[str, str]:
+def kept_files(options: KeepingOptions) -> dict[str, str]:
     """What a run adds to or renames beside its outputs, by the options' names."""
     files = {
         "--journal": journal_of(options),

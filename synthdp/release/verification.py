@@ -1,0 +1,371 @@
+"""Questions about synthetic rows, held against the real table: paid, noisy answers with stated errors.
+
+A verification is a release of its own: the few marginals that the questions need are measured with
+Gaussian noise, by a budget of its own, under a ledger, a certificate, and if wanted a journal and a
+population's budget. All that is said of them is post-processing.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias, final
+
+import numpy as np
+
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import FloatArray, LinearMeasurement
+from synthdp.core.reporting import Report, silent
+from synthdp.core.workload import Workload
+from synthdp.inference.arrays import cell_counts
+from synthdp.inference.engine import Engine
+from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.release.drawing.draw import drawn_codes, seeds_of
+from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.run_settings import RunSettings, Spelling
+from synthdp.release.synthesis import Synthesis
+from synthdp.release.table_run import release_table
+from synthdp.release.verified import COEFFICIENT, Verification
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
+
+SURE = 0.95
+"""An answer lies within what is stated with this probability, over the noise."""
+
+REPLICATES = 1_000
+"""Draws of the noise by which errors are worked out: the 95 % quantile is then right to a few per cent."""
+
+MAX_CELLS = 2**16
+"""Larger marginals are no questions: their cells would drown in noise, and nobody could read them."""
+
+MAX_COLUMNS = 12
+"""Most columns of a regression, which measures all their pairs."""
+
+CLEAR = 4.0
+"""A number of records that is divided by must be so many standard deviations of its noise."""
+
+ENGINE = "graphical-model"
+"""A release has a model; this one is of the first question alone, and nobody draws from it."""
+
+Tables: TypeAlias = Mapping[Clique, FloatArray]
+"""Counts by marginal."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Questions(Mechanism):
+    """Measures the marginals that questions need, each with an equal share of the budget.
+
+    Parameters
+    ----------
+    cliques
+        The marginals.
+    """
+
+    name: ClassVar[str] = "questions"
+    reference: ClassVar[str] = "the marginals that questions need, in equal shares"
+    is_gaussian: ClassVar[bool] = True
+    default_engine: ClassVar[str] = ENGINE
+
+    cliques: tuple[Clique, ...]
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,  # noqa: ARG002 - what is asked is named
+        engine: Engine,
+        constraints: Sequence[Constraint] = (),
+        report: Report,  # noqa: ARG002 - it is quick
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the first marginal."""
+        share = table.ledger.remaining / len(self.cliques)
+        for clique in self.cliques:
+            table.measure(clique, rho=share)
+        return engine.estimate(table.domain, table.released[:1], constraints=constraints)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What an analyst found in synthetic rows.
+
+    Parameters
+    ----------
+    text
+        As it was written.
+    cliques
+        The marginals that it is worked out of.
+    of
+        Numbers that it has, from counts; not finite where there are none.
+    labels
+        What each of them is called.
+    """
+
+    text: str
+    cliques: tuple[Clique, ...]
+    of: Callable[[Tables], FloatArray]
+    labels: tuple[str, ...]
+
+
+def verify(
+    synthesis: Synthesis,
+    data: Any,
+    questions: str | Sequence[str],
+    *,
+    epsilon: float,
+    delta: float,
+    seed: int = 0,
+    unit: str | None = None,
+    max_rows_per_unit: int | None = None,
+    keeping: Keeping | None = None,
+    report: Report = silent,
+    spelling: Spelling = Spelling.PYTHON,
+) -> Verification:
+    """Hold what synthetic rows say against the real table; see `Synthesis.verify`."""
+    schema = synthesis.schema
+    texts = [questions] if isinstance(questions, str) else list(questions)
+    if not texts:
+        raise ParameterError("questions: there is none; ask 'mean age'")
+    asked = [parse_question(text, schema) for text in texts]
+    cliques = tuple(dict.fromkeys(clique for each in asked for clique in each.cliques))
+    if unit is None and str(synthesis.certificate.get("unit_of_privacy")).startswith("one person"):
+        raise ParameterError(
+            f"{spelling.of('unit')}: the release protects persons; name the column that tells them apart, "
+            f"and {spelling.of('max_rows_per_unit')}"
+        )
+    settings = RunSettings(
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=Questions(cliques=cliques),
+        workload="1-way",
+        adjacency=synthesis.certificate.get("adjacency", "add-remove"),
+        accounting="gdp",
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        quality_share=0,
+        spelling=spelling,
+    )
+    # Before anything is paid: what could fail has failed by then.
+    codes = drawn_codes(synthesis.model, None, {}, seeds_of(seed)[0], synthesis.unused)
+    drawn = {clique: cell_counts(schema.domain, clique, codes) for clique in cliques}
+    finished = release_table(
+        data,
+        schema,
+        settings,
+        Keeping() if keeping is None else keeping,
+        kinds=None,
+        dialect=None,
+        report=report,
+        rescue=None,
+    )
+    measured = {each.clique: each for each in finished.release.measurements}
+    answers = tuple(
+        {"question": each.text, "numbers": answered(each, measured, drawn)} for each in asked
+    )
+    return Verification(
+        answers=answers, certificate=finished.release.certificate, cautions=finished.cautions
+    )
+
+
+def answered(
+    question: Question, measured: Mapping[Clique, LinearMeasurement], drawn: Tables
+) -> list[dict[str, Any]]:
+    """What noisy counts say of a question, with errors by drawing their noise anew; and what drawn
+    rows say.
+    """
+    noisy = {clique: measured[clique].values for clique in question.cliques}
+    noise = {clique: measured[clique].stddev for clique in question.cliques}
+    with np.errstate(divide="ignore", invalid="ignore"):  # no rows, or noise that sums to none
+        real, synthetic = question.of(noisy), question.of(drawn)
+    # Counts that are noise alone have quotients of no known distribution.
+    is_clear = all(
+        values.sum() > CLEAR * np.sqrt(np.sum(np.broadcast_to(noise[clique], values.shape) ** 2))
+        for clique, values in noisy.items()
+    )
+    # Noise of its own: how often it is drawn tells nothing of that in the answers.
+    rng = np.random.default_rng(0)
+    n_cells = sum(values.size for values in noisy.values())
+    n_replicates = max(min(REPLICATES, 2**25 // n_cells), 200)
+    errors = np.array(
+        [
+            question.of(
+                {
+                    clique: values + rng.normal(0.0, noise[clique], values.shape)
+                    for clique, values in noisy.items()
+                }
+            )
+            - real
+            for _ in range(n_replicates if is_clear else 0)
+        ]
+    )
+    numbers = []
+    for place, name in enumerate(question.labels):
+        number = {
+            "name": name,
+            "synthetic": _finite(synthetic[place]),
+            "real": None,
+            "within": None,
+        }
+        within = float(np.quantile(np.abs(errors[:, place]), SURE)) if is_clear else np.inf
+        if np.isfinite(within) and np.isfinite(real[place]):
+            number |= {"real": float(real[place]), "within": within}
+            if name.startswith(COEFFICIENT):
+                number["sign"] = sign_of(float(real[place]), within)
+        numbers.append(number)
+    return numbers
+
+
+def sign_of(value: float, within: float) -> str:
+    """The sign of a number that is known to within something."""
+    if abs(value) <= within:
+        return "sign too noisy to tell"
+    return "positive" if value > 0 else "negative"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+# ---- kinds of questions
+
+_HELP = "ask 'marginal sex, income', 'mean age' or 'regression income ~ age + hours'"
+
+
+def parse_question(text: str, schema: Schema) -> Question:
+    """Read a question about some columns; raises `ParameterError` if it is none."""
+    kind, _, rest = text.strip().partition(" ") if isinstance(text, str) else ("", "", "")
+    if kind == "marginal" and rest:
+        return _marginal(text, _columns(rest, ",", schema), schema)
+    if kind == "mean" and rest:
+        return _mean(text, _columns(rest, None, schema)[0], schema)
+    if kind == "regression" and rest.count("~") == 1:
+        outcome, terms = rest.split("~")
+        names = [*_columns(outcome, None, schema), *_columns(terms, r"\+", schema)]
+        return _regression(text, names, schema)
+    raise ParameterError(f"question is {text!r}; {_HELP}")
+
+
+def _columns(text: str, between: str | None, schema: Schema) -> list[str]:
+    """Names of columns, in a text."""
+    names = (
+        [text.strip()] if between is None else [each.strip() for each in re.split(between, text)]
+    )
+    for name in names:
+        if name not in schema.names:
+            raise ParameterError(f"question: there is no column {name!r}; name one of the release")
+    return names
+
+
+def _checked(text: str, names: Sequence[str], schema: Schema) -> Clique:
+    """The columns of one marginal, each once and of few cells."""
+    if len(set(names)) < len(names):
+        raise ParameterError(f"question {text!r}: a column repeats; name each once")
+    if (n_cells := schema.domain.size(tuple(names))) > MAX_CELLS:
+        raise ParameterError(
+            f"question {text!r}: {n_cells:,} cells are more than {MAX_CELLS:,}; ask of fewer columns"
+        )
+    return tuple(names)
+
+
+def _marginal(text: str, names: Sequence[str], schema: Schema) -> Question:
+    """The share of records in each cell."""
+    clique = _checked(text, names, schema)
+    labels = [[f"{name} = {label}" for label in schema[name].labels] for name in names]
+    places = np.indices(schema.domain.project(clique).shape).reshape(len(names), -1).T
+    cells = [
+        ", ".join(labels[axis][code] for axis, code in enumerate(place))
+        for place in places.tolist()
+    ]
+
+    def shares(tables: Tables) -> FloatArray:
+        counts = tables[clique].ravel()
+        return np.asarray(counts / counts.sum())
+
+    return Question(
+        text=text,
+        cliques=(clique,),
+        of=shares,
+        labels=tuple(f"share with {cell}" for cell in cells),
+    )
+
+
+def _mean(text: str, name: str, schema: Schema) -> Question:
+    """The mean of a column's values, missing ones aside."""
+    clique = _checked(text, [name], schema)
+    numbers, there = _numbers(text, schema[name])
+
+    def mean(tables: Tables) -> FloatArray:
+        counts = tables[clique] * there
+        return np.array([counts @ numbers / counts.sum()])
+
+    return Question(text=text, cliques=(clique,), of=mean, labels=(f"mean of {name}",))
+
+
+def _regression(text: str, names: Sequence[str], schema: Schema) -> Question:
+    """Coefficients of least squares: moments of all pairs of columns are all it takes."""
+    if len(names) > MAX_COLUMNS:
+        raise ParameterError(f"question {text!r}: {len(names)} columns; the limit is {MAX_COLUMNS}")
+    numbers, there, scales = [], [], []
+    for name in names:
+        values, is_there = _numbers(text, schema[name])
+        low, high = values[is_there > 0].min(), values[is_there > 0].max()
+        scale = (high - low) / 2 or 1.0
+        # By public bounds, to between -1 and 1: a count's noise then weighs no more than that.
+        numbers.append(np.where(is_there > 0, (values - (low + high) / 2) / scale, 0.0))
+        there.append(is_there)
+        scales.append(scale)
+    k = len(names)
+    pairs = [(one, two) for one in range(k) for two in range(one + 1, k)]
+    cliques = {pair: _checked(text, [names[place] for place in pair], schema) for pair in pairs}
+
+    def coefficients(tables: Tables) -> FloatArray:
+        products, n_of = np.zeros((k, k)), np.zeros((k, k))
+        means, squares = np.zeros((k, k)), np.zeros((k, k))
+        for (one, two), clique in cliques.items():
+            shares = tables[clique] * np.outer(there[one], there[two])
+            n_of[one, two] = shares.sum()
+            shares = shares / n_of[one, two]
+            products[one, two] = products[two, one] = numbers[one] @ shares @ numbers[two]
+            for this, values in ((one, shares.sum(axis=1)), (two, shares.sum(axis=0))):
+                other = two if this == one else one
+                means[this, other] = values @ numbers[this]
+                squares[this, other] = values @ numbers[this] ** 2
+        # Each column is in k - 1 pairs, each measured with noise of its own: the mean has least.
+        mean, square = means.sum(axis=1) / (k - 1), squares.sum(axis=1) / (k - 1)
+        np.fill_diagonal(products, square)
+        covariance = products - np.outer(mean, mean)
+        try:
+            found = np.linalg.solve(covariance[1:, 1:], covariance[1:, 0])
+        except np.linalg.LinAlgError:
+            return np.full(k - 1, np.nan)
+        return np.asarray(found * scales[0] / np.array(scales[1:]))
+
+    return Question(
+        text=text,
+        cliques=tuple(cliques.values()),
+        of=coefficients,
+        labels=tuple(f"{COEFFICIENT}{name}" for name in names[1:]),
+    )
+
+
+def _numbers(text: str, column: Column) -> tuple[FloatArray, FloatArray]:
+    """For each code its number, the middle of a bin, and whether it is one."""
+    there = (np.arange(column.size) < column.n_levels).astype(np.float64)
+    axis = column.axis
+    if axis is not None and axis.can_be_added:
+        low, high = (float(bound) for bound in axis.bounds)
+        edges = np.array([low, *axis.inner_edges, high])
+        middles = (edges[1:] + edges[:-1]) / 2
+    else:
+        levels = list(column.labels)[: column.n_levels]
+        try:
+            middles = np.array([float(level) for level in levels])
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"question {text!r}: column {column.name!r} has no numbers; ask of its marginal"
+            ) from None
+    return np.concatenate([middles, np.zeros(column.size - column.n_levels)]), there
