@@ -40,9 +40,9 @@ class Verification:
 def line(question: str, number: Mapping[str, Any]) -> str:
     """One answer in words.
 
-    >>> number = {"name": "mean of age", "synthetic": 38.512, "real": 38.6381, "within": 0.0712}
+    >>> number = {"name": "mean of age", "synthetic": 38.512, "real": 38.6381, "within": 0.1412}
     >>> line("mean age", number)
-    'mean of age: 38.64 in the real table, within 0.071 with 95 %; 38.51 in synthetic rows: no difference can be told'
+    'mean of age: 38.64 in the real table, within 0.14 with 95 %; 38.51 in synthetic rows: no difference can be told'
     """
     name = number["name"] or question
     synthetic = number["synthetic"]
