@@ -215,8 +215,13 @@ def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
         return f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
     if not learnt.is_lone:
         return ""
+    way_out = "declare its bounds if it has others"
+    if learnt.hidden < 1:
+        share = f"up to {100 * learnt.hidden:.0f} % of the records"
+        problem = f"one value is told from noise, which would hide others that {share} have"
+        return f"column {column.name!r}: {problem}; {way_out}"
     problem = "only one value was told from noise, or values are beyond those that numbers can have"
-    return f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
+    return f"column {column.name!r}: {problem}; {way_out}; {IF_IDS}"
 
 
 def _doubts(

@@ -122,6 +122,9 @@ class Learnt:
         Standard deviation of the noise of what the density's points hold, at most.
     is_lone
         Whether only one value was told from noise, where others could be or are.
+    hidden
+        Of such a column the share of records that may have another value, as far as noise tells; 1
+        where values may lie beyond all that numbers can have.
     uncertainty
         By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
         declared.
@@ -138,6 +141,7 @@ class Learnt:
     stands_out: bool
     stddev: float
     is_lone: bool = False
+    hidden: float = 0.0
     uncertainty: float = 0.0
     overshoot: Overshoot | None = None
 
@@ -191,7 +195,9 @@ def learn_density(
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
         is_lone = not _is_alone(density, first, [*check, looks[1]])
+    hidden = 0.0
     if is_lone:
+        hidden = _hidden_share(density, first, [*check, looks[1]])
         density = _with_a_neighbour(axis, density, first, looks[1])
     all_looks = [first, *check, *looks[1:]]
     # Every look counts the missing once more, for nothing; together they say it best.
@@ -206,6 +212,7 @@ def learn_density(
         first.stands_out,
         noisiest,
         is_lone,
+        hidden,
         uncertainty,
         overshoot,
     )
@@ -465,9 +472,25 @@ def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHi
     normal = NormalDist()
     any_others = normal.cdf(others / noise)  # there are no fewer than none
     many_others = normal.cdf((others - few) / noise)
-    # The largest point stands for all numbers beyond it.
-    is_outermost = point in (first.starts[0], first.starts[-1] - 1)
-    return not is_outermost and others <= BEYOND * noise and many_others <= MAYBE * any_others
+    is_few = others <= BEYOND * noise and many_others <= MAYBE * any_others
+    return is_few and not _is_outermost(point, first)
+
+
+def _is_outermost(point: int, first: ColumnHistogram) -> bool:
+    """Whether a point is the largest or smallest one, which stands for all numbers beyond it."""
+    return point in (first.starts[0], first.starts[-1] - 1)
+
+
+def _hidden_share(
+    density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]
+) -> float:
+    """The share of records that may have another value than the only one, with 95 % confidence."""
+    point = int(density.starts[0])
+    if _is_outermost(point, first):
+        return 1.0
+    others, noise = _others(point, looks)
+    most = max(others, 0.0) + 2 * noise
+    return min(most / max(most, float(density.mass.sum())), 1.0)
 
 
 def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]:
@@ -496,7 +519,7 @@ def _with_a_neighbour(
     point = int(density.starts[0])
     cell = int(first.cells_of(np.array([point]))[0])
     noise = BEYOND * look.stddev
-    if point in (first.starts[0], first.starts[-1] - 1) or (
+    if _is_outermost(point, first) or (
         max(look.below, look.above) + noise <= CONSTANT * density.mass.sum()
     ):
         return density

@@ -2,6 +2,7 @@
 out right.
 """
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -336,6 +337,19 @@ def test_a_constant_is_no_reason_for_a_caution_unless_others_are_there(others, s
 def test_a_constant_of_few_records_is_cautioned():
     for seed in range(4):
         assert "one value" in resolved("integer", np.full(400, 7), epsilon=1.0, seed=seed).caution
+
+
+def test_a_caution_on_a_constant_says_how_many_records_may_have_other_values():
+    """A year that is the same everywhere was said to lie beyond all numbers, or to be an id."""
+    shares = []
+    for epsilon in (2.0, 4.0):
+        caution = resolved("year", np.full(700, 2013), epsilon=epsilon, seed=1).caution
+        assert "beyond" not in caution
+        assert "'id'" not in caution
+        shares.append(int(re.search(r"up to (\d+) % of the records", caution)[1]))
+    assert shares[0] > shares[1] > 5
+    beyond = resolved("integer", np.full(20_000, 10**17), epsilon=10.0, seed=1).caution
+    assert "beyond those that numbers can have" in beyond
 
 
 def test_ends_at_single_frequent_values_are_exact_however_wide_their_cells():
