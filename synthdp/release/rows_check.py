@@ -113,12 +113,13 @@ def rows_cautions(distance: RowsDistance | None) -> list[str]:
         return []
     n_far = len(distance.far_tables)
     tables = "1 of the tables" if n_far == 1 else f"{n_far} of the {distance.n_tables} tables"
-    names = ", ".join(map(repr, distance.worst_table))
-    worst = f"{100 * distance.worst:.1f} % of them would have to change"
-    chance = f"{100 * distance.worst_by_chance:.1f} % by chance"
+    # Not the table of the largest distance: if it is wide, that may be no more than chance.
+    names = ", ".join(map(repr, distance.far_tables[0]))
+    worst = f"{100 * distance.furthest:.1f} % of them would have to change"
+    chance = f"{100 * distance.furthest_by_chance:.1f} % by chance"
     return [
         f"rows: they are further from the model than chance explains in {tables} that were compared; "
-        f"worst is {names}, where {worst} ({chance}); count these columns by the model (marginal)"
+        f"furthest is {names}, where {worst} ({chance}); count these columns by the model (marginal)"
     ]
 
 

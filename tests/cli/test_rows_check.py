@@ -3,6 +3,7 @@ are far are a caution.
 """
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -125,6 +126,10 @@ def test_far_rows_are_a_caution_wherever_they_are_told(monkeypatch):
     [line] = [line for line in done.lines if "caution: rows: " in line]
     assert "would have to change" in line
     found = certificate()
+    excess = float(*re.findall(r"([0-9.]+) % of them", line)) - 1.5 * float(
+        *re.findall(r"([0-9.]+) % by", line)
+    )
+    assert excess > 1, "it is about the table that chance does not explain"
     assert found["rows"]["n_far_tables"] > 0
     assert found["rows"]["worst"] > 0.4
     assert any(text in line for text in found["cautions"])

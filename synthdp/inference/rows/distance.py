@@ -47,16 +47,20 @@ class RowsDistance:
     far_tables
         Those that are further away than chance explains in as many rows, or in as many as there are
         records if these are fewer; worst first.
+    furthest, furthest_by_chance
+        Distance of the first of those, and what chance makes of it; 0 if there are none.
     """
 
     n_rows: int
-    n_tables: int
-    mean: float
-    worst: float
-    mean_by_chance: float
-    worst_by_chance: float
-    worst_table: Clique
-    far_tables: tuple[Clique, ...]
+    n_tables: int = 0
+    mean: float = 0.0
+    worst: float = 0.0
+    mean_by_chance: float = 0.0
+    worst_by_chance: float = 0.0
+    worst_table: Clique = ()
+    far_tables: tuple[Clique, ...] = ()
+    furthest: float = 0.0
+    furthest_by_chance: float = 0.0
 
 
 @final
@@ -99,16 +103,7 @@ class RowsTally:
         tables = [i for i, values in enumerate(expected) if values.sum() > 0]
         cliques = [self.cliques[i] for i in tables]
         if not self._n_rows or not tables:
-            return RowsDistance(
-                n_rows=self._n_rows,
-                n_tables=0,
-                mean=0.0,
-                worst=0.0,
-                mean_by_chance=0.0,
-                worst_by_chance=0.0,
-                worst_table=(),
-                far_tables=(),
-            )
+            return RowsDistance(n_rows=self._n_rows)
         shares = [expected[i] / expected[i].sum() for i in tables]
         distances = np.array(
             [
@@ -132,6 +127,8 @@ class RowsTally:
             worst_by_chance=float(by_chance[worst]),
             worst_table=cliques[worst],
             far_tables=tuple(cliques[i] for i in far),
+            furthest=float(distances[far[0]]) if far else 0.0,
+            furthest_by_chance=float(by_chance[far[0]]) if far else 0.0,
         )
 
 

@@ -119,3 +119,18 @@ def test_a_table_of_which_nothing_is_expected_is_left_out():
     found = rows_distance(even(ab=np.zeros((2, 3))), codes_of([(0, 0, 0)]), CLIQUES)
     assert found.n_tables == 2
     assert found.worst_table == ("b", "c")
+
+
+def test_a_wide_table_that_chance_explains_does_not_hide_the_one_that_is_far():
+    """The caution named the largest distance, .32 where chance made .35, in place of what it is
+    about.
+    """
+    domain = Domain(("wide", "far"), (400, 2))
+    rng = np.random.default_rng(4)
+    tally = RowsTally(domain, [("wide",), ("far",)])
+    tally.add((rng.integers(0, 400, 1000), (np.arange(1000) < 600).astype(np.uint8)))
+    found = tally.distance([np.ones(400), np.ones(2)])
+    assert found.worst_table == ("wide",)
+    assert found.far_tables == (("far",),)
+    assert found.furthest == pytest.approx(0.1)
+    assert found.furthest_by_chance == pytest.approx(0.0126, abs=1e-4)
