@@ -17,7 +17,7 @@ from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.schema.axes.points import MAX_NUMBER
 from synthdp.schema.closing import MAX_DIGITS, Completion
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
-from synthdp.schema.columns.described import Reading
+from synthdp.schema.columns.described import LEARNT, UNWRITTEN, Reading
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.open_parts import PARTS, Part
 from synthdp.schema.types import type_named
@@ -289,7 +289,10 @@ class OpenColumn:
         if self.template.learns_spelling:
             note = "all are written as most of them are, as far as noise can tell"
             return replace(reading, note=note)
-        return replace(reading, written=reading.fits) if "decimals" in self.open_parts else reading
+        if "decimals" in self.open_parts:
+            note = reading.note.replace(UNWRITTEN, LEARNT)
+            return replace(reading, written=reading.fits, note=note)
+        return reading
 
     def field(self) -> dict[str, Any]:
         """This column as a field, every setting written out; `read_field` reads it, but for the

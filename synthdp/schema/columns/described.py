@@ -6,6 +6,12 @@ from typing import final
 UNITS = "; units and currencies around a number are not written"
 """What is said of columns of numbers beside which something may stand."""
 
+UNWRITTEN = "; fractions are rounded, and not written (synthdp.decimals)"
+"""What is said of numbers that are declared without decimals, or where none are."""
+
+LEARNT = "; as many decimals are written as are told from noise (synthdp.decimals)"
+"""What is said of numbers whose decimals are learnt."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.schema.axes.cells import likely_number, octaves
 from synthdp.schema.axes.points import MAX_NUMBER, decimal_points, integer_points
 from synthdp.schema.axes.years import FIRST_YEAR, LAST_YEAR, LIKELY_YEAR, YEARS_A_CELL
-from synthdp.schema.columns.described import UNITS, Reading
+from synthdp.schema.columns.described import UNITS, UNWRITTEN, Reading
 from synthdp.schema.columns.edges import (
     NumericColumn,
     check_bins,
@@ -467,7 +467,7 @@ class NumberColumn(NumericColumn):
         )
         note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
         if not decimals:
-            note += "; fractions are rounded, and not written (synthdp.decimals)"
+            note += UNWRITTEN
         note += UNITS if not self.notation.bare_number else ""
         return Reading(what="numbers", fits=fits, written=written, note=note)
 

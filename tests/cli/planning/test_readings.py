@@ -92,6 +92,18 @@ def test_check_says_of_which_columns_values_beyond_bounds_are_clipped(tmp_path):
     assert line.startswith("'pay', 'born', 'age': ")
 
 
+def test_fractions_are_said_to_be_lost_only_where_decimals_are_declared(tmp_path):
+    """Of all columns of numbers it was said that they are, also where decimals are learnt."""
+    path = tmp_path / "kinds.json"
+    whole = {"type": "number", "synthdp": {"decimals": 0}}
+    path.write_text(json.dumps({"pay": "number", "pence": whole}))
+    text = invoke("schema", "check", path, "--all").out.decode()
+    notes = {line.split(":")[0]: line for line in text.splitlines() if line.startswith("'")}
+    assert "as many decimals are written as are told from noise" in notes["'pay'"]
+    assert "fractions are rounded, and not written" not in notes["'pay'"]
+    assert "fractions are rounded, and not written" in notes["'pence'"]
+
+
 def test_check_says_that_typed_files_get_the_declared_types(kinds_file):
     text = invoke("schema", "check", kinds_file, "--all").out.decode()
     assert "Parquet files and data frames get the types that columns are read as" in text
