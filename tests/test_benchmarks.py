@@ -608,6 +608,6 @@ def test_a_run_that_fails_says_why_in_its_row(monkeypatch, tmp_path):
         "none.csv", PEER_COLUMNS, 1.0, 1e-9, 0, 5, "default", "sex", f"{tmp_path}/r"
     )
     peer = module["Peer"]("run_synthdp.py", ("default", "schema"))
-    row = module["_run"](job, peer, sys.executable, os.environ, 60)
+    row = module["_run"](job, peer, sys.executable, os.environ)
     assert set(row) == {"note"}
     assert "none.csv" in row["note"]

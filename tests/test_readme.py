@@ -32,6 +32,7 @@ CERTIFICATE = ROOT / "docs/certificate.md"
 TUTORIAL, BY_HAND = ROOT / "docs/tutorial.md", ROOT / "docs/from-measurements.md"
 COMING_FROM = ROOT / "docs/coming-from.md"
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "report", "show", "certificate")
+COMMANDS += ("verify",)
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 COMMANDS += ("journal show", "journal rescue")

@@ -7,6 +7,7 @@ job asks for, and says what that took.
 
 import json
 import math
+import os
 import resource
 import sys
 import time
@@ -40,6 +41,8 @@ class Job:
         The column that is to be predicted, for peers that can be told.
     output
         CSV file of the rows.
+    limit
+        CPU seconds after which the run is ended.
     """
 
     table: str
@@ -51,6 +54,7 @@ class Job:
     settings: str
     target: str
     output: str
+    limit: int = 900
 
     @property
     def rho(self) -> float:
@@ -91,8 +95,10 @@ class Answer:
 
 
 def run(package: str, synthesize: Callable[[Job], Answer]) -> None:
-    """Read the job, time its synthesis, write rows, and print the answer as JSON."""
+    """Read the job, time its synthesis on one core, write rows, and print the answer as JSON."""
     job = Job(**json.loads(Path(sys.argv[1]).read_text()))
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    resource.setrlimit(resource.RLIMIT_CPU, (job.limit, job.limit + 5))
     started, cpu = time.perf_counter(), time.process_time()
     answer = synthesize(job)
     figures = {

@@ -139,9 +139,7 @@ def add_sample(commands: Commands) -> None:
 
 def add_refit(commands: Commands) -> None:
     """Add ``synthdp refit``."""
-    parser = command(
-        commands, "refit", "fit another engine to what a saved release measured; costs no privacy"
-    )
+    parser = command(commands, "refit", "fit another engine to what was measured; costs no privacy")
     parser.add_argument(
         "model",
         metavar="MODEL",

@@ -53,7 +53,7 @@ def add_verify(commands: Commands) -> None:
     parser = command(
         commands,
         "verify",
-        "hold what synthetic rows say against the real table, by paid, noisy answers",
+        "hold synthetic answers against the real table, for a price",
     )
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
     parser.add_argument("input", metavar="IN", help="the sensitive table that was released")

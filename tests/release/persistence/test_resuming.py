@@ -86,8 +86,9 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     assert lines(path)[: len(before)] == before
     asked = [entry["asked"] for entry in answers(path)]
     partitions = [question for question in asked if question.startswith("partition selection")]
-    assert partitions == [f"partition selection of {name}" for name in KINDS]
-    assert asked[0] == partitions[0]
+    # The values of numbers are found by histograms, those of others against a threshold.
+    levels = [name for name, kind in KINDS.items() if kind not in ("date", "integer", "number")]
+    assert partitions == [f"partition selection of {name}" for name in levels]
     assert len(whole.certificate["events"]) == len(answers(path))
     monkeypatch.setattr(CodedSource, "counts_of", None)
     monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: "no source"))
