@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="no checkout")
 def paragraphs(text):
     """Paragraphs and items of lists, without code, tables and headings, links as their words."""
     text = re.sub(r"\]\([^)]*\)", "]", _FENCED.sub("", text))
+    text = re.sub(r"^> ?", "", text, flags=re.MULTILINE)
     for block in re.split(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )", text):
         if not block.strip().startswith(("|", "#", "!", "<!--", "    ")):
             yield " ".join(block.split())
