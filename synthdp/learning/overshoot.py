@@ -90,23 +90,22 @@ class Overshoot:
 
     def drawn_in(self) -> "Overshoot":
         """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
-        most = MOST_LEFT_OUT * float(self.density.mass.sum())
+        mass = float(self.density.mass.sum())
         starts = np.unique(np.concatenate([self.density.starts, self.look.starts])).tolist()
-        best, left_out = self, 0.0
+        best, harm = self, self.probability
         for is_above in (True, False):
             for start in reversed(starts) if is_above else starts:
-                if best.probability <= HARMLESS:
+                if harm <= HARMLESS:
                     return best
                 first, stop = (int(each) for each in best.density.starts[[0, -1]])
                 if not first < start < stop:
                     continue
                 ends = (first, start) if is_above else (start, stop)
                 shorter = replace(best, density=best.density.between(*ends))
-                left_out = float(self.density.mass.sum() - shorter.density.mass.sum())
-                if left_out > most:
+                if mass - float(shorter.density.mass.sum()) > MOST_LEFT_OUT * mass:
                     break
-                if shorter.probability < best.probability - BETTER:
-                    best = shorter
+                if (less_harm := shorter.probability) < harm - BETTER:
+                    best, harm = shorter, less_harm
         return best
 
     @property
