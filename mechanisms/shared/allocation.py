@@ -108,21 +108,16 @@ class Demand:
 
     That is the error of weighing what a model says against a measurement, whose own expected L1
     error is ``unit / sqrt(2 rho)``: close to the smaller of the two.
-
-    Parameters
-    ----------
-    weight
-        How much the error matters, above 0.
-    error
-        L1 error of the model, in records, above 0.
-    unit
-        Expected L1 error of a measurement with ``2 rho = 1``: ``sqrt(2 / pi) n_cells`` times the
-        sensitivity.
     """
 
     weight: float
+    """How much the error matters, above 0."""
     error: float
+    """L1 error of the model, in records, above 0."""
     unit: float
+    """Expected L1 error of a measurement with ``2 rho = 1``: ``sqrt(2 / pi) n_cells`` times the
+    sensitivity.
+    """
 
     @property
     def half(self) -> float:

@@ -21,27 +21,18 @@ CONFIDENCE = 0.95
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choice:
-    """One round's selection: what it was made from, and what it chose.
-
-    Parameters
-    ----------
-    estimates
-        For each candidate the counts that the model had then.
-    weights
-        For each candidate its use for the workload.
-    sigma
-        Scale of the measurement's noise, in records.
-    epsilon
-        Parameter of the exponential mechanism.
-    clique
-        What was chosen.
-    """
+    """One round's selection: what it was made from, and what it chose."""
 
     estimates: Mapping[Clique, NDArray[np.float64]]
+    """For each candidate the counts that the model had then."""
     weights: Mapping[Clique, float]
+    """For each candidate its use for the workload."""
     sigma: float
+    """Scale of the measurement's noise, in records."""
     epsilon: float
+    """Parameter of the exponential mechanism."""
     clique: Clique = ()
+    """What was chosen."""
 
     def penalty(self, clique: Clique) -> float:
         """Expected L1 error of a measurement, in records."""

@@ -29,24 +29,16 @@ DISCRIMINANT = "a linear discriminant of all statistics"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """What one guess proves.
-
-    Parameters
-    ----------
-    statistic
-        What the guess looks at.
-    lower
-        The lower bound, 0 or more.
-    point
-        The same without limits of confidence.
-    n_runs
-        Runs on each table that it was counted on.
-    """
+    """What one guess proves."""
 
     statistic: str
+    """What the guess looks at."""
     lower: float
+    """The lower bound, 0 or more."""
     point: float
+    """The same without limits of confidence."""
     n_runs: int
+    """Runs on each table that it was counted on."""
 
 
 def best_guesses(

@@ -26,32 +26,23 @@ MAX_RUNS = 10**7
 @final
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one number of the guarantee claims, and what the game proved of it.
-
-    Parameters
-    ----------
-    claim
-        The guarantee; of mu, that of Gaussian noise which spends the whole budget.
-    is_claimed
-        Whether more would contradict the guarantee: mu is one only where all noise is Gaussian.
-    lower, point
-        The lower bound, and the same without limits of confidence.
-    best
-        The bound that so many runs prove on average of Gaussian noise which spends the whole
-        budget.
-    half_noise
-        The bound that so many runs prove on average of noise of half that scale.
-    statistic
-        The statistic that the guess used.
-    """
+    """What one number of the guarantee claims, and what the game proved of it."""
 
     claim: float
+    """The guarantee; of mu, that of Gaussian noise which spends the whole budget."""
     is_claimed: bool
+    """Whether more would contradict the guarantee: mu is one only where all noise is Gaussian."""
     lower: float
     point: float
+    """The lower bound, and the same without limits of confidence."""
     best: float
+    """The bound that so many runs prove on average of Gaussian noise which spends the whole
+    budget.
+    """
     half_noise: float
+    """The bound that so many runs prove on average of noise of half that scale."""
     statistic: str
+    """The statistic that the guess used."""
 
     @property
     def is_kept(self) -> bool:
@@ -62,36 +53,26 @@ class Verdict:
 @final
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What an audit found; both bounds hold together with the confidence.
-
-    Parameters
-    ----------
-    mechanism, tables, accounting, epsilon, delta
-        What was audited, and the guarantee.
-    mu, epsilon_bound
-        The verdicts.
-    equivalent_mu
-        The mu of Gaussian noise that is just (epsilon, delta)-DP.
-    n_runs, n_counted
-        Runs on each table, and those of them that the bounds were counted on.
-    confidence
-        Probability that both bounds are right.
-    seconds
-        How long it took.
-    """
+    """What an audit found; both bounds hold together with the confidence."""
 
     mechanism: str
     tables: str
     accounting: str
     epsilon: float
     delta: float
+    """What was audited, and the guarantee."""
     mu: Verdict
     epsilon_bound: Verdict
+    """The verdicts."""
     equivalent_mu: float
+    """The mu of Gaussian noise that is just (epsilon, delta)-DP."""
     n_runs: int
     n_counted: int
+    """Runs on each table, and those of them that the bounds were counted on."""
     confidence: float
+    """Probability that both bounds are right."""
     seconds: float
+    """How long it took."""
 
     @property
     def is_kept(self) -> bool:

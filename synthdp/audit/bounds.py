@@ -24,16 +24,11 @@ proves epsilon.
 
 
 class Limits(NamedTuple):
-    """How much of a claim counts prove.
-
-    Parameters
-    ----------
-    mu, epsilon
-        Lower bounds, shape of the counts; below 0 they prove nothing, the less the lower.
-    """
+    """How much of a claim counts prove."""
 
     mu: FloatArray
     epsilon: FloatArray
+    """Lower bounds, shape of the counts; below 0 they prove nothing, the less the lower."""
 
 
 def at_least(hits: ArrayLike, n: int, alpha: float) -> FloatArray:

@@ -19,25 +19,17 @@ from synthdp.privacy.unit import PrivacyUnit
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
-    """A question, what was charged for it, and its answers.
-
-    Parameters
-    ----------
-    question
-        What was asked.
-    events
-        What was charged for it.
-    exact, answer
-        The answer of the recorded table, before and after noise or choice.
-    n_bytes
-        How many random bytes it took.
-    """
+    """A question, what was charged for it, and its answers."""
 
     question: Question[Any]
+    """What was asked."""
     events: tuple[Event, ...]
+    """What was charged for it."""
     exact: Any
     answer: Any
+    """The answer of the recorded table, before and after noise or choice."""
     n_bytes: int
+    """How many random bytes it took."""
 
 
 class Recorder(Log):

@@ -21,14 +21,6 @@ class Constraint:
 
     It is declared, never read off the data, so it costs no privacy.
 
-    Parameters
-    ----------
-    clique
-        The attributes, each once.
-    allowed
-        Boolean array with one axis an attribute: which combinations are possible. It is copied, and
-        cannot be changed afterwards.
-
     Raises
     ------
     ParameterError
@@ -36,7 +28,11 @@ class Constraint:
     """
 
     clique: Clique
+    """The attributes, each once."""
     allowed: NDArray[np.bool_]
+    """Boolean array with one axis an attribute: which combinations are possible. It is copied, and
+    cannot be changed afterwards.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clique", distinct(self.clique))

@@ -34,15 +34,6 @@ class Grid:
     - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to
       other grids. Of a truth value it is `READ` and the number of how that is spelt.
 
-    Parameters
-    ----------
-    column
-        Name of the column.
-    of
-        What is counted.
-    decimals
-        Of a number column: how fine the grid is; negative for tens, hundreds, ...
-
     Raises
     ------
     ParameterError
@@ -53,8 +44,11 @@ class Grid:
     """
 
     column: str
+    """Name of the column."""
     of: Of = "values"
+    """What is counted."""
     decimals: int = 0
+    """Of a number column: how fine the grid is; negative for tens, hundreds, ..."""
 
     def __post_init__(self) -> None:
         if self.of not in get_args(Of):

@@ -25,17 +25,6 @@ _MAX_SHOWN = 60
 class JsonValue:
     """A public JSON value, or one of Python in its place, and where it stands.
 
-    Parameters
-    ----------
-    value
-        The value; None, which is null, counts as not given.
-    where
-        What it is in, for messages: a file, or a column of the schema.
-    path
-        The keys that lead to it there; empty for all of it.
-    error
-        What is raised if it is something else than it should be.
-
     >>> workload = JsonValue({"k": 2, "columns": ["age", 7]}, "workload")
     >>> workload["k"].whole(1)
     2
@@ -46,9 +35,13 @@ class JsonValue:
     """
 
     value: Any
+    """The value; None, which is null, counts as not given."""
     where: str
+    """What it is in, for messages: a file, or a column of the schema."""
     path: str = ""
+    """The keys that lead to it there; empty for all of it."""
     error: type[Exception] = SchemaError
+    """What is raised if it is something else than it should be."""
 
     def __getitem__(self, key: str) -> "JsonValue":
         """The value under a key of an object; not given if there is none, or no object."""

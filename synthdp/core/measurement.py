@@ -35,12 +35,6 @@ MAX_COUNT = 2.0**60
 class Coarsening:
     """A public merging of levels: for some attributes, the group that each level falls into.
 
-    Parameters
-    ----------
-    groups
-        For each merged attribute an integer array of shape ``(n_levels,)`` with values
-        ``0 .. n_groups - 1``, each of them used. Attributes that are not named stay as they are.
-
     >>> import numpy as np
     >>> coarsening = Coarsening({"town": np.array([0, 1, 1])})
     >>> coarsening.domain(Domain(("town", "sex"), (3, 2))).shape
@@ -50,6 +44,9 @@ class Coarsening:
     """
 
     groups: Mapping[str, NDArray[np.int64]]
+    """For each merged attribute an integer array of shape ``(n_levels,)`` with values
+    ``0 .. n_groups - 1``, each of them used. Attributes that are not named stay as they are.
+    """
 
     def __post_init__(self) -> None:
         own = {}

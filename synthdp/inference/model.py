@@ -22,26 +22,19 @@ Ending: TypeAlias = Literal["optimal", "stalled", "stopped"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class FitStatus:
-    """How a fit ended, after how many iterations, at which loss.
-
-    Parameters
-    ----------
-    ended
-        "optimal": at the least loss, to the engine's tolerance. "stalled": where further iterations
-        gain next to nothing, though there may be a better fit elsewhere. "stopped": at the limit of
-        iterations.
-    n_iterations
-        Number of iterations.
-    loss
-        Half the sum of squared distances to the measured counts, each in units of its noise.
-    caution
-        What users should know if the engine did not end as it should; empty if it did.
-    """
+    """How a fit ended, after how many iterations, at which loss."""
 
     ended: Ending
+    """"optimal": at the least loss, to the engine's tolerance. "stalled": where further iterations
+    gain next to nothing, though there may be a better fit elsewhere. "stopped": at the limit of
+    iterations.
+    """
     n_iterations: int
+    """Number of iterations."""
     loss: float
+    """Half the sum of squared distances to the measured counts, each in units of its noise."""
     caution: str = ""
+    """What users should know if the engine did not end as it should; empty if it did."""
 
 
 @final

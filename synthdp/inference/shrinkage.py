@@ -163,20 +163,14 @@ def unmeasured_variance(prior: Array, total: float) -> Array:
 class Deviation(NamedTuple):
     """How far true tables are from a prior, as noisy ones tell: variances are ``factor`` times the
     prior.
-
-    Parameters
-    ----------
-    factor
-        What deviations exceed the noise by, over what the prior lets a table vary; at least 0.
-    error
-        Its standard error if there is nothing but noise.
-    freedom
-        Degrees of freedom of the deviations that leave one-way marginals alone; 0 tells nothing.
     """
 
     factor: float
+    """What deviations exceed the noise by, over what the prior lets a table vary; at least 0."""
     error: float
+    """Its standard error if there is nothing but noise."""
     freedom: int
+    """Degrees of freedom of the deviations that leave one-way marginals alone; 0 tells nothing."""
 
     def cautious(self, caution: float) -> float:
         """The factor raised by some standard errors."""

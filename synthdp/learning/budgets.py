@@ -58,30 +58,20 @@ def is_gaussian(schema: OpenSchema) -> bool:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ColumnBudget:
-    """What learning one open column may spend.
-
-    Parameters
-    ----------
-    column
-        The column.
-    for_decimals
-        Rho for how many decimals it has; 0 if that is not asked.
-    for_heaping
-        Rho for which of its values are round; 0 if that is not asked.
-    for_reading
-        Rho for what became of its values, where none are found; 0 if that is not asked apart.
-    rho
-        Rho for all else.
-    delta
-        Probability that its threshold fails; 0 if there is none.
-    """
+    """What learning one open column may spend."""
 
     column: OpenColumn
+    """The column."""
     for_decimals: Fraction
+    """Rho for how many decimals it has; 0 if that is not asked."""
     for_heaping: Fraction
+    """Rho for which of its values are round; 0 if that is not asked."""
     for_reading: Fraction
+    """Rho for what became of its values, where none are found; 0 if that is not asked apart."""
     rho: Fraction
+    """Rho for all else."""
     delta: Fraction
+    """Probability that its threshold fails; 0 if there is none."""
 
     @property
     def total(self) -> Fraction:

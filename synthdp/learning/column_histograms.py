@@ -41,28 +41,19 @@ OTHER_SIDE = 5.0
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnHistogram:
-    """A released histogram: cells from each start to the next, the last start being the end.
-
-    Parameters
-    ----------
-    starts
-        First grid points of the cells, then the end; shape ``(n_cells + 1,)``.
-    counts
-        Noisy counts; shape ``(n_cells,)``.
-    stddev
-        Standard deviation of the noise of each count, in records.
-    missing
-        Noisy count of the records without a value.
-    below, above
-        Noisy counts of the records beyond the cells; 0 where none can be.
-    """
+    """A released histogram: cells from each start to the next, the last start being the end."""
 
     starts: Ints
+    """First grid points of the cells, then the end; shape ``(n_cells + 1,)``."""
     counts: Floats
+    """Noisy counts; shape ``(n_cells,)``."""
     stddev: float
+    """Standard deviation of the noise of each count, in records."""
     missing: float
+    """Noisy count of the records without a value."""
     below: float = 0.0
     above: float = 0.0
+    """Noisy counts of the records beyond the cells; 0 where none can be."""
 
     @classmethod
     def measured(

@@ -54,26 +54,20 @@ DIGITS = 15
 
 
 class Decimals(NamedTuple):
-    """How fine a grid should be.
-
-    Parameters
-    ----------
-    decimals
-        Decimals of the grid; negative for tens, hundreds, ...
-    largest
-        The exponent of two of the largest numbers, if that was asked and told from noise.
-    is_known
-        Whether the records' decimals were told from noise. If not, the grid has room for all that
-        are likely, which is more than anybody writes: see `decimals_for`.
-    fractions
-        Of numbers that are taken to be whole, the part that rather has decimals than not, though
-        noise may say so; 0 if that is few.
-    """
+    """How fine a grid should be."""
 
     decimals: int
+    """Decimals of the grid; negative for tens, hundreds, ..."""
     largest: int | None
+    """The exponent of two of the largest numbers, if that was asked and told from noise."""
     is_known: bool = True
+    """Whether the records' decimals were told from noise. If not, the grid has room for all that
+    are likely, which is more than anybody writes: see `decimals_for`.
+    """
     fractions: float = 0.0
+    """Of numbers that are taken to be whole, the part that rather has decimals than not, though
+    noise may say so; 0 if that is few.
+    """
 
 
 def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:

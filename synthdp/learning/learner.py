@@ -45,23 +45,18 @@ IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 @final
 @dataclass(frozen=True, kw_only=True)
 class LearntColumn:
-    """An open column, closed.
-
-    Parameters
-    ----------
-    column
-        The closed column.
-    caution
-        What a reader should know: that nothing was told from noise, or that much of a column
-        without missing values was not read. Empty if there is nothing to say.
-    unread
-        What is wrong and what to declare if nearly all of its values could not be read, beyond
-        doubt; else empty.
-    """
+    """An open column, closed."""
 
     column: Column
+    """The closed column."""
     caution: str = ""
+    """What a reader should know: that nothing was told from noise, or that much of a column
+    without missing values was not read. Empty if there is nothing to say.
+    """
     unread: str = ""
+    """What is wrong and what to declare if nearly all of its values could not be read, beyond
+    doubt; else empty.
+    """
 
 
 def learn_columns(

@@ -109,44 +109,34 @@ finer.
 @final
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What the budget of one column of numbers has bought.
-
-    Parameters
-    ----------
-    density
-        Where the records lie, between the bounds.
-    missing, missing_stddev
-        Noisy count of records without a value, and the standard deviation of its noise.
-    present, present_stddev
-        The same of records with one.
-    stands_out
-        Whether any record was told from noise.
-    stddev
-        Standard deviation of the noise of what the density's points hold, at most.
-    is_lone
-        Whether only one value was told from noise, where others could be or are.
-    hidden
-        Of such a column the share of records that may have another value, as far as noise tells; 1
-        where values may lie beyond all that numbers can have.
-    uncertainty
-        By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
-        declared.
-    overshoot
-        How probable it is that values are drawn where no record has any; None if bounds are
-        declared, those of a tree, or of nothing but noise.
-    """
+    """What the budget of one column of numbers has bought."""
 
     density: Density
+    """Where the records lie, between the bounds."""
     missing: float
     missing_stddev: float
+    """Noisy count of records without a value, and the standard deviation of its noise."""
     present: float
     present_stddev: float
+    """The same of records with one."""
     stands_out: bool
+    """Whether any record was told from noise."""
     stddev: float
+    """Standard deviation of the noise of what the density's points hold, at most."""
     is_lone: bool = False
+    """Whether only one value was told from noise, where others could be or are."""
     hidden: float = 0.0
+    """Of such a column the share of records that may have another value, as far as noise tells; 1
+    where values may lie beyond all that numbers can have.
+    """
     uncertainty: float = 0.0
+    """By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
+    declared.
+    """
     overshoot: Overshoot | None = None
+    """How probable it is that values are drawn where no record has any; None if bounds are
+    declared, those of a tree, or of nothing but noise.
+    """
 
     @property
     def has_doubtful_bounds(self) -> bool:

@@ -51,24 +51,16 @@ PLACES = 16
 @final
 @dataclass(frozen=True, eq=False)
 class Overshoot:
-    """Where the records of a column may begin and end, and where values are drawn.
-
-    Parameters
-    ----------
-    density
-        Where values are drawn.
-    support
-        How probable each end of the records is.
-    look
-        The counts that say so.
-    leaves
-        Grid points of the first and of the last cell: within it nothing tells where records end.
-    """
+    """Where the records of a column may begin and end, and where values are drawn."""
 
     density: Density
+    """Where values are drawn."""
     support: Support
+    """How probable each end of the records is."""
     look: ColumnHistogram
+    """The counts that say so."""
     leaves: tuple[int, int]
+    """Grid points of the first and of the last cell: within it nothing tells where records end."""
 
     @property
     def is_probable(self) -> bool:

@@ -45,21 +45,15 @@ SOME = 0.005
 class _Suspect:
     """A level in which unread values end, and the share of records from which on that is worth a
     word.
-
-    Parameters
-    ----------
-    code
-        The level.
-    share, surely
-        What the share of records may be as far as noise can tell, and what it exceeds beyond doubt.
-    words
-        What is said of so many records.
     """
 
     code: int
+    """The level."""
     share: float
     surely: float
+    """What the share of records may be as far as noise can tell, and what it exceeds beyond doubt."""
     words: str
+    """What is said of so many records."""
 
     def caution(self, column: Column, count: float, total: float, noise: float) -> list[str]:
         """A caution if too many records of all are at the level; ``noise`` is what passes for

@@ -44,34 +44,26 @@ large they are; "reading": whether values that are there can be read.
 @final
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One question about one column.
-
-    Parameters
-    ----------
-    column
-        Name of the column.
-    about
-        What is asked.
-    rho, delta
-        Its cost; delta is above 0 for partition selection only.
-    sigma
-        Noise on each count, in records: parameter of a Gaussian, or scale of the Laplace noise of
-        a tree (``about="bins"`` with PrivTree).
-    is_tree
-        Whether the noise is Laplace.
-    least_records
-        About how many records something must have to be found more often than not: the threshold of
-        partition selection, or what stands out from noise in a histogram. None if there is no such
-        number.
-    """
+    """One question about one column."""
 
     column: str
+    """Name of the column."""
     about: About
+    """What is asked."""
     rho: Fraction
     delta: Fraction
+    """Its cost; delta is above 0 for partition selection only."""
     sigma: float
+    """Noise on each count, in records: parameter of a Gaussian, or scale of the Laplace noise of
+    a tree (``about="bins"`` with PrivTree).
+    """
     is_tree: bool
+    """Whether the noise is Laplace."""
     least_records: float | None
+    """About how many records something must have to be found more often than not: the threshold of
+    partition selection, or what stands out from noise in a histogram. None if there is no such
+    number.
+    """
 
 
 def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:

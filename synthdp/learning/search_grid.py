@@ -21,34 +21,24 @@ numbers of children lie there, and octaves would not tell where among them they 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchGrid:
-    """The grid of one column of numbers or dates.
-
-    Parameters
-    ----------
-    column
-        The column.
-    order
-        What it offers as one whose values have an order.
-    grid
-        The integer for each value.
-    coarse_edges
-        First grid points of the public cells in which values are looked for first, then the end.
-    has_bounds
-        Whether the outermost coarse_edges are declared bounds.
-    likely
-        A grid point that values are often near to: 10, or the year 2000.
-    largest
-        About the largest distance from 0 that values have, in grid points; None if that is not
-        known.
-    """
+    """The grid of one column of numbers or dates."""
 
     column: OpenColumn
+    """The column."""
     order: Axis
+    """What it offers as one whose values have an order."""
     grid: Grid
+    """The integer for each value."""
     coarse_edges: NDArray[np.int64]
+    """First grid points of the public cells in which values are looked for first, then the end."""
     has_bounds: bool
+    """Whether the outermost coarse_edges are declared bounds."""
     likely: int
+    """A grid point that values are often near to: 10, or the year 2000."""
     largest: int | None = None
+    """About the largest distance from 0 that values have, in grid points; None if that is not
+    known.
+    """
 
     @classmethod
     def from_column(

@@ -37,41 +37,27 @@ MISTAKEN = 5e-4
 
 
 class Support(NamedTuple):
-    """Grid points between which records lie.
-
-    Parameters
-    ----------
-    begin, stop
-        The first grid point with records, and the one after the last.
-    doubt
-        By how many grid points one of them is wrong, or less, with a probability of one half.
-    below, above
-        How probable it is that records begin, and end, at each place.
-    """
+    """Grid points between which records lie."""
 
     begin: int
     stop: int
+    """The first grid point with records, and the one after the last."""
     doubt: float
+    """By how many grid points one of them is wrong, or less, with a probability of one half."""
     below: "Ends"
     above: "Ends"
+    """How probable it is that records begin, and end, at each place."""
 
 
 class Ends(NamedTuple):
-    """Where records may end, as far as noisy counts tell.
-
-    Parameters
-    ----------
-    origin
-        A grid point that they surely reach.
-    posterior
-        How probable it is that they end so far from it, up or down.
-    leaf
-        Grid points of the last cell up to the origin: records may end anywhere in it.
-    """
+    """Where records may end, as far as noisy counts tell."""
 
     origin: int
+    """A grid point that they surely reach."""
     posterior: EndPosterior
+    """How probable it is that they end so far from it, up or down."""
     leaf: int
+    """Grid points of the last cell up to the origin: records may end anywhere in it."""
 
 
 def support_of(
@@ -131,26 +117,18 @@ def _looked_closer(
 @final
 @dataclass(frozen=True, eq=False)
 class _Upwards:
-    """Two looks at a stretch, seen so that an end lies above: the other is seen in the mirror.
-
-    Parameters
-    ----------
-    outer, inner
-        Coarse and fine cells; of the fine ones without the single points.
-    points, heights
-        Single points that hold many records, and their noisy counts.
-    first
-        All public cells, if records may lie beyond the stretch.
-    over_zero
-        Whether these lie on both sides of 0 as soon as on one.
-    """
+    """Two looks at a stretch, seen so that an end lies above: the other is seen in the mirror."""
 
     outer: ColumnHistogram
     inner: ColumnHistogram
+    """Coarse and fine cells; of the fine ones without the single points."""
     points: Ints
     heights: Floats
+    """Single points that hold many records, and their noisy counts."""
     first: ColumnHistogram | None
+    """All public cells, if records may lie beyond the stretch."""
     over_zero: bool
+    """Whether these lie on both sides of 0 as soon as on one."""
 
     @classmethod
     def without_points(

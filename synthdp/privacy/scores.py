@@ -35,24 +35,17 @@ class MarginalL1Error:
     changes nothing; a weight multiplies: weights are put on a grid of 2^-16, products are Python
     integers, and the sensitivity of all candidates' scores is the largest weight times that of the
     sum.
-
-    Parameters
-    ----------
-    estimates
-        For each candidate the model's counts, shape of the candidate's marginal; copied.
-    coarsening
-        Public merging of levels to which the estimates refer, if any.
-    weights
-        For each candidate how much its error matters, from 2^-16 to 2^40; 1 if there are none.
-    penalties
-        For each candidate what to take off its error, in records; 0 if there are none.
     """
 
     name: ClassVar[str] = "L1 error of a marginal"
     estimates: Mapping[Clique, NDArray[np.float64]]
+    """For each candidate the model's counts, shape of the candidate's marginal; copied."""
     coarsening: Coarsening | None = None
+    """Public merging of levels to which the estimates refer, if any."""
     weights: Mapping[Clique, float] | None = None
+    """For each candidate how much its error matters, from 2^-16 to 2^40; 1 if there are none."""
     penalties: Mapping[Clique, float] | None = None
+    """For each candidate what to take off its error, in records; 0 if there are none."""
     _grid: Mapping[Clique, NDArray[np.int64]] = field(init=False, repr=False)
     _weights: Mapping[Clique, int] = field(init=False, repr=False)
     _penalties: Mapping[Clique, int] = field(init=False, repr=False)

@@ -43,16 +43,6 @@ def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:
 class PrivacyUnit:
     """What is protected as one: a record, or all records of a person.
 
-    Parameters
-    ----------
-    adjacency
-        Which tables are neighbours.
-    max_rows
-        Most records of one person, enforced before anything is counted. All of them may fall
-        into one cell, so that every sensitivity is ``max_rows`` times that of one record.
-    column
-        The column that tells persons apart; None if each record is a unit of its own.
-
     Raises
     ------
     ParameterError
@@ -62,8 +52,13 @@ class PrivacyUnit:
     """
 
     adjacency: Adjacency
+    """Which tables are neighbours."""
     max_rows: int = 1
+    """Most records of one person, enforced before anything is counted. All of them may fall
+    into one cell, so that every sensitivity is ``max_rows`` times that of one record.
+    """
     column: str | None = None
+    """The column that tells persons apart; None if each record is a unit of its own."""
 
     def __post_init__(self) -> None:
         if (

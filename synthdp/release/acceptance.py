@@ -27,22 +27,16 @@ _NEEDED = {"pairs": 2, "triples": 3}
 @final
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """An error that a table may have at most.
-
-    Parameters
-    ----------
-    what
-        ``"columns"``, ``"pairs"`` or ``"triples"``, whose mean error it is about; None for one
-        column.
-    column
-        The name of that column.
-    within
-        The largest error, as a share of rows.
-    """
+    """An error that a table may have at most."""
 
     what: str | None
+    """``"columns"``, ``"pairs"`` or ``"triples"``, whose mean error it is about; None for one
+    column.
+    """
     column: str | None
+    """The name of that column."""
     within: float
+    """The largest error, as a share of rows."""
 
     def measured(self, quality: Mapping[str, Any]) -> Mapping[str, float] | None:
         """The error that it is about, and the standard deviation of its noise; None if it was not

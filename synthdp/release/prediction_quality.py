@@ -107,33 +107,22 @@ def _left_out(target: str, why: str) -> dict[str, Any]:
 @final
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A model of drawn rows, as two derived columns.
-
-    Parameters
-    ----------
-    score
-        Its score, in bins.
-    label
-        Whether a row is what it predicts: `WITHOUT`, `WITH` or `NO_VALUE`.
-    positive
-        What it predicts, in words.
-    chances
-        For each bin of the score the mean chance that the model gives drawn rows there.
-    first_above
-        The first bin of chances of a half and more.
-    drawn
-        Drawn rows by bin and label.
-    n_rows
-        How many rows it was fitted to.
-    """
+    """A model of drawn rows, as two derived columns."""
 
     score: DerivedColumn
+    """Its score, in bins."""
     label: DerivedColumn
+    """Whether a row is what it predicts: `WITHOUT`, `WITH` or `NO_VALUE`."""
     positive: str
+    """What it predicts, in words."""
     chances: FloatArray
+    """For each bin of the score the mean chance that the model gives drawn rows there."""
     first_above: int
+    """The first bin of chances of a half and more."""
     drawn: FloatArray
+    """Drawn rows by bin and label."""
     n_rows: int
+    """How many rows it was fitted to."""
 
     @classmethod
     def fitted(cls, schema: Schema, codes: Codes, target: str, *, counted: Domain) -> Self | None:

@@ -129,25 +129,16 @@ class Result(Released):
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FittedPart:
-    """The model of one table in a release, and which rows it is of.
-
-    Parameters
-    ----------
-    answers
-        What was measured, and the model that explains it.
-    drawn
-        The columns that are drawn from it; others are known when it is asked.
-    label
-        Which of several it is; empty of one.
-    rows
-        Which rows it is of, in a sentence; empty if these are all of the table.
-    unit, weight
-        What is counted, and what one of it counts in the measurements.
-    """
+    """The model of one table in a release, and which rows it is of."""
 
     answers: "Answers"
+    """What was measured, and the model that explains it."""
     drawn: tuple[str, ...]
+    """The columns that are drawn from it; others are known when it is asked."""
     label: str = ""
+    """Which of several it is; empty of one."""
     rows: str = ""
+    """Which rows it is of, in a sentence; empty if these are all of the table."""
     unit: str = "records"
     weight: int = 1
+    """What is counted, and what one of it counts in the measurements."""

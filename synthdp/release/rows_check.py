@@ -29,22 +29,17 @@ MAX_FIT_ROWS = 1_000_000
 @final
 @dataclass(frozen=True, kw_only=True)
 class FitSummary:
-    """How a fit ended, and how far rows are from it.
-
-    Parameters
-    ----------
-    ended, n_iterations, loss, caution
-        As `synthdp.inference.model.FitStatus` has them.
-    rows
-        Distances of a table of the release's own size (at most 1,000,000 rows), drawn with seed 0,
-        from the model's marginals; None if noise hides the size, or no table could be compared.
-    """
+    """How a fit ended, and how far rows are from it."""
 
     ended: Ending
     n_iterations: int
     loss: float
     caution: str
+    """As `synthdp.inference.model.FitStatus` has them."""
     rows: RowsDistance | None
+    """Distances of a table of the release's own size (at most 1,000,000 rows), drawn with seed 0,
+    from the model's marginals; None if noise hides the size, or no table could be compared.
+    """
 
 
 def tally_of(release: Answers) -> RowsTally:

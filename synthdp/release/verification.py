@@ -91,24 +91,16 @@ class Questions(Mechanism):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What an analyst found in synthetic rows.
-
-    Parameters
-    ----------
-    text
-        As it was written.
-    cliques
-        The marginals that it is worked out of.
-    of
-        Numbers that it has, from counts; not finite where there are none.
-    labels
-        What each of them is called.
-    """
+    """What an analyst found in synthetic rows."""
 
     text: str
+    """As it was written."""
     cliques: tuple[Clique, ...]
+    """The marginals that it is worked out of."""
     of: Callable[[Tables], FloatArray]
+    """Numbers that it has, from counts; not finite where there are none."""
     labels: tuple[str, ...]
+    """What each of them is called."""
 
 
 def verify(

@@ -11,23 +11,17 @@ COEFFICIENT = "coefficient of "
 @final
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """Answers about the real table, and what they cost.
-
-    Parameters
-    ----------
-    answers
-        For each question, as plain JSON values: ``question``, and ``numbers``, each with its
-        ``name``, the ``synthetic`` and the noisy ``real`` value, and ``within``: the true value lies
-        so near to ``real`` with 95 %. Where noise hides it, the latter two are None.
-    certificate
-        What certifies them: events, budget and guarantee, as of any release.
-    cautions
-        What users should know.
-    """
+    """Answers about the real table, and what they cost."""
 
     answers: tuple[dict[str, Any], ...]
+    """For each question, as plain JSON values: ``question``, and ``numbers``, each with its
+    ``name``, the ``synthetic`` and the noisy ``real`` value, and ``within``: the true value lies
+    so near to ``real`` with 95 %. Where noise hides it, the latter two are None.
+    """
     certificate: dict[str, Any]
+    """What certifies them: events, budget and guarantee, as of any release."""
     cautions: tuple[str, ...]
+    """What users should know."""
 
     @property
     def lines(self) -> list[str]:

@@ -18,21 +18,14 @@ MAX_DIGITS = 15
 @final
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """What is declared of an open column, and how findings are put into it.
-
-    Parameters
-    ----------
-    declared
-        The field as far as it is declared.
-    missing_values
-        Texts that mean "missing".
-    open_bounds
-        Whether bounds are found rather than declared.
-    """
+    """What is declared of an open column, and how findings are put into it."""
 
     declared: Found = field(hash=False)
+    """The field as far as it is declared."""
     missing_values: Sequence[str]
+    """Texts that mean "missing"."""
     open_bounds: bool
+    """Whether bounds are found rather than declared."""
 
     def column(self, constraints: Found, own: Found) -> Column:
         """The column with these further constraints and own keys, None for none.

@@ -78,21 +78,6 @@ _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "un
 class Dialect:
     """How a table is written into a file.
 
-    Parameters
-    ----------
-    delimiter
-        One ASCII character between the columns of a CSV file; None: as the file's ending says.
-    quote
-        One ASCII character around fields of a CSV file that hold a delimiter, doubled inside; empty
-        for none.
-    encoding
-        Of a CSV file, by its name in Python.
-    decimal_char, group_char
-        How numbers are written in fields of the schema that do not say it themselves; None:
-        plainly.
-    sheet
-        The sheet of an Excel file; None: its only one.
-
     Raises
     ------
     SchemaError
@@ -100,11 +85,20 @@ class Dialect:
     """
 
     delimiter: str | None = None
+    """One ASCII character between the columns of a CSV file; None: as the file's ending says."""
     quote: str = '"'
+    """One ASCII character around fields of a CSV file that hold a delimiter, doubled inside; empty
+    for none.
+    """
     encoding: str = "utf-8"
+    """Of a CSV file, by its name in Python."""
     decimal_char: str | None = None
     group_char: str | None = None
+    """How numbers are written in fields of the schema that do not say it themselves; None:
+    plainly.
+    """
     sheet: str | None = None
+    """The sheet of an Excel file; None: its only one."""
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:

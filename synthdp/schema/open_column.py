@@ -38,27 +38,6 @@ DEFAULT_MAX_LEVELS = 512
 class OpenColumn:
     """A column of which something is not declared, but derived under the budget.
 
-    Parameters
-    ----------
-    name
-        Name in the table's header.
-    type
-        Field type of Frictionless Table Schema.
-    open_parts
-        What is open, at least one part.
-    declared
-        The field of the closed column as far as it is declared; nothing in it says what is open.
-    missing_values
-        Texts that mean "missing".
-    binning
-        How bins are found, if they are open.
-    max_bins
-        Most bins if they are open (with "equal-width" their number), else the declared number.
-    max_levels
-        Most levels if they are open, ``other`` and "missing" included.
-    other
-        Label of all levels that are not found, if levels are open.
-
     Raises
     ------
     SchemaError
@@ -77,14 +56,23 @@ class OpenColumn:
     """
 
     name: str
+    """Name in the table's header."""
     type: str
+    """Field type of Frictionless Table Schema."""
     open_parts: frozenset[Part]
+    """What is open, at least one part."""
     declared: Mapping[str, Any] = field(hash=False)
+    """The field of the closed column as far as it is declared; nothing in it says what is open."""
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    """Texts that mean "missing"."""
     binning: Binning = "quantiles"
+    """How bins are found, if they are open."""
     max_bins: int = DEFAULT_BINS
+    """Most bins if they are open (with "equal-width" their number), else the declared number."""
     max_levels: int = DEFAULT_MAX_LEVELS
+    """Most levels if they are open, ``other`` and "missing" included."""
     other: str = DEFAULT_OTHER
+    """Label of all levels that are not found, if levels are open."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_values", tuple(self.missing_values))

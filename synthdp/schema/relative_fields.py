@@ -54,15 +54,10 @@ _NO_DISTANCE = ("parts", "other", "merged", "max_levels")
 @final
 @dataclass(frozen=True)
 class Relatives:
-    """The relative columns of a table, each after the one that it is relative to.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    """
+    """The relative columns of a table, each after the one that it is relative to."""
 
     columns: tuple[RelativeColumn, ...]
+    """The columns."""
 
     @property
     def names(self) -> tuple[str, ...]:

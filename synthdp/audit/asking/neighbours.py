@@ -82,20 +82,6 @@ class Truth:
 class Neighbours:
     """Two tables that differ in one unit of privacy.
 
-    Parameters
-    ----------
-    name
-        What they are called in findings.
-    schema
-        Of both; may leave things open.
-    one, other
-        The tables, of texts.
-    adjacency
-        In what they differ: ``other`` has one record more, or one that is another.
-    unit, max_rows
-        The column of persons, if they differ in a person, and the most rows of a person that are
-        used.
-
     Raises
     ------
     ParameterError
@@ -103,12 +89,19 @@ class Neighbours:
     """
 
     name: str
+    """What they are called in findings."""
     schema: Schema | OpenSchema | Mapping[str, Any]
+    """Of both; may leave things open."""
     one: pd.DataFrame
     other: pd.DataFrame
+    """The tables, of texts."""
     adjacency: Adjacency = Adjacency.ADD_REMOVE
+    """In what they differ: ``other`` has one record more, or one that is another."""
     unit: str | None = None
     max_rows: int = 1
+    """The column of persons, if they differ in a person, and the most rows of a person that are
+    used.
+    """
 
     def __post_init__(self) -> None:
         one, other = (self._units(frame) for frame in (self.one, self.other))

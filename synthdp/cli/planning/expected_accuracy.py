@@ -52,23 +52,18 @@ kinds only, 32,561 records and epsilon 1 and 10, 7 and 10 levels were found in t
 @final
 @dataclass(frozen=True, kw_only=True)
 class Accuracy:
-    """What is to be expected of a synthetic table.
-
-    Parameters
-    ----------
-    columns
-        Mean share of rows that are in the wrong level of one column (total variation distance), 0
-        to 1.
-    pairs
-        The same of two columns together; None if there is one column.
-    only_columns
-        Whether noise would hide how columns depend on each other, so that only columns are
-        measured.
-    """
+    """What is to be expected of a synthetic table."""
 
     columns: float
+    """Mean share of rows that are in the wrong level of one column (total variation distance), 0
+    to 1.
+    """
     pairs: float | None
+    """The same of two columns together; None if there is one column."""
     only_columns: bool
+    """Whether noise would hide how columns depend on each other, so that only columns are
+    measured.
+    """
 
 
 def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: PrivacyUnit) -> Accuracy:

@@ -54,24 +54,19 @@ _WITH_FEWER = {
 @final
 @dataclass(frozen=True, kw_only=True)
 class ExpectedNoise:
-    """The noise of measuring one marginal.
-
-    Parameters
-    ----------
-    n_cells
-        Number of cells of the marginal, "missing" included; of open columns as many as they may
-        get.
-    sigma_records
-        Standard deviation of the noise on each cell's count, in records.
-    misplaced_share
-        Expected share of rows in the wrong cell (total variation distance) if nothing is known but
-        this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a
-        number of rows.
-    """
+    """The noise of measuring one marginal."""
 
     n_cells: int
+    """Number of cells of the marginal, "missing" included; of open columns as many as they may
+    get.
+    """
     sigma_records: float
+    """Standard deviation of the noise on each cell's count, in records."""
     misplaced_share: float | None
+    """Expected share of rows in the wrong cell (total variation distance) if nothing is known but
+    this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a
+    number of rows.
+    """
 
 
 def expected_ledger(

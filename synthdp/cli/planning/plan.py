@@ -33,18 +33,12 @@ _SEARCHED = 1.05
 @final
 @dataclass(frozen=True, kw_only=True)
 class Want:
-    """An accuracy that is wanted.
-
-    Parameters
-    ----------
-    what
-        Of which error.
-    within
-        The largest, as a share of rows.
-    """
+    """An accuracy that is wanted."""
 
     what: Literal["columns", "pairs"]
+    """Of which error."""
     within: float
+    """The largest, as a share of rows."""
 
     @classmethod
     def parse(cls, text: str) -> "Want":
@@ -83,51 +77,36 @@ class Want:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Prospect:
-    """What is to be expected of a budget.
-
-    Parameters
-    ----------
-    epsilon
-        The budget.
-    accuracy
-        Of the synthetic table.
-    best_true_positives
-        What it means for one person; see `synthdp.release.certificate.meaning`.
-    level_needs_records
-        Records that a value must have to be learnt as a level, more often than not; None if no
-        levels are learnt.
-    measured_within
-        How near the mean errors that a run measures privately are to the true ones, in 95 of 100.
-    """
+    """What is to be expected of a budget."""
 
     epsilon: float
+    """The budget."""
     accuracy: Accuracy
+    """Of the synthetic table."""
     best_true_positives: float
+    """What it means for one person; see `synthdp.release.certificate.meaning`."""
     level_needs_records: float | None
+    """Records that a value must have to be learnt as a level, more often than not; None if no
+    levels are learnt.
+    """
     measured_within: float
+    """How near the mean errors that a run measures privately are to the true ones, in 95 of 100."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is planned: a public schema, and public numbers.
-
-    Parameters
-    ----------
-    schema
-        Without the column that tells persons apart.
-    rows
-        A guess of the number of records, at least 1.
-    delta, unit, max_rows_per_unit, domain_share
-        As in `synthesize`.
-    """
+    """What is planned: a public schema, and public numbers."""
 
     schema: OpenSchema
+    """Without the column that tells persons apart."""
     rows: int
+    """A guess of the number of records, at least 1."""
     delta: float
     unit: str | None
     max_rows_per_unit: int
     domain_share: float
+    """As in `synthesize`."""
 
     def at(self, epsilon: float) -> Prospect:
         """What is to be expected of an epsilon."""

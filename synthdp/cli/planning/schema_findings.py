@@ -42,25 +42,17 @@ _ORDERED = re.compile(r"\s*(`[^`]+`|[\w.]+)\s*(<=|<|>=|>)\s*(`[^`]+`|[\w.]+)\s*"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing to know about a schema, and what to do about it.
-
-    Parameters
-    ----------
-    severity
-        ``"warning"``: most likely not what is wanted; ``"note"``: good to know.
-    columns
-        The columns that it is about; none if about all together.
-    what, way_out
-        What a person is shown, in one line.
-    excess
-        How many times what is advised at most is exceeded; the worst is shown first.
-    """
+    """One thing to know about a schema, and what to do about it."""
 
     severity: Literal["warning", "note"]
+    """``"warning"``: most likely not what is wanted; ``"note"``: good to know."""
     columns: Clique
+    """The columns that it is about; none if about all together."""
     what: str
     way_out: str
+    """What a person is shown, in one line."""
     excess: float = 0.0
+    """How many times what is advised at most is exceeded; the worst is shown first."""
 
     def __str__(self) -> str:
         where = f"{' x '.join(map(repr, self.columns))}: " if self.columns else ""

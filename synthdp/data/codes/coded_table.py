@@ -21,14 +21,6 @@ class CodedTable:
 
     It may hold the sensitive table: its text shows the domain only.
 
-    Parameters
-    ----------
-    domain
-        Names and numbers of levels.
-    columns
-        For each attribute a contiguous 1-D array of codes ``0 .. size - 1`` in the smallest
-        unsigned type that holds the *declared* size, all of one length.
-
     Raises
     ------
     ParameterError
@@ -36,7 +28,11 @@ class CodedTable:
     """
 
     domain: Domain
+    """Names and numbers of levels."""
     columns: tuple[Codes, ...]
+    """For each attribute a contiguous 1-D array of codes ``0 .. size - 1`` in the smallest
+    unsigned type that holds the *declared* size, all of one length.
+    """
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.domain):

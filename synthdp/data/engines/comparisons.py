@@ -19,24 +19,16 @@ Codes: TypeAlias = Mapping[Any, int]
 @final
 @dataclass(frozen=True)
 class Lookup:
-    """The code of each value that is among some public ones, else that of an unknown one.
-
-    Parameters
-    ----------
-    values
-        Texts or whole numbers.
-    codes
-        Codes of the public ones.
-    unknown
-        The code of all others, but for missing ones.
-    by_engine
-        Whether the engine has such a lookup itself, else values are compared.
-    """
+    """The code of each value that is among some public ones, else that of an unknown one."""
 
     values: nw.Expr
+    """Texts or whole numbers."""
     codes: Codes
+    """Codes of the public ones."""
     unknown: int
+    """The code of all others, but for missing ones."""
     by_engine: bool
+    """Whether the engine has such a lookup itself, else values are compared."""
 
     @property
     def worked_out(self) -> nw.Expr:

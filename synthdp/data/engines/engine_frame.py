@@ -159,31 +159,22 @@ class EngineColumn:
 @final
 @dataclass(frozen=True, repr=False)
 class EngineFrame(Sensitive):
-    """A table that stays where it is: a query, its columns, and the name of its engine.
-
-    Parameters
-    ----------
-    given
-        The query as it was given.
-    rows
-        The rows of it that are counted; columns are called as the ``alias`` of ``columns`` says.
-    columns
-        By name.
-    engine
-        What holds the table.
-    writing
-        Within it the engine may make a temporary table, if it lets its user.
-    stop
-        Ends its query early, if it is in DuckDB, which does not hear of Ctrl-C while it works in
-        several threads.
-    """
+    """A table that stays where it is: a query, its columns, and the name of its engine."""
 
     given: nw.LazyFrame[Any]
+    """The query as it was given."""
     rows: nw.LazyFrame[Any]
+    """The rows of it that are counted; columns are called as the ``alias`` of ``columns`` says."""
     columns: Mapping[str, EngineColumn]
+    """By name."""
     engine: Engine
+    """What holds the table."""
     writing: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Within it the engine may make a temporary table, if it lets its user."""
     stop: Stop | None = None
+    """Ends its query early, if it is in DuckDB, which does not hear of Ctrl-C while it works in
+    several threads.
+    """
 
     @classmethod
     def from_native(cls, native: Any) -> Self:

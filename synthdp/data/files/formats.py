@@ -32,21 +32,14 @@ class Packing(Enum):
 @final
 @dataclass(frozen=True)
 class FileKind:
-    """What the ending of a file's name says.
-
-    Parameters
-    ----------
-    format
-        Of the table.
-    packing
-        Of a CSV file.
-    delimiter
-        What stands between the columns of a CSV file, unless something else is declared.
-    """
+    """What the ending of a file's name says."""
 
     format: Format
+    """Of the table."""
     packing: Packing = Packing.NONE
+    """Of a CSV file."""
     delimiter: str = ","
+    """What stands between the columns of a CSV file, unless something else is declared."""
 
 
 _PACKED = {".gz": Packing.GZIP, ".zst": Packing.ZSTD}

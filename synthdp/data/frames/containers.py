@@ -33,21 +33,14 @@ _ORIGINS = {
 @final
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A table that was given, as a data frame, and what else its kind says.
-
-    Parameters
-    ----------
-    frame
-        Its rows. The index of a data frame of pandas is never read.
-    dtypes
-        For each column its dtype, or that of pandas which says the same.
-    container
-        What it was given in.
-    """
+    """A table that was given, as a data frame, and what else its kind says."""
 
     frame: pd.DataFrame = field(repr=False)
+    """Its rows. The index of a data frame of pandas is never read."""
     dtypes: Mapping[str, Any]
+    """For each column its dtype, or that of pandas which says the same."""
     container: "Container"
+    """What it was given in."""
 
 
 @final

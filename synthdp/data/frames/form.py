@@ -14,19 +14,14 @@ from synthdp.schema.columns.column import Column
 @final
 @dataclass(frozen=True)
 class TableForm:
-    """A kind of tables, and dtypes of columns.
-
-    Parameters
-    ----------
-    container
-        The kind of tables.
-    dtypes
-        Dtypes that were declared public, as `released_dtypes` leaves them; columns without one have
-        that of the schema.
-    """
+    """A kind of tables, and dtypes of columns."""
 
     container: Container = PANDAS
+    """The kind of tables."""
     dtypes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Dtypes that were declared public, as `released_dtypes` leaves them; columns without one have
+    that of the schema.
+    """
 
     def filled(self, frame: pd.DataFrame, *, text: bool, kept: Collection[str] = ()) -> Any:
         """A decoded table in this form; texts stay texts, and columns that are to be kept are as

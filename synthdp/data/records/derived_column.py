@@ -29,15 +29,6 @@ class DerivedColumn:
     marginal of derived columns has the sensitivity of any other. Numbers and edges must not depend
     on records but by what was released.
 
-    Parameters
-    ----------
-    name
-        What it is called.
-    weights
-        For some attributes a whole number for each code.
-    edges
-        Level k is of sums from ``edges[k - 1]`` on that are below ``edges[k]``; increasing.
-
     >>> table = CodedTable(Domain(("a", "b"), (2, 3)), (np.array([0, 1]), np.array([2, 0])))
     >>> column = DerivedColumn(
     ...     "high", {"a": np.array([0, 5]), "b": np.array([0, 1, 2])}, np.array([3])
@@ -47,8 +38,11 @@ class DerivedColumn:
     """
 
     name: str
+    """What it is called."""
     weights: Mapping[str, NDArray[np.int64]]
+    """For some attributes a whole number for each code."""
     edges: NDArray[np.int64]
+    """Level k is of sums from ``edges[k - 1]`` on that are below ``edges[k]``; increasing."""
 
     @property
     def size(self) -> int:

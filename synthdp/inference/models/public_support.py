@@ -39,29 +39,22 @@ FALSE_ALARM = 1e-9
 @final
 @dataclass(frozen=True, kw_only=True)
 class SupportReport:
-    """How well the rows of a public table can express what was measured.
-
-    Parameters
-    ----------
-    missed_share
-        At least this share of the records (of the clique where it is largest) lies where no
-        weighting of the public rows puts it.
-    uncovered_share
-        At least this share lies in cells without any public row.
-    chi_squared
-        Sum of the squared residuals of all measured cells, each in units of its noise.
-    least_chi_squared
-        What no weighting of the public rows (to the estimated total) can go below; below 0 if the
-        fit is far from the best one.
-    chi_squared_limit
-        What noise alone exceeds less than once in 1e9 fits.
-    """
+    """How well the rows of a public table can express what was measured."""
 
     missed_share: float
+    """At least this share of the records (of the clique where it is largest) lies where no
+    weighting of the public rows puts it.
+    """
     uncovered_share: float
+    """At least this share lies in cells without any public row."""
     chi_squared: float
+    """Sum of the squared residuals of all measured cells, each in units of its noise."""
     least_chi_squared: float
+    """What no weighting of the public rows (to the estimated total) can go below; below 0 if the
+    fit is far from the best one.
+    """
     chi_squared_limit: float
+    """What noise alone exceeds less than once in 1e9 fits."""
 
     @property
     def verdict(self) -> Literal["fits", "strained"]:

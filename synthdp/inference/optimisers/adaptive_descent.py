@@ -35,27 +35,6 @@ _SLOW = 0.1
 class AdaptiveDescent:
     """Minimises a smooth function of a table of parameters.
 
-    Parameters
-    ----------
-    learning_rate
-        About how far each parameter moves in one iteration at first.
-    tolerance
-        Progress has stalled when ``window`` iterations together lowered the best value by less
-        than this share of it.
-    window
-        Number of iterations over which progress is judged.
-    halvings
-        The fit has converged when progress has stalled this many times and once more; each time
-        before, the learning rate is halved.
-    max_iterations
-        Stop here in any case; the status then says "stopped".
-    stop_at_noise
-        Stop early where the loss is below what noise alone would leave of it at the truth (half a
-        unit a cell, less three standard deviations of that), as soon as ``window`` iterations lower
-        it by less than a tenth. What fits closer fits noise: on discretised Adult at epsilon 0.1
-        the error against the truth grows by a fifth to two fifths when the fit goes on to its end.
-        (At epsilon 10 it shrinks by a tenth: where noise is small, False can be worth its time.)
-
     Raises
     ------
     ParameterError
@@ -63,11 +42,26 @@ class AdaptiveDescent:
     """
 
     learning_rate: float
+    """About how far each parameter moves in one iteration at first."""
     tolerance: float = 1e-3
+    """Progress has stalled when ``window`` iterations together lowered the best value by less
+    than this share of it.
+    """
     window: int = 20
+    """Number of iterations over which progress is judged."""
     halvings: int = 6
+    """The fit has converged when progress has stalled this many times and once more; each time
+    before, the learning rate is halved.
+    """
     max_iterations: int = 5000
+    """Stop here in any case; the status then says "stopped"."""
     stop_at_noise: bool = True
+    """Stop early where the loss is below what noise alone would leave of it at the truth (half a
+    unit a cell, less three standard deviations of that), as soon as ``window`` iterations lower
+    it by less than a tenth. What fits closer fits noise: on discretised Adult at epsilon 0.1
+    the error against the truth grows by a fifth to two fifths when the fit goes on to its end.
+    (At epsilon 10 it shrinks by a tenth: where noise is small, False can be worth its time.)
+    """
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "tolerance", "window", "max_iterations"):

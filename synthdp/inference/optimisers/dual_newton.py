@@ -78,23 +78,18 @@ class Solution(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class DualNewton:
-    """Finds the point of a local polytope that is closest to a target.
-
-    Parameters
-    ----------
-    tolerance
-        Stop when all disagreements at the joints add up to less than this share of the total, or
-        of what the noise would leave if that is less.
-    max_iterations
-        Stop after this many Newton steps in any case; the solution then says that it is not
-        consistent.
-    max_inner
-        Most conjugate-gradient steps for one Newton step.
-    """
+    """Finds the point of a local polytope that is closest to a target."""
 
     tolerance: float = 1e-9
+    """Stop when all disagreements at the joints add up to less than this share of the total, or
+    of what the noise would leave if that is less.
+    """
     max_iterations: int = 100
+    """Stop after this many Newton steps in any case; the solution then says that it is not
+    consistent.
+    """
     max_inner: int = 200
+    """Most conjugate-gradient steps for one Newton step."""
 
     def project(
         self,

@@ -79,27 +79,22 @@ class _Iterate(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class MirrorDescent:
-    """Minimises a `MarginalLoss` over potentials.
-
-    Parameters
-    ----------
-    tolerance
-        Stop when ``window`` iterations together lowered the loss by less than this share of it,
-        and the last quarter of all iterations by less than ten times as much.
-    window
-        Number of iterations over which progress is judged; more where noise scales differ: twice as
-        many where they differ 10-fold. Where they differ more, see `multipliers`.
-    max_iterations
-        Stop here in any case; the status then says "stopped".
-    memory
-        Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror
-        descent.
-    """
+    """Minimises a `MarginalLoss` over potentials."""
 
     tolerance: float = 1e-5
+    """Stop when ``window`` iterations together lowered the loss by less than this share of it,
+    and the last quarter of all iterations by less than ten times as much.
+    """
     window: int = 20
+    """Number of iterations over which progress is judged; more where noise scales differ: twice as
+    many where they differ 10-fold. Where they differ more, see `multipliers`.
+    """
     max_iterations: int = 3000
+    """Stop here in any case; the status then says "stopped"."""
     memory: int = 20
+    """Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror
+    descent.
+    """
 
     def minimise(
         self,

@@ -18,39 +18,27 @@ from synthdp.core.domain import Domain
 @final
 @dataclass(frozen=True)
 class Joint:
-    """A clique on which the marginals of some regions must agree.
-
-    Parameters
-    ----------
-    clique
-        What they share, in the order of the domain; () for the total.
-    regions
-        Positions of the regions.
-    """
+    """A clique on which the marginals of some regions must agree."""
 
     clique: Clique
+    """What they share, in the order of the domain; () for the total."""
     regions: tuple[int, ...]
+    """Positions of the regions."""
 
 
 @final
 @dataclass(frozen=True)
 class RegionGraph:
-    """Regions and the joints that tie them together.
-
-    Parameters
-    ----------
-    domain
-        All attributes; each is in at least one region.
-    regions
-        Distinct cliques in the order of the domain; some may contain others.
-    joints
-        Fewest joints such that any two regions agree on all they share. The last one is the
-        total, with one region of each connected part.
-    """
+    """Regions and the joints that tie them together."""
 
     domain: Domain
+    """All attributes; each is in at least one region."""
     regions: tuple[Clique, ...]
+    """Distinct cliques in the order of the domain; some may contain others."""
     joints: tuple[Joint, ...]
+    """Fewest joints such that any two regions agree on all they share. The last one is the
+    total, with one region of each connected part.
+    """
 
     @classmethod
     def covering(cls, domain: Domain, cliques: Iterable[Clique]) -> Self:

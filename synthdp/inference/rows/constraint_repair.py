@@ -18,21 +18,14 @@ _MAX_REDRAWS = 20
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowRules:
-    """What the rows of a model keep to, and what its impossible ones are drawn from.
-
-    Parameters
-    ----------
-    domain
-        All attributes.
-    constraints
-        What is possible.
-    one_way
-        Weights of an attribute's levels, asked for only if needed.
-    """
+    """What the rows of a model keep to, and what its impossible ones are drawn from."""
 
     domain: Domain
+    """All attributes."""
     constraints: Sequence[Constraint]
+    """What is possible."""
     one_way: Callable[[str], Array]
+    """Weights of an attribute's levels, asked for only if needed."""
 
     def repaired(
         self,

@@ -32,35 +32,28 @@ is to what was measured (.10 to .95).
 class RowsDistance:
     """Total variation distances of rows from a model's marginals: shares of the rows that would
     have to change.
-
-    Parameters
-    ----------
-    n_rows, n_tables
-        Rows, and marginals that were compared.
-    mean, worst
-        Of the distances.
-    mean_by_chance, worst_by_chance
-        The same of as many rows that are drawn from the model independently: the mean, and that of
-        the marginal that is worst.
-    worst_table
-        The attributes of the marginal whose distance is worst; none if there is no marginal.
-    far_tables
-        Those that are further away than chance explains in as many rows, or in as many as there are
-        records if these are fewer; worst first.
-    furthest, furthest_by_chance
-        Distance of the first of those, and what chance makes of it; 0 if there are none.
     """
 
     n_rows: int
     n_tables: int = 0
+    """Rows, and marginals that were compared."""
     mean: float = 0.0
     worst: float = 0.0
+    """Of the distances."""
     mean_by_chance: float = 0.0
     worst_by_chance: float = 0.0
+    """The same of as many rows that are drawn from the model independently: the mean, and that of
+    the marginal that is worst.
+    """
     worst_table: Clique = ()
+    """The attributes of the marginal whose distance is worst; none if there is no marginal."""
     far_tables: tuple[Clique, ...] = ()
+    """Those that are further away than chance explains in as many rows, or in as many as there are
+    records if these are fewer; worst first.
+    """
     furthest: float = 0.0
     furthest_by_chance: float = 0.0
+    """Distance of the first of those, and what chance makes of it; 0 if there are none."""
 
 
 @final

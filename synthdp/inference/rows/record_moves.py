@@ -47,14 +47,10 @@ class RecordMoves:
     In all rounds but the last, many records are moved in blocks that know nothing of each other:
     each mends its part of what is to be mended. So several threads can work at once, and records
     are the same however many there are. The last round is one block.
-
-    Parameters
-    ----------
-    n_sweeps
-        Rounds over all records, at least 1; None: 2 to 6, more for fewer records.
     """
 
     n_sweeps: int | None = None
+    """Rounds over all records, at least 1; None: 2 to 6, more for fewer records."""
 
     def move(
         self,

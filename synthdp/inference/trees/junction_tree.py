@@ -23,21 +23,16 @@ class JunctionTree:
     """A rooted tree of cliques with the running-intersection property.
 
     Disconnected parts hang together by empty separators, so a tree always is one tree.
-
-    Parameters
-    ----------
-    domain
-        All attributes; each is in at least one clique.
-    cliques
-        Maximal cliques in the order of a walk from the root: parents come before children.
-        Members are in the order of the domain.
-    parents
-        For each clique the position of its parent; the root, at position 0, has -1.
     """
 
     domain: Domain
+    """All attributes; each is in at least one clique."""
     cliques: tuple[Clique, ...]
+    """Maximal cliques in the order of a walk from the root: parents come before children.
+    Members are in the order of the domain.
+    """
     parents: tuple[int, ...]
+    """For each clique the position of its parent; the root, at position 0, has -1."""
 
     @classmethod
     def covering(cls, domain: Domain, cliques: Iterable[Clique]) -> Self:

@@ -24,45 +24,31 @@ column and two thousand columns) and the attribute's position, which decide ties
 @final
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A connected part of the core, and what eliminating it gives.
-
-    Parameters
-    ----------
-    graph
-        The part, in the order of the domain.
-    cliques
-        Maximal cliques of its triangulation.
-    n_cells
-        Their number of cells together.
-    """
+    """A connected part of the core, and what eliminating it gives."""
 
     graph: Graph
+    """The part, in the order of the domain."""
     cliques: tuple[int, ...]
+    """Maximal cliques of its triangulation."""
     n_cells: int
+    """Their number of cells together."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Triangulation:
-    """A triangulated graph.
-
-    Parameters
-    ----------
-    peeled
-        For each attribute that is not in the core, in the order of elimination, its neighbours
-        then.
-    parts
-        The parts of the core, by their lowest attribute.
-    cliques
-        Maximal cliques of the whole, lowest first.
-    n_cells
-        Their number of cells together.
-    """
+    """A triangulated graph."""
 
     peeled: dict[int, int]
+    """For each attribute that is not in the core, in the order of elimination, its neighbours
+    then.
+    """
     parts: dict[int, Part]
+    """The parts of the core, by their lowest attribute."""
     cliques: tuple[int, ...]
+    """Maximal cliques of the whole, lowest first."""
     n_cells: int
+    """Their number of cells together."""
 
 
 def triangulate(

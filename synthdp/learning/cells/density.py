@@ -23,19 +23,14 @@ its noise.
 @final
 @dataclass(frozen=True)
 class Density:
-    """Expected counts of records, even inside each piece of a grid of integers.
-
-    Parameters
-    ----------
-    starts
-        First grid point of each piece, increasing, then the last grid point of all plus 1;
-        shape ``(n + 1,)``.
-    mass
-        Expected number of records in each piece, at least 0; shape ``(n,)``.
-    """
+    """Expected counts of records, even inside each piece of a grid of integers."""
 
     starts: Ints
+    """First grid point of each piece, increasing, then the last grid point of all plus 1;
+    shape ``(n + 1,)``.
+    """
     mass: Floats
+    """Expected number of records in each piece, at least 0; shape ``(n,)``."""
 
     @property
     def widths(self) -> Ints:

@@ -62,21 +62,14 @@ class Total(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class EndPosterior:
-    """Where records may end.
-
-    Parameters
-    ----------
-    distances
-        From a place that records surely reach, increasing; shape ``(n,)``.
-    probabilities
-        Of each, given the noisy counts; shape ``(n,)``.
-    surely
-        With which probability records are to reach the end that is taken.
-    """
+    """Where records may end."""
 
     distances: Floats
+    """From a place that records surely reach, increasing; shape ``(n,)``."""
     probabilities: Floats
+    """Of each, given the noisy counts; shape ``(n,)``."""
     surely: float = 0.5
+    """With which probability records are to reach the end that is taken."""
 
     @property
     def end(self) -> float:

@@ -33,25 +33,17 @@ _NONE = np.empty(0, np.intp)
 @final
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Rows of one table, those of one parent together.
-
-    Parameters
-    ----------
-    frame
-        Values of the table's own columns.
-    codes
-        Of attributes of ancestors and of its own, each of shape ``(n_rows,)``.
-    numbers
-        Values, as numbers, of the attributes that checks are on.
-    parents, positions
-        For each row which row its parent is, and how many rows of that come before it.
-    """
+    """Rows of one table, those of one parent together."""
 
     frame: pd.DataFrame
+    """Values of the table's own columns."""
     codes: Mapping[str, Codes]
+    """Of attributes of ancestors and of its own, each of shape ``(n_rows,)``."""
     numbers: Numbers
+    """Values, as numbers, of the attributes that checks are on."""
     parents: Ints
     positions: Ints
+    """For each row which row its parent is, and how many rows of that come before it."""
 
     @property
     def n_rows(self) -> int:

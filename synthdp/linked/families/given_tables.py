@@ -28,23 +28,17 @@ Ints = NDArray[np.intp]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenTable:
-    """Rows of one table that are given, those of one parent together and in their order.
-
-    Parameters
-    ----------
-    table
-        What is public of the table.
-    frame
-        Its rows: of the root some columns, else all but perhaps keys that nothing given refers to.
-    parents, positions
-        For each row the place of its parent among the rows given above, and how many rows of that
-        come before it.
-    """
+    """Rows of one table that are given, those of one parent together and in their order."""
 
     table: LinkedTable
+    """What is public of the table."""
     frame: pd.DataFrame
+    """Its rows: of the root some columns, else all but perhaps keys that nothing given refers to."""
     parents: Ints
     positions: Ints
+    """For each row the place of its parent among the rows given above, and how many rows of that
+    come before it.
+    """
 
     @classmethod
     def below(cls, table: LinkedTable, given: Any, above_rows: Self, parent: LinkedTable) -> Self:

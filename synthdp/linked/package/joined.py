@@ -36,21 +36,14 @@ to stay small.
 @final
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A column of a public table as a function of the column that refers to that table.
-
-    Parameters
-    ----------
-    source
-        The protected column, as views name it: ``table.column``.
-    column
-        What its own codes mean; its name is that of the public table with its own.
-    codes
-        For each code of ``source`` the code here, shape ``(size of source,)``.
-    """
+    """A column of a public table as a function of the column that refers to that table."""
 
     source: str
+    """The protected column, as views name it: ``table.column``."""
     column: Column
+    """What its own codes mean; its name is that of the public table with its own."""
     codes: NDArray[np.integer[Any]]
+    """For each code of ``source`` the code here, shape ``(size of source,)``."""
 
     @property
     def renames(self) -> bool:

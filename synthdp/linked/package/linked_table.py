@@ -37,22 +37,15 @@ def in_package(value: object, table: str | None, path: str = "") -> JsonValue:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """How many rows of one parent may have some levels of a column: "at most one head a household".
-
-    Parameters
-    ----------
-    column
-        A column of the table.
-    levels
-        Conditions as in rules: a list of levels, or a range.
-    at_least, at_most
-        How many rows; of a parent with fewer rows than ``at_least`` all of them have the levels.
-    """
+    """How many rows of one parent may have some levels of a column: "at most one head a household"."""
 
     column: str
+    """A column of the table."""
     levels: Any
+    """Conditions as in rules: a list of levels, or a range."""
     at_least: int = 0
     at_most: int | None = None
+    """How many rows; of a parent with fewer rows than ``at_least`` all of them have the levels."""
 
     @classmethod
     def from_dict(cls, content: JsonValue) -> Self:
@@ -75,60 +68,43 @@ class Limit:
 @final
 @dataclass(frozen=True, kw_only=True)
 class LinkedTable:
-    """What is public of one table of a package.
-
-    Parameters
-    ----------
-    name
-        Name of the resource.
-    path
-        File of the resource, relative to the package; empty if it has none.
-    fields
-        All columns of the table in order, with their types.
-    schema
-        Its columns without keys; None if it has no others.
-    ignored
-        Columns that are neither read nor written.
-    key
-        The columns by which other tables refer to its rows, or that are to be unique.
-    is_above
-        Whether other tables hang on it.
-    parent, parent_key
-        The table that it hangs on, and its columns that name a row of that, in the order of the
-        parent's key; None and none of the root.
-    max_children
-        Most rows of one parent that are used.
-    min_children
-        Least rows that each parent has.
-    order
-        The column by which rows of one parent are ordered; None if they stay in the order of the
-        file.
-    limits
-        How many rows of one parent may have some levels.
-    key_patterns
-        How fresh keys are written, by their columns; others are plain numbers.
-    missing_values
-        Texts that mean that a key is missing.
-    dialect
-        How its file is written.
-    """
+    """What is public of one table of a package."""
 
     name: str
+    """Name of the resource."""
     path: str
+    """File of the resource, relative to the package; empty if it has none."""
     fields: Mapping[str, str]
+    """All columns of the table in order, with their types."""
     schema: Schema | None
+    """Its columns without keys; None if it has no others."""
     ignored: tuple[str, ...] = ()
+    """Columns that are neither read nor written."""
     key: tuple[str, ...] = ()
+    """The columns by which other tables refer to its rows, or that are to be unique."""
     is_above: bool = False
+    """Whether other tables hang on it."""
     parent: str | None = None
     parent_key: tuple[str, ...] = ()
+    """The table that it hangs on, and its columns that name a row of that, in the order of the
+    parent's key; None and none of the root.
+    """
     max_children: int = 1
+    """Most rows of one parent that are used."""
     min_children: int = 0
+    """Least rows that each parent has."""
     order: str | None = None
+    """The column by which rows of one parent are ordered; None if they stay in the order of the
+    file.
+    """
     limits: Sequence[Limit] = ()
+    """How many rows of one parent may have some levels."""
     key_patterns: Mapping[str, Pattern] = field(default_factory=dict)
+    """How fresh keys are written, by their columns; others are plain numbers."""
     missing_values: tuple[str, ...] = ("",)
+    """Texts that mean that a key is missing."""
     dialect: Dialect = USUAL
+    """How its file is written."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -58,21 +58,14 @@ LATER = "later "
 @final
 @dataclass(frozen=True)
 class LinkedView:
-    """What is asked of some rows of one table of a package.
-
-    Parameters
-    ----------
-    package
-        The package.
-    table
-        The table.
-    is_later
-        Whether it is of all rows of a parent but the first; else it is of the first ones.
-    """
+    """What is asked of some rows of one table of a package."""
 
     package: Package
+    """The package."""
     table: LinkedTable
+    """The table."""
     is_later: bool = False
+    """Whether it is of all rows of a parent but the first; else it is of the first ones."""
 
     @property
     def name(self) -> str:

@@ -61,48 +61,32 @@ class ValueSource(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class NoisyHistogram:
-    """Released counts of one column's cells.
-
-    Parameters
-    ----------
-    starts
-        First grid point of each cell but the first two; shape ``(n,)``.
-    missing, below
-        Noisy counts of records without a value, and below ``starts[0]``.
-    counts
-        Noisy counts of the cells from each start to the next, the last without end; shape ``(n,)``.
-    stddev
-        Standard deviation of the noise of each count, in records.
-    """
+    """Released counts of one column's cells."""
 
     starts: NDArray[np.int64]
+    """First grid point of each cell but the first two; shape ``(n,)``."""
     missing: float
     below: float
+    """Noisy counts of records without a value, and below ``starts[0]``."""
     counts: NDArray[np.float64]
+    """Noisy counts of the cells from each start to the next, the last without end; shape ``(n,)``."""
     stddev: float
+    """Standard deviation of the noise of each count, in records."""
 
 
 @final
 @dataclass(frozen=True)
 class FrequentValues(Generic[Value]):
-    """Released values that many records share, in their own order, with noisy counts.
-
-    Parameters
-    ----------
-    counts
-        Noisy count of each released value, at least ``threshold``.
-    missing
-        Noisy count of the records without a value, whatever it is.
-    stddev
-        Standard deviation of the noise before the threshold, in records.
-    threshold
-        Least noisy count that is released.
-    """
+    """Released values that many records share, in their own order, with noisy counts."""
 
     counts: dict[Value, float]
+    """Noisy count of each released value, at least ``threshold``."""
     missing: float
+    """Noisy count of the records without a value, whatever it is."""
     stddev: float
+    """Standard deviation of the noise before the threshold, in records."""
     threshold: int
+    """Least noisy count that is released."""
 
 
 @final

@@ -43,15 +43,6 @@ class Protection:
     are not, a share is wrongly taken to be in it (false positives); of those who are, another share
     is rightly recognised (true positives).
 
-    Parameters
-    ----------
-    epsilon, delta
-        The guarantee.
-    accounting, rho
-        The theorem that it stands on, and its budget.
-    failure_delta
-        Part of delta with which costs may not hold.
-
     >>> one = {"epsilon": 1.0, "delta": 1e-9}
     >>> both = [Protection(**one, accounting=a, rho=float(a.rho(**one))) for a in Accounting]
     >>> [round(protection.true_positives(0.01), 4) for protection in both]
@@ -62,9 +53,12 @@ class Protection:
 
     epsilon: float
     delta: float
+    """The guarantee."""
     accounting: Accounting
     rho: float
+    """The theorem that it stands on, and its budget."""
     failure_delta: float = 0.0
+    """Part of delta with which costs may not hold."""
 
     def true_positives(self, false_positives: float, *, group: int = 1) -> float:
         """Largest share of those who are in the table that anybody can recognise from the release.

@@ -24,21 +24,14 @@ from synthdp.schema.schema import Schema
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What is public of a run besides its budget.
-
-    Parameters
-    ----------
-    schema
-        As it was declared, before anything was learnt.
-    domain_share
-        Share of the budget for what it leaves open.
-    public
-        Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values.
-    """
+    """What is public of a run besides its budget."""
 
     schema: OpenSchema
+    """As it was declared, before anything was learnt."""
     domain_share: float
+    """Share of the budget for what it leaves open."""
     public: Mapping[str, Any]
+    """Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values."""
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], schema: OpenSchema) -> Self:

@@ -29,21 +29,14 @@ _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]},
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenRows:
-    """Partial records that fit the schema.
-
-    Parameters
-    ----------
-    frame
-        The values, with empty cells where something is to be drawn.
-    schema
-        What they mean.
-    known
-        For each column, which of its cells are not empty: shape ``(n_rows,)``.
-    """
+    """Partial records that fit the schema."""
 
     frame: pd.DataFrame
+    """The values, with empty cells where something is to be drawn."""
     schema: Schema
+    """What they mean."""
     known: Mapping[str, Mask]
+    """For each column, which of its cells are not empty: shape ``(n_rows,)``."""
 
     @property
     def modelled(self) -> list[str]:

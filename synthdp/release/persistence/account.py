@@ -59,24 +59,16 @@ class Cost:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What is settled by the first release that has a cost in rho.
-
-    Parameters
-    ----------
-    accounting
-        The theorem.
-    capacity
-        The most that may be spent in rho.
-    reserve
-        The part of delta that releases may use up as their own.
-    order
-        The order alpha of zCDP's conversion; 1 for Gaussian DP.
-    """
+    """What is settled by the first release that has a cost in rho."""
 
     accounting: Accounting
+    """The theorem."""
     capacity: Fraction
+    """The most that may be spent in rho."""
     reserve: Fraction
+    """The part of delta that releases may use up as their own."""
     order: Fraction
+    """The order alpha of zCDP's conversion; 1 for Gaussian DP."""
 
     @classmethod
     def for_budget(
@@ -114,26 +106,18 @@ class Terms:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What of a budget is spent, and what is left.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The budget, less what other systems had stated before the terms were settled.
-    accounting
-        The theorem, if it was settled when the budget was created.
-    terms
-        None until a release has a cost in rho.
-    rho, failed
-        What is spent under the terms, in rho and of the reserve.
-    """
+    """What of a budget is spent, and what is left."""
 
     epsilon: Fraction
     delta: Fraction
+    """The budget, less what other systems had stated before the terms were settled."""
     accounting: Accounting | None = None
+    """The theorem, if it was settled when the budget was created."""
     terms: Terms | None = None
+    """None until a release has a cost in rho."""
     rho: Fraction = Fraction(0)
     failed: Fraction = Fraction(0)
+    """What is spent under the terms, in rho and of the reserve."""
 
     def settled(self, cost: Cost) -> Terms | None:
         """The terms under which a release would be charged; None if it comes off epsilon and delta

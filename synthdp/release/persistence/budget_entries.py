@@ -24,37 +24,26 @@ MAX_BYTES = 1 << 23
 @final
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """A budget file at one time: its first line, what was entered since, and what that leaves.
-
-    Parameters
-    ----------
-    header
-        The first line.
-    entered
-        All other lines, oldest first.
-    hashes
-        Of each line.
-    unit
-        What is protected as one.
-    account
-        What is spent.
-    runs
-        For each run that was charged, by its identifier, its cost.
-    ended
-        For each of those that have ended the hash of its journal.
-    rescued
-        For each of those whose journal became a release without its run the hash that the journal
-        had, each time.
-    """
+    """A budget file at one time: its first line, what was entered since, and what that leaves."""
 
     header: Mapping[str, Any]
+    """The first line."""
     entered: tuple[Mapping[str, Any], ...]
+    """All other lines, oldest first."""
     hashes: tuple[str, ...]
+    """Of each line."""
     unit: PrivacyUnit
+    """What is protected as one."""
     account: Account
+    """What is spent."""
     runs: Mapping[str, Cost] = field(default_factory=dict)
+    """For each run that was charged, by its identifier, its cost."""
     ended: Mapping[str, str] = field(default_factory=dict)
+    """For each of those that have ended the hash of its journal."""
     rescued: Mapping[str, list[str]] = field(default_factory=dict)
+    """For each of those whose journal became a release without its run the hash that the journal
+    had, each time.
+    """
 
     @classmethod
     def from_file(cls, file: ChainedFile) -> Self:

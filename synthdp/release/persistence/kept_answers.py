@@ -45,47 +45,34 @@ NO_RUN = "its lines are no run's; give a file that synthdp wrote"
 @final
 @dataclass(frozen=True, kw_only=True)
 class KeptAnswers:
-    """A journal that is read and not gone on with.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    header
-        Its first line: ``settings`` and ``facts`` of the run, and the software that it was
-        ``made_by``.
-    answers
-        What was asked, and what came back, in order.
-    notes
-        Columns that were learnt, as plain JSON values, in order.
-    workload
-        What a certificate says of the workload over the domain that was learnt; None if none was,
-        or none yet.
-    has_ended
-        Whether the run asked for all that it wanted.
-    hashes
-        The hash of each line.
-    resumed
-        The days, in UTC, on which the run was gone on with.
-    budgets
-        Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line.
-    cut
-        Where the file ends within a line, in words.
-    views
-        Of linked tables each view that was begun, with the number of answers before it.
-    """
+    """A journal that is read and not gone on with."""
 
     path: str
+    """Where it is."""
     header: Mapping[str, Any]
+    """Its first line: ``settings`` and ``facts`` of the run, and the software that it was
+    ``made_by``.
+    """
     answers: tuple[tuple[Event, Answer, Coarsening | None], ...]
+    """What was asked, and what came back, in order."""
     notes: tuple[Mapping[str, Any], ...]
+    """Columns that were learnt, as plain JSON values, in order."""
     workload: Mapping[str, int] | None = None
+    """What a certificate says of the workload over the domain that was learnt; None if none was,
+    or none yet.
+    """
     has_ended: bool = False
+    """Whether the run asked for all that it wanted."""
     hashes: tuple[str, ...] = ()
+    """The hash of each line."""
     resumed: tuple[str, ...] = ()
+    """The days, in UTC, on which the run was gone on with."""
     budgets: tuple[Mapping[str, str], ...] = ()
+    """Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line."""
     cut: str = ""
+    """Where the file ends within a line, in words."""
     views: tuple[tuple[str, int], ...] = ()
+    """Of linked tables each view that was begun, with the number of answers before it."""
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Self:

@@ -9,31 +9,22 @@ from typing import Any, final
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunIdentity:
-    """Which run a release is of, and when its answers were given: public, whatever the records are.
-
-    Parameters
-    ----------
-    run
-        Its identifier: random, in hexadecimal.
-    when
-        When it began, in UTC, before it read a record; None if nobody noted it.
-    resumed
-        The days on which it was gone on with after it had been stopped.
-    replayed
-        When all of it came from its journal again; None if it did not.
-    rescued
-        When it became a release without its run; None if it did not.
-    is_asked
-        Whether it is charged to a budget, which sees to it that no copy of its journal becomes
-        another release.
-    """
+    """Which run a release is of, and when its answers were given: public, whatever the records are."""
 
     run: str
+    """Its identifier: random, in hexadecimal."""
     when: str | None
+    """When it began, in UTC, before it read a record; None if nobody noted it."""
     resumed: tuple[str, ...] = ()
+    """The days on which it was gone on with after it had been stopped."""
     replayed: str | None = None
+    """When all of it came from its journal again; None if it did not."""
     rescued: str | None = None
+    """When it became a release without its run; None if it did not."""
     is_asked: bool = False
+    """Whether it is charged to a budget, which sees to it that no copy of its journal becomes
+    another release.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """What a certificate says of it, as plain JSON values."""

@@ -16,19 +16,14 @@ MAX_NAMED = 3
 
 
 class Basis(NamedTuple):
-    """What the columns of an analysis rest on, and what its reader should know.
-
-    Parameters
-    ----------
-    coverage
-        "measured": all columns together, by one measurement. "pairs": each two of them. "merged":
-        some two over merged levels only. "model": some two by no measurement.
-    cautions
-        Sentences, without a full stop.
-    """
+    """What the columns of an analysis rest on, and what its reader should know."""
 
     coverage: Coverage
+    """"measured": all columns together, by one measurement. "pairs": each two of them. "merged":
+    some two over merged levels only. "model": some two by no measurement.
+    """
     cautions: tuple[str, ...]
+    """Sentences, without a full stop."""
 
     @property
     def is_covered(self) -> bool:

@@ -25,21 +25,14 @@ MAX_CELLS = 1 << 16
 @final
 @dataclass(frozen=True)
 class Part:
-    """Some columns of a table.
-
-    Parameters
-    ----------
-    schema
-        What they mean, without rules.
-    measurements
-        What was measured of them, one table a clique, none of merged levels.
-    constraints
-        What public knowledge rules out among them.
-    """
+    """Some columns of a table."""
 
     schema: Schema
+    """What they mean, without rules."""
     measurements: tuple[LinearMeasurement, ...]
+    """What was measured of them, one table a clique, none of merged levels."""
     constraints: tuple[Constraint, ...]
+    """What public knowledge rules out among them."""
 
     @classmethod
     def for_columns(

@@ -44,25 +44,18 @@ MAX_PAIRS = 2**20
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LinkedMarginals:
-    """The rows of one table beside those that they hang on, as metrics count them.
-
-    Parameters
-    ----------
-    view
-        What its columns are called, and what their codes mean.
-    rows
-        Its rows, after all rows below were counted.
-    times
-        How often each root was drawn, for counts of a sample.
-    unread
-        The attributes of which values were not read, in these rows or in those that they are held
-        against.
-    """
+    """The rows of one table beside those that they hang on, as metrics count them."""
 
     view: LinkedView
+    """What its columns are called, and what their codes mean."""
     rows: FamilyRows
+    """Its rows, after all rows below were counted."""
     times: NDArray[np.intp] | None = None
+    """How often each root was drawn, for counts of a sample."""
     unread: Collection[str] = frozenset()
+    """The attributes of which values were not read, in these rows or in those that they are held
+    against.
+    """
 
     def names(self) -> Iterator[tuple[str, Names]]:
         """The kind and the columns of everything that is counted; two tables of one description

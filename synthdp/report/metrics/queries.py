@@ -32,21 +32,14 @@ EXAMPLE = '[{"columns": ["age", "sex"]}, {"where": {"sex": ["F"], "age": {"minim
 @final
 @dataclass(frozen=True)
 class Query:
-    """One question.
-
-    Parameters
-    ----------
-    columns
-        A marginal's columns; empty for the share of rows that meet the conditions.
-    where
-        Conditions on columns, as in rules: lists of levels, or ranges.
-    name
-        What it is called; by default its columns and conditions.
-    """
+    """One question."""
 
     columns: Clique = ()
+    """A marginal's columns; empty for the share of rows that meet the conditions."""
     where: tuple[tuple[str, Any], ...] = ()
+    """Conditions on columns, as in rules: lists of levels, or ranges."""
     name: str = ""
+    """What it is called; by default its columns and conditions."""
 
     @property
     def text(self) -> str:

@@ -36,32 +36,24 @@ a bound.
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadTable:
-    """A table read by a schema.
-
-    Parameters
-    ----------
-    schema
-        What its codes mean.
-    codes
-        Level codes of all attributes.
-    numbers
-        Of each column of numbers or dates (in seconds since 1970) the values, NaN where missing;
-        shape ``(n_rows,)``.
-    unknown
-        Of each column of levels how many values are none of them.
-    coordinates
-        Of each column whose values consist of several numbers, these.
-    strays
-        Of each column of levels that has values that are none of them, their texts; no category
-        where the value is a level or missing.
-    """
+    """A table read by a schema."""
 
     schema: Schema
+    """What its codes mean."""
     codes: CodedTable
+    """Level codes of all attributes."""
     numbers: Mapping[str, FloatArray]
+    """Of each column of numbers or dates (in seconds since 1970) the values, NaN where missing;
+    shape ``(n_rows,)``.
+    """
     unknown: Mapping[str, int]
+    """Of each column of levels how many values are none of them."""
     coordinates: Mapping[str, Sequence[FloatArray]]
+    """Of each column whose values consist of several numbers, these."""
     strays: Mapping[str, pd.Categorical]
+    """Of each column of levels that has values that are none of them, their texts; no category
+    where the value is a level or missing.
+    """
 
     @property
     def domain(self) -> Domain:

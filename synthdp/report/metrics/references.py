@@ -75,17 +75,12 @@ def _log_choose(n: Any, k: Any) -> Any:
 class SamplingError:
     """Expected total variation distance between the real rows and as many drawn from them as a
     table has.
-
-    Parameters
-    ----------
-    n_drawn
-        Rows of the sample.
-    deviations
-        As `deviations_with_replacement` gives them.
     """
 
     n_drawn: int
+    """Rows of the sample."""
     deviations: FloatArray
+    """As `deviations_with_replacement` gives them."""
 
     @classmethod
     def for_sizes(cls, n_rows: int, n_drawn: int) -> Self:

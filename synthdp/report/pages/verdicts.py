@@ -43,27 +43,18 @@ LEAST = 0.01
 @final
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What an evaluation of one synthetic table, or of one package, says first.
-
-    Parameters
-    ----------
-    grade
-        How good the table is, in a few words.
-    sentence
-        What that is from.
-    marks
-        Groups of numbers: those that others know, and ours.
-    points
-        What to look at first, the worst first.
-    error
-        The mean error that the sentence is about, a share of rows.
-    """
+    """What an evaluation of one synthetic table, or of one package, says first."""
 
     grade: str
+    """How good the table is, in a few words."""
     sentence: str
+    """What that is from."""
     marks: Mapping[str, Sequence[Mark]]
+    """Groups of numbers: those that others know, and ours."""
     points: Sequence[str]
+    """What to look at first, the worst first."""
     error: float
+    """The mean error that the sentence is about, a share of rows."""
 
 
 def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> Verdict:

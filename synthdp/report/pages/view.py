@@ -24,17 +24,12 @@ MIN_LISTED = 20
 @final
 @dataclass(frozen=True)
 class PageView:
-    """The sections, facts and tables of an evaluation.
-
-    Parameters
-    ----------
-    sections, facts, tables
-        As `Evaluation` has them.
-    """
+    """The sections, facts and tables of an evaluation."""
 
     sections: Mapping[str, pd.DataFrame]
     facts: Mapping[str, Any]
     tables: Mapping[str, ReadTable]
+    """As `Evaluation` has them."""
 
     @property
     def names(self) -> tuple[str, ...]:

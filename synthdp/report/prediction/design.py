@@ -36,21 +36,14 @@ def affordable_rows(table: ReadTable) -> int:
 @final
 @dataclass(frozen=True)
 class Indicators:
-    """A column of levels as indicators: its most frequent level has none.
-
-    Parameters
-    ----------
-    name
-        The column.
-    terms
-        What each indicator stands for.
-    places
-        For each code the place of its indicator; -1 for none.
-    """
+    """A column of levels as indicators: its most frequent level has none."""
 
     name: str
+    """The column."""
     terms: tuple[str, ...]
+    """What each indicator stands for."""
     places: NDArray[np.intp]
+    """For each code the place of its indicator; -1 for none."""
 
     @classmethod
     def from_table(cls, table: ReadTable, name: str) -> Self:
@@ -115,15 +108,10 @@ class Scaled:
 @final
 @dataclass(frozen=True)
 class Design:
-    """How rows become numbers: an intercept, then the terms of some columns.
-
-    Parameters
-    ----------
-    parts
-        The columns.
-    """
+    """How rows become numbers: an intercept, then the terms of some columns."""
 
     parts: tuple[Indicators | Scaled, ...]
+    """The columns."""
 
     @classmethod
     def from_table(cls, table: ReadTable, names: Sequence[str], *, numbers: bool = True) -> Self:

@@ -29,16 +29,11 @@ number.
 @final
 @dataclass(frozen=True)
 class LinearFit:
-    """Coefficients of a linear model.
-
-    Parameters
-    ----------
-    coefficients, errors
-        One a term, and their standard errors; shape ``(n_terms,)``.
-    """
+    """Coefficients of a linear model."""
 
     coefficients: FloatArray
     errors: FloatArray
+    """One a term, and their standard errors; shape ``(n_terms,)``."""
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Confidence intervals of 95 %."""

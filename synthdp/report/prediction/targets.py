@@ -30,18 +30,12 @@ ALL = "all"
 @final
 @dataclass(frozen=True)
 class Target:
-    """A column that is to be predicted.
-
-    Parameters
-    ----------
-    name
-        The column.
-    classes
-        The codes of its classes; none if it is a number.
-    """
+    """A column that is to be predicted."""
 
     name: str
+    """The column."""
     classes: tuple[int, ...] = ()
+    """The codes of its classes; none if it is a number."""
 
     @property
     def is_classes(self) -> bool:

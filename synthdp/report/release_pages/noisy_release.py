@@ -28,28 +28,19 @@ together.
 @final
 @dataclass(frozen=True, eq=False)
 class NoisyRelease:
-    """Measurements and a model.
-
-    Parameters
-    ----------
-    synthesis
-        The release.
-    n_rows
-        The estimated number of records; None where noise hides it.
-    drawn
-        The columns that are told of, with all others; all, unless they are known from elsewhere.
-    label
-        Which of several releases it is; empty of one.
-    unit, weight
-        What is counted, and what one of it counts in the measurements: of linked tables families.
-    """
+    """Measurements and a model."""
 
     synthesis: Answers
+    """The release."""
     n_rows: float | None
+    """The estimated number of records; None where noise hides it."""
     drawn: tuple[str, ...]
+    """The columns that are told of, with all others; all, unless they are known from elsewhere."""
     label: str = ""
+    """Which of several releases it is; empty of one."""
     unit: str = "records"
     weight: int = 1
+    """What is counted, and what one of it counts in the measurements: of linked tables families."""
 
     @classmethod
     def from_part(cls, part: FittedPart) -> Self:

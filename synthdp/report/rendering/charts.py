@@ -138,23 +138,16 @@ def _marks(number: int) -> dict[str, Any]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Points of one line, or marks if it is no line.
-
-    Parameters
-    ----------
-    x, y
-        Its points, shape ``(n,)`` each.
-    place
-        Which colour, line and mark it has; below 0 is grey.
-    is_line, is_marked
-        Whether the points are joined, and whether each is marked.
-    """
+    """Points of one line, or marks if it is no line."""
 
     x: ArrayLike
     y: ArrayLike
+    """Its points, shape ``(n,)`` each."""
     place: int
+    """Which colour, line and mark it has; below 0 is grey."""
     is_line: bool = True
     is_marked: bool = False
+    """Whether the points are joined, and whether each is marked."""
 
     def draw(self, axes: Any) -> None:
         """Draw it on axes of matplotlib."""

@@ -31,24 +31,16 @@ HEIGHT, MARGINS, BESIDE = 1.9, (0.5, 0.25, 0.15, 0.22), 0.36
 @final
 @dataclass(frozen=True)
 class Steps:
-    """Shares of bins.
-
-    Parameters
-    ----------
-    edges
-        Where bins begin, and where the last one ends; shape ``(n_bins + 1,)``.
-    labels
-        What the bins are called.
-    shares
-        Of what is referred to, then of other tables; shape ``(n_bins,)`` each.
-    limits
-        Ends of intervals around the first shares, shape ``(2, n_bins)``, or None.
-    """
+    """Shares of bins."""
 
     edges: FloatArray
+    """Where bins begin, and where the last one ends; shape ``(n_bins + 1,)``."""
     labels: Sequence[str]
+    """What the bins are called."""
     shares: Sequence[FloatArray]
+    """Of what is referred to, then of other tables; shape ``(n_bins,)`` each."""
     limits: FloatArray | None
+    """Ends of intervals around the first shares, shape ``(2, n_bins)``, or None."""
 
     @property
     def are_even(self) -> bool:

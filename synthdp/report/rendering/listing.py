@@ -11,30 +11,20 @@ import pandas as pd
 @final
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """A table as a page shows it; its readers can sort it.
-
-    Parameters
-    ----------
-    caption
-        What it says, in a sentence.
-    head
-        A word or two over each column.
-    is_number
-        Of each column whether it holds numbers.
-    rows
-        The texts of its cells.
-    n_more
-        How many rows were left out.
-    details
-        Of each row a sentence under its first cell, or none.
-    """
+    """A table as a page shows it; its readers can sort it."""
 
     caption: str
+    """What it says, in a sentence."""
     head: tuple[str, ...]
+    """A word or two over each column."""
     is_number: tuple[bool, ...]
+    """Of each column whether it holds numbers."""
     rows: tuple[tuple[str, ...], ...]
+    """The texts of its cells."""
     n_more: int = 0
+    """How many rows were left out."""
     details: tuple[str, ...] = ()
+    """Of each row a sentence under its first cell, or none."""
 
     @classmethod
     def from_frame(

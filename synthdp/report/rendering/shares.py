@@ -28,29 +28,22 @@ MAX_LISTED = 60
 @final
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """Shares of a column's levels.
-
-    Parameters
-    ----------
-    column
-        Its name.
-    levels
-        Names of the levels.
-    tables
-        Shares by the names of tables, shape ``(n_levels,)`` each; the first is what others are held
-        against.
-    edges
-        Where bins begin and the last one ends, shape ``(n_bins + 1,)``; the levels are these, then
-        such as "missing". None if levels have no order.
-    limits
-        Ends of intervals around the first shares, shape ``(2, n_levels)``, if there are any.
-    """
+    """Shares of a column's levels."""
 
     column: str
+    """Its name."""
     levels: Sequence[str]
+    """Names of the levels."""
     tables: Mapping[str, FloatArray]
+    """Shares by the names of tables, shape ``(n_levels,)`` each; the first is what others are held
+    against.
+    """
     edges: FloatArray | None = None
+    """Where bins begin and the last one ends, shape ``(n_bins + 1,)``; the levels are these, then
+    such as "missing". None if levels have no order.
+    """
     limits: FloatArray | None = None
+    """Ends of intervals around the first shares, shape ``(2, n_levels)``, if there are any."""
 
     def picture(self, note: str) -> Picture:
         """A chart, with the numbers behind it."""

@@ -20,20 +20,16 @@ from synthdp.schema.words.texts import in_column, refuse
 @final
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A piecewise constant density, as it stands in a schema.
-
-    Parameters
-    ----------
-    starts
-        Where each piece begins, increasing, in values of the column; the first is the lower
-        bound. A piece ends where the next one begins, the last one at the upper bound, inclusive.
-    weights
-        Expected share of records in each piece, spread evenly over its grid points; finite, at
-        least 0, in any unit. What a piece without a grid point weighs is lost.
-    """
+    """A piecewise constant density, as it stands in a schema."""
 
     starts: tuple[Any, ...]
+    """Where each piece begins, increasing, in values of the column; the first is the lower
+    bound. A piece ends where the next one begins, the last one at the upper bound, inclusive.
+    """
     weights: tuple[float, ...]
+    """Expected share of records in each piece, spread evenly over its grid points; finite, at
+    least 0, in any unit. What a piece without a grid point weighs is lost.
+    """
 
     def checked(self, column: str, read: Callable[[str, Any], Any], low: Any, high: Any) -> Self:
         """This shape with values as ``read(key, value)`` gives them; raises `SchemaError` if it is
@@ -89,20 +85,16 @@ def checked_weights(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Heaping:
-    """Shares of values that are round, as they stand in a schema.
-
-    Parameters
-    ----------
-    steps
-        What round values are multiples of, increasing and each a divisor of the next; above the
-        column's unit, 1 or ``10**-decimals``, and multiples of it.
-    shares
-        Share of the values that are multiples of each step and not of the next, where there is room
-        for all of them; at least 0, and at most 1 together.
-    """
+    """Shares of values that are round, as they stand in a schema."""
 
     steps: tuple[Fraction, ...]
+    """What round values are multiples of, increasing and each a divisor of the next; above the
+    column's unit, 1 or ``10**-decimals``, and multiples of it.
+    """
     shares: tuple[float, ...]
+    """Share of the values that are multiples of each step and not of the next, where there is room
+    for all of them; at least 0, and at most 1 together.
+    """
 
     @classmethod
     def from_dict(cls, column: str, mapping: object) -> Self:

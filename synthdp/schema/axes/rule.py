@@ -10,69 +10,47 @@ from typing import Literal, TypeAlias, final
 @final
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """Equality with public values.
-
-    Parameters
-    ----------
-    kind
-        Whether levels are texts, numbers or truth values.
-    words
-        All public values that are no bounds: levels, and what means "missing".
-    numbers
-        Of those the ones that are numbers, if levels are.
-    is_complete
-        Whether no texts but these have a code of their own.
-    """
+    """Equality with public values."""
 
     kind: Literal["texts", "levels", "boolean"]
+    """Whether levels are texts, numbers or truth values."""
     words: tuple[str | float, ...]
+    """All public values that are no bounds: levels, and what means "missing"."""
     numbers: tuple[float, ...] = ()
+    """Of those the ones that are numbers, if levels are."""
     is_complete: bool = True
+    """Whether no texts but these have a code of their own."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Edges:
-    """Order among public values.
-
-    Parameters
-    ----------
-    kind
-        Whether they are numbers, moments in seconds since 1970, or times of day in seconds since
-        midnight.
-    edges
-        Where one bin ends and the next begins.
-    missing
-        Values that mean "missing".
-    is_whole
-        Whether no others are read than whole numbers, or midnights.
-    """
+    """Order among public values."""
 
     kind: Literal["number", "date", "time"]
+    """Whether they are numbers, moments in seconds since 1970, or times of day in seconds since
+    midnight.
+    """
     edges: tuple[float, ...]
+    """Where one bin ends and the next begins."""
     missing: tuple[float, ...]
+    """Values that mean "missing"."""
     is_whole: bool
+    """Whether no others are read than whole numbers, or midnights."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class PartOf:
-    """A part of what another column holds.
-
-    Parameters
-    ----------
-    part
-        Which: weekday, month or hour.
-    bounds
-        What is below or above is taken for these, in seconds since 1970.
-    moments
-        The rule of the other column.
-    """
+    """A part of what another column holds."""
 
     kind: Literal["part"] = "part"
     part: str
+    """Which: weekday, month or hour."""
     bounds: tuple[int, int]
+    """What is below or above is taken for these, in seconds since 1970."""
     moments: Edges
+    """The rule of the other column."""
 
 
 @final

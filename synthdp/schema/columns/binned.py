@@ -47,24 +47,20 @@ MIN_FOLLOWED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class BinnedColumn(Column):
-    """A column of ordered values in bins; see the top of this module.
-
-    Parameters
-    ----------
-    shape
-        Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
-        that it gives no weight they are drawn uniformly as well.
-    kept
-        Bounds of the spans of grid points that are drawn from where a bin holds any of them, None
-        for all points; see `narrowed`. No property of the column: no schema holds it.
-    density
-        In place of a shape the first grid point of each piece, then the end, and what each weighs;
-        see `following`. No property of the column either.
-    """
+    """A column of ordered values in bins; see the top of this module."""
 
     shape: Shape | None = None
+    """Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
+    that it gives no weight they are drawn uniformly as well.
+    """
     kept: Ints | None = field(default=None, repr=False, compare=False)
+    """Bounds of the spans of grid points that are drawn from where a bin holds any of them, None
+    for all points; see `narrowed`. No property of the column: no schema holds it.
+    """
     density: tuple[Ints, Floats] | None = field(default=None, repr=False, compare=False)
+    """In place of a shape the first grid point of each piece, then the end, and what each weighs;
+    see `following`. No property of the column either.
+    """
 
     @cached_property
     @abstractmethod

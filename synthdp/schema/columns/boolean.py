@@ -37,17 +37,6 @@ _SPELLING_OF = {word: number for number, words in enumerate(SPELLINGS) for word 
 class BooleanColumn(Column):
     """A column of truth values: false has code 0, true has code 1.
 
-    Parameters
-    ----------
-    true_values, false_values
-        Texts that mean true and false, and no others do; the first of each is the one that is
-        written. None stands for `TRUE_WORDS` and `FALSE_WORDS`, less what is declared to mean
-        something else, and writes ``true`` and ``false``, whatever the records have, unless
-        ``spelling`` says more.
-    spelling
-        What is written for true and for false where no texts are declared for them; it changes
-        nothing of what is read.
-
     >>> BooleanColumn(name="smokes", required=True).encode(
     ...     pd.Series(["Yes", "0", "no", "TRUE"])
     ... ).tolist()
@@ -56,7 +45,15 @@ class BooleanColumn(Column):
 
     true_values: tuple[str, ...] | None = None
     false_values: tuple[str, ...] | None = None
+    """Texts that mean true and false, and no others do; the first of each is the one that is
+    written. None stands for `TRUE_WORDS` and `FALSE_WORDS`, less what is declared to mean
+    something else, and writes ``true`` and ``false``, whatever the records have, unless
+    ``spelling`` says more.
+    """
     spelling: tuple[str, ...] | None = None
+    """What is written for true and for false where no texts are declared for them; it changes
+    nothing of what is read.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -29,18 +29,12 @@ KEYS = ("other", "merged")
 @final
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """Further levels of a categorical column that share one code.
-
-    Parameters
-    ----------
-    levels
-        The levels, each once and none of them a level of its own.
-    weights
-        How often each is drawn when the code is decoded, in any unit; finite, above 0.
-    """
+    """Further levels of a categorical column that share one code."""
 
     levels: tuple[str | float, ...]
+    """The levels, each once and none of them a level of its own."""
     weights: tuple[float, ...]
+    """How often each is drawn when the code is decoded, in any unit; finite, above 0."""
 
     def label(self, taken: Set[str]) -> str:
         """A text for the levels together that is none of those ``taken``.
@@ -76,21 +70,6 @@ class Merged:
 class CategoricalColumn(Column):
     """A column with an enumerated list of levels.
 
-    Parameters
-    ----------
-    levels
-        The levels in the order of their codes, each once: texts for type ``"string"``,
-        whole numbers for ``"integer"`` and ``"year"``, numbers for ``"number"``.
-    type
-        The field type of Frictionless Table Schema.
-    other
-        The level that stands for every value outside ``levels`` and ``merged``: one of
-        ``levels``, or one more.
-    merged
-        Further levels that share the code after all others (but "missing").
-    notation
-        How texts write the levels, if they are numbers.
-
     >>> column = CategoricalColumn(
     ...     name="colour", levels=("red", "blue"), other="else", required=True
     ... )
@@ -99,10 +78,19 @@ class CategoricalColumn(Column):
     """
 
     levels: tuple[str | float, ...]
+    """The levels in the order of their codes, each once: texts for type ``"string"``,
+    whole numbers for ``"integer"`` and ``"year"``, numbers for ``"number"``.
+    """
     type: Literal["string", "integer", "number", "year"] = "string"
+    """The field type of Frictionless Table Schema."""
     other: str | float | None = None
+    """The level that stands for every value outside ``levels`` and ``merged``: one of
+    ``levels``, or one more.
+    """
     merged: Merged | None = None
+    """Further levels that share the code after all others (but "missing")."""
     notation: Notation = PLAIN
+    """How texts write the levels, if they are numbers."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -54,20 +54,6 @@ def code_dtype(size: int) -> np.dtype[Any]:
 class Column(Traits):
     """One column of a schema: its public domain, and the codec between values and level codes.
 
-    Parameters
-    ----------
-    name
-        Name in the table's header, not empty.
-    required
-        Whether every row has a value; if not, "missing" is one more level, the last one.
-    missing_values
-        Texts that mean "missing", compared before anything else; a number among them is
-        compared as a number in numeric columns, so that -1 and "-1" mean the same.
-    title, description
-        For people.
-    has_unread_place
-        Whether unread values have a code of their own, the last one; see `with_unread_place`.
-
     Raises
     ------
     SchemaError
@@ -75,11 +61,18 @@ class Column(Traits):
     """
 
     name: str
+    """Name in the table's header, not empty."""
     required: bool = False
+    """Whether every row has a value; if not, "missing" is one more level, the last one."""
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    """Texts that mean "missing", compared before anything else; a number among them is
+    compared as a number in numeric columns, so that -1 and "-1" mean the same.
+    """
     title: str = ""
     description: str = ""
+    """For people."""
     has_unread_place: bool = field(default=False, repr=False)
+    """Whether unread values have a code of their own, the last one; see `with_unread_place`."""
 
     def __post_init__(self) -> None:
         check_words(self.name, self.title, self.description)

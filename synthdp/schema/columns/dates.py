@@ -425,13 +425,6 @@ def part_name(date: Column, part: str) -> str:
 class PartColumn(Column):
     """A part of a date column; `encode` takes the dates, every label is a level of the part.
 
-    Parameters
-    ----------
-    date
-        The column that it is a part of.
-    part
-        One of `moments.PART_LEVELS`.
-
     >>> from datetime import date
     >>> born = DateColumn(
     ...     name="born", minimum=date(2000, 1, 1), maximum=date(2000, 12, 31), parts=("weekday",)
@@ -446,7 +439,9 @@ class PartColumn(Column):
     """
 
     date: DateColumn
+    """The column that it is a part of."""
     part: str
+    """One of `moments.PART_LEVELS`."""
 
     @classmethod
     def from_date(cls, date: DateColumn, part: str) -> Self:

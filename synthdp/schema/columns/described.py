@@ -16,22 +16,15 @@ LEARNT = "; as many decimals are written as are told from noise (synthdp.decimal
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How one column is read.
-
-    Parameters
-    ----------
-    what
-        What its values are, in a few words.
-    fits
-        A text that is one of them.
-    written
-        How that is written, where the column can say it.
-    note
-        What comes out in another way than it came in, or is not read, and what to declare; empty if
-        nothing is.
-    """
+    """How one column is read."""
 
     what: str
+    """What its values are, in a few words."""
     fits: str
+    """A text that is one of them."""
     written: str
+    """How that is written, where the column can say it."""
     note: str = ""
+    """What comes out in another way than it came in, or is not read, and what to declare; empty if
+    nothing is.
+    """

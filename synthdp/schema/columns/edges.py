@@ -116,31 +116,24 @@ def even_starts(first: int, last: int, bins: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class NumericColumn(BinnedColumn):
-    """Bounds and bins, given as a count of equally wide bins or as edges.
-
-    Parameters
-    ----------
-    minimum, maximum
-        Inclusive public bounds; values outside go to the nearest bin. Not needed with ``edges``.
-    bins
-        Number of bins, as equally wide as possible.
-    edges
-        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
-        right edge too. The last edge may repeat: then the last bin is that value alone. In place
-        of ``bins``.
-    notation
-        How texts write the numbers.
-    heaping
-        How many of the values are round, for decoding; None for no more than there are round
-        numbers.
-    """
+    """Bounds and bins, given as a count of equally wide bins or as edges."""
 
     minimum: float | None = None
     maximum: float | None = None
+    """Inclusive public bounds; values outside go to the nearest bin. Not needed with ``edges``."""
     bins: int | None = None
+    """Number of bins, as equally wide as possible."""
     edges: tuple[float, ...] | None = None
+    """Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
+    right edge too. The last edge may repeat: then the last bin is that value alone. In place
+    of ``bins``.
+    """
     notation: Notation = PLAIN
+    """How texts write the numbers."""
     heaping: Heaping | None = None
+    """How many of the values are round, for decoding; None for no more than there are round
+    numbers.
+    """
 
     @classmethod
     def parse(cls, field: Field) -> Column:

@@ -55,30 +55,27 @@ _WORLD = "[-180, -90, 180, 90] is the whole world"
 class GeopointColumn(Column):
     """A column of points, as longitude and latitude in degrees, in a public box.
 
-    Parameters
-    ----------
-    bbox
-        The public box: west, south, east and north, as GeoJSON has it. Points outside go to the
-        nearest cell. It does not reach over the 180th meridian.
-    bins
-        Number of columns and of rows of the grid, each of equal width in degrees; one number for
-        both. `DEFAULT_BINS` if None.
-    decimals
-        Decoded points have so many decimals, and are drawn evenly over those of their cell. By
-        default as many as give the narrower side of a cell `numeric.POINTS_PER_BIN` of them.
-    format
-        How texts are written. Values that are no texts are read whatever it is: pairs, and mappings
-        with ``lon`` and ``lat``; decoded values are texts, tuples or dicts by it.
-
     >>> column = GeopointColumn(name="home", bbox=(13.0, 52.0, 14.0, 53.0), bins=(2, 2))
     >>> column.encode(pd.Series(["13.1, 52.1", (13.9, 52.9), "?"], dtype=object)).tolist()
     [0, 3, 4]
     """
 
     bbox: tuple[float, ...] | None = None
+    """The public box: west, south, east and north, as GeoJSON has it. Points outside go to the
+    nearest cell. It does not reach over the 180th meridian.
+    """
     bins: tuple[int, ...] | int | None = None
+    """Number of columns and of rows of the grid, each of equal width in degrees; one number for
+    both. `DEFAULT_BINS` if None.
+    """
     decimals: int | None = None
+    """Decoded points have so many decimals, and are drawn evenly over those of their cell. By
+    default as many as give the narrower side of a cell `numeric.POINTS_PER_BIN` of them.
+    """
     format: PointFormat = "default"
+    """How texts are written. Values that are no texts are read whatever it is: pairs, and mappings
+    with ``lon`` and ``lat``; decoded values are texts, tuples or dicts by it.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()

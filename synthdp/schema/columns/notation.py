@@ -30,20 +30,6 @@ _MINUS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FIGURE DASH}\N{EN DASH}\N{EM DASH
 class Notation:
     """How texts write numbers, in the words of Frictionless Table Schema.
 
-    Parameters
-    ----------
-    decimal_char
-        The decimal mark.
-    group_char
-        What may stand between groups of three digits (two or three before the last such group);
-        empty for nothing.
-    bare_number
-        False: other characters may stand around a number, such as a currency or a percent sign. A
-        minus beside the number or before all else counts, and so do brackets around it all.
-    width
-        Digits that whole numbers have, zeros in front included; 0: no zeros stand in front of a
-        number, and a text in which they do is none.
-
     >>> german = Notation(decimal_char=",", group_char=".", bare_number=False)
     >>> [german.number(text) for text in ("1.234,56 EUR", "-3 %", "(7,5)", "1,234.56", "n/a")]
     [1234.56, -3.0, -7.5, nan, nan]
@@ -53,9 +39,19 @@ class Notation:
     """
 
     decimal_char: str = "."
+    """The decimal mark."""
     group_char: str = ""
+    """What may stand between groups of three digits (two or three before the last such group);
+    empty for nothing.
+    """
     bare_number: bool = True
+    """False: other characters may stand around a number, such as a currency or a percent sign. A
+    minus beside the number or before all else counts, and so do brackets around it all.
+    """
     width: int = 0
+    """Digits that whole numbers have, zeros in front included; 0: no zeros stand in front of a
+    number, and a text in which they do is none.
+    """
 
     @classmethod
     def parse(cls, field: Field) -> Self:

@@ -288,13 +288,6 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
 class NumberColumn(NumericColumn):
     """A column of real numbers between public bounds, in bins.
 
-    Parameters
-    ----------
-    decimals
-        Decoded values are multiples of ``10**-decimals`` inside their bin (negative: tens,
-        hundreds, ...). By default as many as give the narrowest bin `POINTS_PER_BIN` values,
-        at least 0. Values that are read need not be rounded.
-
     Without ``bins`` or ``edges`` there are `DEFAULT_BINS` equally wide bins, or, if
     ``decimals`` allows at most `MAX_SINGLE_LEVELS` values, one for each. See `BinnedColumn`
     for the rest.
@@ -305,6 +298,10 @@ class NumberColumn(NumericColumn):
     """
 
     decimals: int | None = None
+    """Decoded values are multiples of ``10**-decimals`` inside their bin (negative: tens,
+    hundreds, ...). By default as many as give the narrowest bin `POINTS_PER_BIN` values,
+    at least 0. Values that are read need not be rounded.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -34,27 +34,18 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(frozen=True, kw_only=True)
 class RelativeColumn:
-    """A column whose model is its distance from another column, or its ratio to it.
-
-    Parameters
-    ----------
-    own
-        Reads and writes its values; its bounds are the widest that the type has.
-    other
-        Reads those of the other column.
-    is_ratio
-        Whether a distance is the one divided by the other, rather than the difference.
-    declared
-        Its field in the schema, without what is said of the distance.
-    settings
-        What stands there under ``synthdp`` beside that.
-    """
+    """A column whose model is its distance from another column, or its ratio to it."""
 
     own: BinnedColumn
+    """Reads and writes its values; its bounds are the widest that the type has."""
     other: BinnedColumn
+    """Reads those of the other column."""
     is_ratio: bool
+    """Whether a distance is the one divided by the other, rather than the difference."""
     declared: Mapping[str, Any] = field(hash=False)
+    """Its field in the schema, without what is said of the distance."""
     settings: Mapping[str, Any] = field(hash=False)
+    """What stands there under ``synthdp`` beside that."""
 
     @property
     def name(self) -> str:

@@ -35,18 +35,12 @@ FAKES = (*_OF_PEOPLE, *_OF_FAKER)
 @final
 @dataclass(frozen=True, kw_only=True)
 class FakeColumn(GeneratedColumn):
-    """Texts that a library makes up; those about people agree with each other in each row.
-
-    Parameters
-    ----------
-    fake
-        One of `FAKES`.
-    locale
-        Language and country, such as ``"de_DE"``.
-    """
+    """Texts that a library makes up; those about people agree with each other in each row."""
 
     fake: str
+    """One of `FAKES`."""
     locale: str = DEFAULT_LOCALE
+    """Language and country, such as ``"de_DE"``."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

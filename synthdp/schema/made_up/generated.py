@@ -21,22 +21,16 @@ from synthdp.schema.words.texts import refuse
 @final
 @dataclass(frozen=True)
 class Generated:
-    """The generated columns of a schema; a schema without any has an empty one.
-
-    Parameters
-    ----------
-    columns
-        The columns.
-    order
-        Names of the columns of the table in order, those that the model draws included; not all
-        need to be there, and others do no harm.
-    key
-        The primary key: names of columns whose values together are unique in every sample.
-    """
+    """The generated columns of a schema; a schema without any has an empty one."""
 
     columns: tuple[GeneratedColumn, ...] = ()
+    """The columns."""
     order: tuple[str, ...] = ()
+    """Names of the columns of the table in order, those that the model draws included; not all
+    need to be there, and others do no harm.
+    """
     key: tuple[str, ...] = ()
+    """The primary key: names of columns whose values together are unique in every sample."""
 
     @property
     def names(self) -> tuple[str, ...]:

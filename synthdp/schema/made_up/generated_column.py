@@ -24,13 +24,6 @@ class GeneratedColumn(ABC):
 
     It is no attribute of the model: nothing of it is read, held, counted or paid for.
 
-    Parameters
-    ----------
-    name
-        Name in the table's header, not empty.
-    title, description
-        For people.
-
     Raises
     ------
     SchemaError
@@ -38,8 +31,10 @@ class GeneratedColumn(ABC):
     """
 
     name: str
+    """Name in the table's header, not empty."""
     title: str = ""
     description: str = ""
+    """For people."""
 
     def __post_init__(self) -> None:
         check_words(self.name, self.title, self.description)

@@ -31,24 +31,18 @@ _BLOCK_ROWS = 1_000_000
 class IdColumn(GeneratedColumn):
     """Fresh ids, each row its own: ``start``, ``start + 1``, ... in the order of the rows, or
     UUIDs.
-
-    Parameters
-    ----------
-    type
-        ``"integer"`` for the numbers themselves, ``"string"`` for texts.
-    pattern
-        How a text is written, see `Pattern`; or `UUID`. None for integers.
-    start
-        The first number, 0 to `MAX_START`. Every sample begins with it again.
-    per
-        Number the rows within each combination of values of these columns of the output: then
-        the id is unique together with them only.
     """
 
     type: Literal["string", "integer"] = "integer"
+    """``"integer"`` for the numbers themselves, ``"string"`` for texts."""
     pattern: str | None = None
+    """How a text is written, see `Pattern`; or `UUID`. None for integers."""
     start: int = 1
+    """The first number, 0 to `MAX_START`. Every sample begins with it again."""
     per: tuple[str, ...] = ()
+    """Number the rows within each combination of values of these columns of the output: then
+    the id is unique together with them only.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,21 +24,17 @@ _EXAMPLE = 'write one number in braces, as in "P-{:06d}"'
 class Pattern:
     """A text with one whole number in it; different numbers give different texts.
 
-    Parameters
-    ----------
-    before, after
-        The texts before and after the number.
-    spec
-        How it is written: nothing or a width that zeros fill, then ``d``, ``o``, ``x`` or ``X``.
-        A number that needs more digits than the width gets them.
-
     >>> Pattern.parse("P-{:04d}", column="patient").written([7, 12345])
     ['P-0007', 'P-12345']
     """
 
     before: str
     after: str
+    """The texts before and after the number."""
     spec: str
+    """How it is written: nothing or a width that zeros fill, then ``d``, ``o``, ``x`` or ``X``.
+    A number that needs more digits than the width gets them.
+    """
 
     @classmethod
     def parse(cls, text: object, *, column: str) -> Self:

@@ -71,23 +71,17 @@ def faker_of(locale: str, seed: int) -> "Faker":
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class People:
-    """One person a row: whose names are read off the lists of a locale and combined by chance.
-
-    Parameters
-    ----------
-    first_names, last_names
-        Shape ``(n_rows,)``.
-    mail_names
-        What may stand before the ``@``: letters and points, of the names where they can be written
-        so.
-    locale
-        Says in which order names are written.
-    """
+    """One person a row: whose names are read off the lists of a locale and combined by chance."""
 
     first_names: Texts
     last_names: Texts
+    """Shape ``(n_rows,)``."""
     mail_names: Texts
+    """What may stand before the ``@``: letters and points, of the names where they can be written
+    so.
+    """
     locale: str
+    """Says in which order names are written."""
 
     @classmethod
     def drawn(cls, n_rows: int, *, locale: str, seed: int) -> Self:

@@ -34,27 +34,18 @@ _MAX_LENGTH = 2000
 @final
 @dataclass(frozen=True)
 class Relation:
-    """A sum of multiples of columns and a constant, which is ``<=``, ``<`` or ``=`` zero.
-
-    Parameters
-    ----------
-    text
-        What it was read from, for messages.
-    factors
-        Of each column, none of them 0.
-    constant
-        What is added.
-    sign
-        How the sum is compared with zero.
-    total
-        In an equation the column that is alone on a side, and so follows from the others.
-    """
+    """A sum of multiples of columns and a constant, which is ``<=``, ``<`` or ``=`` zero."""
 
     text: str
+    """What it was read from, for messages."""
     factors: Mapping[str, Fraction] = field(hash=False)
+    """Of each column, none of them 0."""
     constant: Fraction
+    """What is added."""
     sign: Sign
+    """How the sum is compared with zero."""
     total: str | None = None
+    """In an equation the column that is alone on a side, and so follows from the others."""
 
 
 def relations_of(text: object) -> tuple[Relation, ...]:

@@ -23,23 +23,18 @@ integers.
 class Intervals:
     """For each row and column an interval on the column's `Line`, and whether there is a value at
     all.
-
-    Parameters
-    ----------
-    lows, highs
-        For each column its limits, both included; shape ``(n_rows,)`` each. Of a value that is not
-        on the line, such as one that somebody gave, ``lows`` is the place above and ``highs`` the
-        one below.
-    known
-        For each column in which rows it is not missing.
-    fixed
-        Columns whose values somebody gave: they are not narrowed.
     """
 
     lows: dict[str, Ints]
     highs: dict[str, Ints]
+    """For each column its limits, both included; shape ``(n_rows,)`` each. Of a value that is not
+    on the line, such as one that somebody gave, ``lows`` is the place above and ``highs`` the
+    one below.
+    """
     known: Mapping[str, Mask]
+    """For each column in which rows it is not missing."""
     fixed: frozenset[str] = frozenset()
+    """Columns whose values somebody gave: they are not narrowed."""
 
     @property
     def free(self) -> list[str]:
@@ -64,22 +59,15 @@ class Intervals:
 @final
 @dataclass(frozen=True)
 class Inequality:
-    """``sum of factors * columns + constant <= 0``, in places on the columns' lines.
-
-    Parameters
-    ----------
-    names, factors
-        The columns and what each is multiplied by, not 0.
-    constant
-        What is added.
-    is_wide
-        Whether the sum may leave 64 bits.
-    """
+    """``sum of factors * columns + constant <= 0``, in places on the columns' lines."""
 
     names: tuple[str, ...]
     factors: tuple[int, ...]
+    """The columns and what each is multiplied by, not 0."""
     constant: int
+    """What is added."""
     is_wide: bool = False
+    """Whether the sum may leave 64 bits."""
 
     @classmethod
     def from_factors(

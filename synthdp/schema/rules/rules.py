@@ -50,22 +50,16 @@ gigabytes.
 @final
 @dataclass(frozen=True)
 class Rule:
-    """One rule as it stands in a schema file, and the constraint that it means.
-
-    Parameters
-    ----------
-    text
-        The rule as a JSON object.
-    constraints
-        The combinations of level codes that it allows; of checks, as far as engines know
-        them.
-    relations
-        What a check states of values.
-    """
+    """One rule as it stands in a schema file, and the constraint that it means."""
 
     text: Mapping[str, Any] = field(hash=False)
+    """The rule as a JSON object."""
     constraints: tuple[Constraint, ...] = field(compare=False)
+    """The combinations of level codes that it allows; of checks, as far as engines know
+    them.
+    """
     relations: tuple[Relation, ...] = field(default=(), compare=False)
+    """What a check states of values."""
 
 
 def rules_in(rules: object) -> list[JsonValue]:

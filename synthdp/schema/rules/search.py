@@ -38,24 +38,16 @@ class UndecidedError(Exception):
 @final
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What a row has to keep to.
-
-    Parameters
-    ----------
-    inequalities
-        What checks say.
-    lines
-        The columns.
-    tables
-        What other rules allow of columns that are free in the row.
-    steps
-        Most intervals that are searched.
-    """
+    """What a row has to keep to."""
 
     inequalities: Sequence[Inequality]
+    """What checks say."""
     lines: Mapping[str, Line]
+    """The columns."""
     tables: Sequence[Table] = ()
+    """What other rules allow of columns that are free in the row."""
     steps: int = MAX_STEPS
+    """Most intervals that are searched."""
 
     def point_near(self, row: Intervals, near: Mapping[str, int]) -> Places | None:
         """The places of all columns that are free and known in a row that keeps to everything; None

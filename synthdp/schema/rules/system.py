@@ -58,21 +58,14 @@ class Blame:
 @final
 @dataclass(frozen=True, eq=False)
 class System:
-    """All checks of a schema, over the columns that they name.
-
-    Parameters
-    ----------
-    columns
-        The columns by name.
-    relations
-        What the checks state, at least one.
-    constraints
-        What other rules allow of combinations of codes.
-    """
+    """All checks of a schema, over the columns that they name."""
 
     columns: Mapping[str, Axis]
+    """The columns by name."""
     relations: tuple[Relation, ...]
+    """What the checks state, at least one."""
     constraints: tuple[Constraint, ...] = ()
+    """What other rules allow of combinations of codes."""
 
     @cached_property
     def lines(self) -> dict[str, Line]:

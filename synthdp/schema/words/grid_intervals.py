@@ -127,26 +127,21 @@ def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generato
 class GridIntervals:
     """Intervals of grid points in groups: a point is drawn from a group, by what its intervals
     weigh.
-
-    Parameters
-    ----------
-    keys
-        The groups, increasing; shape ``(n_groups,)``.
-    firsts, lengths
-        First grid point and number of points of each interval, the intervals of a group side by
-        side.
-    ends
-        For each interval where it ends on a line on which group ``i`` takes from ``i`` to ``i +
-        1``.
-    last
-        For each group its last interval that can be drawn.
     """
 
     keys: Ints
+    """The groups, increasing; shape ``(n_groups,)``."""
     firsts: Ints
     lengths: Ints
+    """First grid point and number of points of each interval, the intervals of a group side by
+    side.
+    """
     ends: Floats
+    """For each interval where it ends on a line on which group ``i`` takes from ``i`` to ``i +
+    1``.
+    """
     last: Ints
+    """For each group its last interval that can be drawn."""
 
     @classmethod
     def from_groups(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:

@@ -22,17 +22,12 @@ class Heaps:
     divides it.
 
     0, which every step divides, is of no step: what is special about it is no rounding.
-
-    Parameters
-    ----------
-    steps
-        Grid points above 1, increasing, each of which divides the next; shape ``(n,)``.
-    weights
-        Of each point by its class, that of no step first; above 0, shape ``(n + 1,)``.
     """
 
     steps: Ints
+    """Grid points above 1, increasing, each of which divides the next; shape ``(n,)``."""
     weights: Floats
+    """Of each point by its class, that of no step first; above 0, shape ``(n + 1,)``."""
 
     @classmethod
     def of_shares(cls, steps: Sequence[int], shares: Sequence[float]) -> Self:
@@ -84,20 +79,14 @@ def densities(steps: Sequence[int]) -> Floats:
 class HeapedIntervals:
     """Intervals of grid points in groups, each in parts of points of one class that are equally
     likely.
-
-    Parameters
-    ----------
-    intervals
-        The parts; their points count, from anywhere, those of their class.
-    steps
-        The step of each part.
-    ratios
-        How many times that the next step is; 0 where each multiple counts.
     """
 
     intervals: GridIntervals
+    """The parts; their points count, from anywhere, those of their class."""
     steps: Ints
+    """The step of each part."""
     ratios: Ints
+    """How many times that the next step is; 0 where each multiple counts."""
 
     @classmethod
     def from_groups(
