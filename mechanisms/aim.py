@@ -35,23 +35,18 @@ class AIM(Mechanism):
        rounds is halved (annealing). The last round spends what is left.
 
     ``findings`` of the model hold bounds on the error of each marginal of the workload.
-
-    Parameters
-    ----------
-    max_cells
-        Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
-        proportion to the budget spent. The paper's 80 MB are 10 million.
-    rounds_per_attribute
-        Rounds to plan for; annealing makes them fewer.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1.
     """
 
     name: ClassVar[str] = "aim"
     reference: ClassVar[str] = "McKenna, Mullins, Sheldon, Miklau 2022, arXiv:2201.12677"
     max_cells: int = 1 << 17
+    """Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
+    proportion to the budget spent. The paper's 80 MB are 10 million.
+    """
     rounds_per_attribute: int = 16
+    """Rounds to plan for; annealing makes them fewer."""
     selection_share: float = 0.1
+    """Share of each round's budget for its selection, between 0 and 1."""
 
     def __post_init__(self) -> None:
         check_counts(self, "max_cells", "rounds_per_attribute")

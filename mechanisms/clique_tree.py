@@ -60,21 +60,16 @@ class CliqueTree(Mechanism):
        share of the budget; no pair of columns is measured twice. Several penalties for size are
        tried; the plan with the least predicted error is kept.
     3. MEASURE the planned cliques, each with the rho that `water_filled` gives it, and GENERATE.
-
-    Parameters
-    ----------
-    max_cells
-        Most cells of the junction tree, 8 bytes each in the model, for each 100 pairs of columns.
-    one_way_share, selection_share
-        Shares of the budget for steps 1 and 2, each above 0 and together below 1.
     """
 
     name: ClassVar[str] = "clique-tree"
     reference: ClassVar[str] = "synthdp; after the one-shot clique tree (SWIFT) of dpsynth"
     is_gaussian: ClassVar[bool] = True
     max_cells: int = 1 << 15
+    """Most cells of the junction tree, 8 bytes each in the model, for each 100 pairs of columns."""
     one_way_share: float = 0.15
     selection_share: float = 0.08
+    """Shares of the budget for steps 1 and 2, each above 0 and together below 1."""
 
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.selection_share)

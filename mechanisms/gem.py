@@ -31,26 +31,19 @@ class GEM(Mechanism):
 
     Unlike AIM it needs no small junction tree. Differences from the paper: step 1, subsets, and
     the score, which there is the error alone.
-
-    Parameters
-    ----------
-    rounds
-        Number of rounds, at least 1; None: two an attribute.
-    one_way_share
-        Share of the budget for step 1, between 0 and 1.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1.
-    max_cells
-        Larger subsets are not measured, unless they are of one column.
     """
 
     name: ClassVar[str] = "gem"
     reference: ClassVar[str] = "Liu, Vietri, Wu 2021, arXiv:2106.07153"
     default_engine: ClassVar[str] = "generative-network"
     rounds: int | None = None
+    """Number of rounds, at least 1; None: two an attribute."""
     one_way_share: float = 0.1
+    """Share of the budget for step 1, between 0 and 1."""
     selection_share: float = 0.1
+    """Share of each round's budget for its selection, between 0 and 1."""
     max_cells: int = 1 << 17
+    """Larger subsets are not measured, unless they are of one column."""
 
     def __post_init__(self) -> None:
         check_counts(self, "rounds", "max_cells")

@@ -34,22 +34,19 @@ class MST(Mechanism):
        pairs that join two components, by how far the pair is from independence, weighted by its
        use for the workload. Pairs of more than 2^27 cells, too many to count, are left out.
     3. MEASURE those pairs over the merged levels, and GENERATE.
-
-    Parameters
-    ----------
-    one_way_share, selection_share
-        Shares of the budget for steps 1 and 2, each above 0 and together below 1; the rest is
-        for step 3.
-    rare_threshold
-        Levels whose noisy count is below this many standard deviations of the noise are merged
-        into one; 0 merges only levels with negative counts.
     """
 
     name: ClassVar[str] = "mst"
     reference: ClassVar[str] = "McKenna, Miklau, Sheldon 2021, arXiv:2108.04978"
     one_way_share: float = 1 / 3
     selection_share: float = 1 / 3
+    """Shares of the budget for steps 1 and 2, each above 0 and together below 1; the rest is
+    for step 3.
+    """
     rare_threshold: float = 3.0
+    """Levels whose noisy count is below this many standard deviations of the noise are merged
+    into one; 0 merges only levels with negative counts.
+    """
 
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.selection_share)

@@ -32,24 +32,19 @@ class MWEM(Mechanism):
     multiplicative weights; that engine refuses domains too large for it. Any other engine does
     as well, but nothing here keeps a junction tree small: with ``graphical-model`` rather use
     ``mwem-pgm``.
-
-    Parameters
-    ----------
-    rounds
-        Number of rounds, at least 1; None: one an attribute.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1; the paper's is a half.
-    total_share
-        Share of the budget for the number of records, between 0 and 1; the paper takes it for
-        public.
     """
 
     name: ClassVar[str] = "mwem"
     reference: ClassVar[str] = "Hardt, Ligett, McSherry 2012, arXiv:1012.4763"
     measures_whole_workload: ClassVar[bool] = True
     rounds: int | None = None
+    """Number of rounds, at least 1; None: one an attribute."""
     selection_share: float = 0.5
+    """Share of each round's budget for its selection, between 0 and 1; the paper's is a half."""
     total_share: float = 0.01
+    """Share of the budget for the number of records, between 0 and 1; the paper takes it for
+    public.
+    """
 
     def __post_init__(self) -> None:
         check_counts(self, "rounds")

@@ -27,27 +27,21 @@ class MWEMPGM(Mechanism):
     2. Each round, SELECT a marginal of the workload that keeps the junction tree small, by the
        exponential mechanism, by how much further from the truth the model is than a measurement
        would be; MEASURE it; GENERATE from all measurements so far.
-
-    Parameters
-    ----------
-    rounds
-        Number of rounds, at least 1; None: one an attribute.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1.
-    total_share
-        Share of the budget for the number of records, between 0 and 1.
-    max_cells
-        Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
-        proportion to the rounds done. Where no marginal keeps to it, the one that comes nearest
-        is measured.
     """
 
     name: ClassVar[str] = "mwem-pgm"
     reference: ClassVar[str] = "McKenna, Sheldon, Miklau 2019, arXiv:1901.09136"
     rounds: int | None = None
+    """Number of rounds, at least 1; None: one an attribute."""
     selection_share: float = 0.1
+    """Share of each round's budget for its selection, between 0 and 1."""
     total_share: float = 0.01
+    """Share of the budget for the number of records, between 0 and 1."""
     max_cells: int = 1 << 17
+    """Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
+    proportion to the rounds done. Where no marginal keeps to it, the one that comes nearest
+    is measured.
+    """
 
     def __post_init__(self) -> None:
         check_counts(self, "rounds", "max_cells")

@@ -44,22 +44,6 @@ class PrivBayes(Mechanism):
 
     Candidates are theta-useful families that keep the junction tree small and could not have one
     more parent. The workload does not matter here.
-
-    Parameters
-    ----------
-    degree
-        Most parents of a column; fewer where they would make more than ``max_candidates`` families.
-    theta
-        Cells must hold at least ``theta`` times the expected noise on average, above 0.
-    one_way_share
-        Share of the budget for step 1, between 0 and 1.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1.
-    max_cells
-        Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
-        proportion to the rounds done, a family an equal share.
-    max_candidates
-        Most families to choose from, if of several parents: with 100 columns most get one.
     """
 
     name: ClassVar[str] = "privbayes"
@@ -67,11 +51,19 @@ class PrivBayes(Mechanism):
         "Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017, doi:10.1145/3134428"
     )
     degree: int = 3
+    """Most parents of a column; fewer where they would make more than ``max_candidates`` families."""
     theta: float = 4.0
+    """Cells must hold at least ``theta`` times the expected noise on average, above 0."""
     one_way_share: float = 0.2
+    """Share of the budget for step 1, between 0 and 1."""
     selection_share: float = 0.25
+    """Share of each round's budget for its selection, between 0 and 1."""
     max_cells: int = 1 << 17
+    """Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
+    proportion to the rounds done, a family an equal share.
+    """
     max_candidates: int = 4000
+    """Most families to choose from, if of several parents: with 100 columns most get one."""
 
     def __post_init__(self) -> None:
         check_counts(self, "degree", "max_cells", "max_candidates")

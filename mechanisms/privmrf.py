@@ -45,26 +45,6 @@ class PrivMRF(Mechanism):
     compared with their product, at a quarter of R's sensitivity; the graph is kept triangulated
     while it grows; a marginal of steps 2 and 3 is measured once; and columns have no hierarchies of
     levels. The workload does not matter here.
-
-    Parameters
-    ----------
-    one_way_share, graph_share, scoring_share
-        Shares of the budget for one-way marginals, pairs (the paper's .1 together) and the errors
-        of step 3, each above 0 and together below 1; the rest is for what steps 2 and 3 measure.
-    theta
-        Cells must hold at least ``theta`` times the expected noise on average, above 0.
-    refined_per_column
-        Marginals that step 3 measures for each column, above 0.
-    rounds
-        Most rounds of step 3; there are never more than half as many as columns.
-    max_attributes
-        Most columns of a marginal.
-    max_scored
-        Most marginals to score in a round; which ones is left to chance.
-    max_cells, max_clique_cells
-        Most cells of the graph's cliques, of all together and of one.
-    size_penalty
-        What ``max_cells`` cells cost the graph, as a total variation distance; at least 0.
     """
 
     name: ClassVar[str] = "privmrf"
@@ -74,14 +54,24 @@ class PrivMRF(Mechanism):
     one_way_share: float = 0.05
     graph_share: float = 0.05
     scoring_share: float = 0.1
+    """Shares of the budget for one-way marginals, pairs (the paper's .1 together) and the errors
+    of step 3, each above 0 and together below 1; the rest is for what steps 2 and 3 measure.
+    """
     theta: float = 6.0
+    """Cells must hold at least ``theta`` times the expected noise on average, above 0."""
     refined_per_column: float = 0.8
+    """Marginals that step 3 measures for each column, above 0."""
     rounds: int = 8
+    """Most rounds of step 3; there are never more than half as many as columns."""
     max_attributes: int = 6
+    """Most columns of a marginal."""
     max_scored: int = 400
+    """Most marginals to score in a round; which ones is left to chance."""
     max_cells: int = 1 << 19
     max_clique_cells: int = 1 << 17
+    """Most cells of the graph's cliques, of all together and of one."""
     size_penalty: float = 0.5
+    """What ``max_cells`` cells cost the graph, as a total variation distance; at least 0."""
 
     def __post_init__(self) -> None:
         check_parts(self, self.one_way_share, self.graph_share, self.scoring_share)

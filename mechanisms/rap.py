@@ -34,29 +34,21 @@ class RAP(Mechanism):
     candidates at once one of ``sqrt(m / (2 rho))``: it would be cheaper only for ``k > 0.61 m``.
 
     Differences from the paper: step 1, subsets, and the score, which there is the error alone.
-
-    Parameters
-    ----------
-    rounds
-        Number of rounds, at least 1; fewer if there is nothing left to measure.
-    marginals_per_round
-        k, at least 1.
-    one_way_share
-        Share of the budget for step 1, between 0 and 1.
-    selection_share
-        Share of each round's budget for its selection, between 0 and 1.
-    max_cells
-        Larger subsets are not measured, unless they are of one column.
     """
 
     name: ClassVar[str] = "rap"
     reference: ClassVar[str] = "Aydore et al. 2021, arXiv:2103.06641"
     default_engine: ClassVar[str] = "relaxed-tabular"
     rounds: int = 8
+    """Number of rounds, at least 1; fewer if there is nothing left to measure."""
     marginals_per_round: int = 8
+    """k, at least 1."""
     one_way_share: float = 0.1
+    """Share of the budget for step 1, between 0 and 1."""
     selection_share: float = 0.1
+    """Share of each round's budget for its selection, between 0 and 1."""
     max_cells: int = 1 << 17
+    """Larger subsets are not measured, unless they are of one column."""
 
     def __post_init__(self) -> None:
         check_counts(self, "rounds", "marginals_per_round", "max_cells")

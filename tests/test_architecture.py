@@ -78,10 +78,10 @@ LINKING = "linked/linking and what a view weighs"
 LINES = {
     KERNEL: 940,
     VALUES: 310,
-    RECORDS: 1_010,
-    COUNTING: 210,
+    RECORDS: 1_000,
+    COUNTING: 230,
     LINKING: 350,
-    ENGINES: 1_050,
+    ENGINES: 1_030,
     ENGINE_VALUES: 450,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""

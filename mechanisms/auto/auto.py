@@ -50,32 +50,6 @@ class Auto(Mechanism):
     scores may cost up to a tenth of the budget, and pairs matter more that depend more. Where noise
     would hide everything, nothing is scored: what that would have cost is measured with. All noise
     is Gaussian, so that Gaussian DP accounts for it.
-
-    Parameters
-    ----------
-    one_way_share
-        Share of the budget for step 1.
-    score_share
-        Share of the budget for the scores of step 2 and of step 3; in wide tables the first may
-        cost more.
-    first_share
-        Share of what is left after columns and scores for the measurements of step 2.
-    named_share
-        Share of what columns and first scores leave that may go to the marginals that a workload
-        names, whatever scores show; see `NamedMarginals`.
-    joint_share
-        Share of the budget for the look for columns that depend all together and not two by two.
-    max_noise_share
-        Scores are released if the standard deviation of their noise is at most this share of the
-        records.
-    relative_model_error
-        How wrong the plan's own estimate of a model's error may be, as a share of it (one standard
-        deviation): in step 3 the scores are combined with that estimate by inverse variance.
-    max_candidates
-        Most marginals to score in step 3: the pairs that depended most (up to 2,000 of them in any
-        case), then the wider ones whose pairs did.
-    max_cells
-        Most cells of the junction tree, for engines that need one.
     """
 
     name: ClassVar[str] = "auto"
@@ -88,14 +62,33 @@ class Auto(Mechanism):
     # differences were within the spread of the runs: none of them is tuned to the last digit, and
     # tuning them on the table that is released would itself cost privacy.
     one_way_share: float = 0.08
+    """Share of the budget for step 1."""
     score_share: float = 0.03
+    """Share of the budget for the scores of step 2 and of step 3; in wide tables the first may
+    cost more.
+    """
     first_share: float = 0.4
+    """Share of what is left after columns and scores for the measurements of step 2."""
     named_share: float = 0.5
+    """Share of what columns and first scores leave that may go to the marginals that a workload
+    names, whatever scores show; see `NamedMarginals`.
+    """
     joint_share: float = 0.01
+    """Share of the budget for the look for columns that depend all together and not two by two."""
     max_noise_share: float = 0.25
+    """Scores are released if the standard deviation of their noise is at most this share of the
+    records.
+    """
     relative_model_error: float = 0.5
+    """How wrong the plan's own estimate of a model's error may be, as a share of it (one standard
+    deviation): in step 3 the scores are combined with that estimate by inverse variance.
+    """
     max_candidates: int = 600
+    """Most marginals to score in step 3: the pairs that depended most (up to 2,000 of them in any
+    case), then the wider ones whose pairs did.
+    """
     max_cells: int = 1 << 19
+    """Most cells of the junction tree, for engines that need one."""
 
     def __post_init__(self) -> None:
         check_shares(

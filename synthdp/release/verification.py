@@ -57,13 +57,7 @@ Tables: TypeAlias = Mapping[Clique, FloatArray]
 @final
 @dataclass(frozen=True, kw_only=True)
 class Questions(Mechanism):
-    """Measures the marginals that questions need, each with an equal share of the budget.
-
-    Parameters
-    ----------
-    cliques
-        The marginals.
-    """
+    """Measures the marginals that questions need, each with an equal share of the budget."""
 
     name: ClassVar[str] = "questions"
     reference: ClassVar[str] = "the marginals that questions need, in equal shares"
@@ -71,6 +65,7 @@ class Questions(Mechanism):
     default_engine: ClassVar[str] = ENGINE
 
     cliques: tuple[Clique, ...]
+    """The marginals."""
 
     def release(
         self,

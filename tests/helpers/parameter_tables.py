@@ -1,13 +1,15 @@
-"""Tables of parameters on the pages of mechanisms and engines: written from docstrings, and compared
-with them.
+"""Tables of parameters on the pages of mechanisms and engines: written from the texts below their
+fields, and compared with them.
 
 ``python tests/helpers/parameter_tables.py`` writes the tables anew.
 """
 
+import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -47,7 +49,7 @@ def expected(page: Path) -> str:
     meanings = dict(documented(cls))
     if unsaid := known.keys() - meanings.keys():
         raise ValueError(
-            f"{module}: the docstring of {name} says under Parameters nothing of {sorted(unsaid)}"
+            f"{module}: no text below the fields of {name} says anything of {sorted(unsaid)}"
         )
     for meaning in dict.fromkeys(meanings[each] for each in known):  # some have one in common
         names = [each for each in known if meanings[each] == meaning]
@@ -67,7 +69,23 @@ def documented(cls: type) -> Iterator[tuple[str, str]]:
     class may say more of them.
     """
     for base in reversed(cls.__mro__):
+        if is_dataclass(base):
+            yield from _below_fields(base)
         yield from _documented(inspect.cleandoc(base.__doc__ or ""))
+
+
+def _below_fields(cls: type) -> Iterator[tuple[str, str]]:
+    """What stands below a field, or below the last of several that have one text in common."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(tree, ast.ClassDef)
+    names: list[str] = []
+    for statement in tree.body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.append(name)
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield from ((name, _line(text)) for name in names)
+                names = []
 
 
 def _documented(text: str) -> Iterator[tuple[str, str]]:
@@ -81,9 +99,13 @@ def _documented(text: str) -> Iterator[tuple[str, str]]:
         r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", found[1] if found else "", flags=re.MULTILINE
     )
     for names, meaning in entries:
-        line = " ".join(meaning.split()).replace("``", "`").replace("|", "\\|")
         for name in names.split(", "):
-            yield name, line
+            yield name, _line(meaning)
+
+
+def _line(text: str) -> str:
+    """A text in one line of Markdown."""
+    return " ".join(text.split()).replace("``", "`").replace("|", "\\|")
 
 
 def _facts(cls: type) -> str:

@@ -8,6 +8,7 @@ from synthdp.cli.arguments.shared import (
     FILES,
     add_about,
     add_adjacency,
+    add_model,
     add_output,
     add_schemas,
     add_source,
@@ -116,7 +117,7 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
 def add_sample(commands: Commands) -> None:
     """Add ``synthdp sample``."""
     parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    add_model(parser)
     parser.add_argument(
         "--where",
         metavar="JSON",

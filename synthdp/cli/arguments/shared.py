@@ -33,17 +33,22 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="column that tells persons apart; protects persons with all their rows, not single rows",
     )
-    parser.add_argument(
-        "--max-rows-per-unit",
-        type=whole_number,
-        metavar="K",
-        help="most rows of a person that may be used; needed with --unit",
-    )
+    add_max_rows(parser)
     parser.add_argument(
         "--domain-share",
         type=float,
         metavar="SHARE",
         help="share of the budget for what is learnt, above 0 and at most 0.95; default: 0.25",
+    )
+
+
+def add_max_rows(parser: argparse.ArgumentParser) -> None:
+    """Add how many rows of a person may be used."""
+    parser.add_argument(
+        "--max-rows-per-unit",
+        type=whole_number,
+        metavar="K",
+        help="most rows of a person that may be used; needed with --unit",
     )
 
 
@@ -55,6 +60,11 @@ def add_adjacency(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="add-remove (default) or replace-one record",
     )
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the saved model that a command is about."""
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
 
 
 def add_about(parser: argparse.ArgumentParser) -> None:

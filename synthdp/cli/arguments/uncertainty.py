@@ -4,7 +4,7 @@ off; and ``verify``, which asks the real table.
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
-from synthdp.cli.arguments.shared import FILES, add_output, add_verbose
+from synthdp.cli.arguments.shared import FILES, add_max_rows, add_model, add_output, add_verbose
 
 
 def add_marginal(commands: Commands) -> None:
@@ -12,7 +12,7 @@ def add_marginal(commands: Commands) -> None:
     parser = command(
         commands, "marginal", "counts of a saved model with intervals; opens no private data"
     )
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    add_model(parser)
     parser.add_argument(
         "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
     )
@@ -36,7 +36,7 @@ def add_replicates(commands: Commands) -> None:
         "replicates",
         "tables that differ as much as the noise left open; opens no private data",
     )
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    add_model(parser)
     parser.add_argument(
         "-m",
         "--number",
@@ -55,7 +55,7 @@ def add_verify(commands: Commands) -> None:
         "verify",
         "hold synthetic answers against the real table, for a price",
     )
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    add_model(parser)
     parser.add_argument("input", metavar="IN", help="the sensitive table that was released")
     parser.add_argument(
         "--question",
@@ -83,12 +83,7 @@ def add_verify(commands: Commands) -> None:
     parser.add_argument(
         "--unit", metavar="COLUMN", help="column that tells persons apart, as in `synthdp run`"
     )
-    parser.add_argument(
-        "--max-rows-per-unit",
-        type=whole_number,
-        metavar="K",
-        help="most rows of a person that may be used; needed with --unit",
-    )
+    add_max_rows(parser)
     add_keeping(parser)
     parser.add_argument(
         "-o", "--output", default="-", metavar="OUT", help="JSON file; default: lines to stdout"

@@ -1,11 +1,15 @@
 """Covering: many marginals from few, wider tables of counts, each counted once and summed down."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 
 TABLE_CELLS = 2**16
 """Most cells of a table that covers several marginals, where rows are few: it stays in the
@@ -59,6 +63,35 @@ def cover(
         if not uncovered.covered[start]:
             axes, members = uncovered.grow(start, wanted[small[start]])
             yield _by_levels(axes, shape), [small[member] for member in members]
+
+
+def axes_of(clique: Clique, domain: Domain) -> Axes:
+    """The attributes of a clique that have two levels or more, by their positions; raises
+    `ParameterError` if one is not in the domain, or repeats.
+    """
+    if len(set(clique)) != len(clique):
+        raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
+    return varying(tuple(map(domain.index, clique)), domain.shape)
+
+
+def in_batches(
+    cliques: Sequence[Clique],
+    domain: Domain,
+    counted: Callable[[list[Axes]], Iterator[NDArray[np.int64]]],
+    *,
+    most_cells: int,
+) -> Iterator[NDArray[np.int64]]:
+    """Counts of many marginals, one axis an attribute, in the order asked for.
+
+    ``counted`` is asked for marginals of varying attributes, at most about ``most_cells`` cells at
+    a time, as what it gives is held until it is delivered. All cliques are checked before it is.
+    """
+    wanted = [axes_of(clique, domain) for clique in cliques]
+    shapes = [domain.project(clique).shape for clique in cliques]
+    tables = (
+        counts for batch in batches(wanted, domain.shape, most_cells) for counts in counted(batch)
+    )
+    return (counts.reshape(shape) for shape, counts in zip(shapes, tables, strict=True))
 
 
 def varying(axes: Axes, shape: Sequence[int]) -> Axes:

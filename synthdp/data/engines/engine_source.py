@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError, SourceError
+from synthdp.core.errors import SourceError
 from synthdp.data.asking.sensitive import Sensitive
-from synthdp.data.counting.covering import Axes, batches, cover, marginals, varying
+from synthdp.data.counting.covering import Axes, batches, cover, in_batches, marginals
 from synthdp.data.engines.engine_frame import EngineFrame, Total
 
 TABLE_CELLS = 2**18
@@ -78,19 +78,7 @@ class EngineSource(Sensitive):
         SourceError
             If the engine fails, or the table was changed between two scans.
         """
-        wanted = [varying(self._axes(clique), self._domain.shape) for clique in cliques]
-        shapes = [self._domain.project(clique).shape for clique in cliques]
-        tables = (
-            counts
-            for batch in batches(wanted, self._domain.shape, KEPT_CELLS)
-            for counts in self._counted(batch)
-        )
-        return (counts.reshape(shape) for shape, counts in zip(shapes, tables, strict=True))
-
-    def _axes(self, clique: Clique) -> Axes:
-        if len(set(clique)) != len(clique):
-            raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
-        return tuple(self._domain.index(name) for name in clique)
+        return in_batches(cliques, self._domain, self._counted, most_cells=KEPT_CELLS)
 
     def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Counts of some marginals, from kept tables or from the engine."""

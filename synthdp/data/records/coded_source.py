@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
-from synthdp.data.counting.covering import TABLE_CELLS, Axes, batches, marginals, varying
+from synthdp.data.counting.covering import TABLE_CELLS, Axes, axes_of, in_batches, marginals
 from synthdp.data.counting.dominant import counts_of_all
 from synthdp.data.counting.joint import JointCounter
 from synthdp.data.records.derived_column import DerivedColumn, derived_table
@@ -38,11 +37,10 @@ class CodedSource(Sensitive):
     [[0, 0, 1], [2, 0, 0]]
     """
 
-    __slots__ = ("_kept", "_positions", "_table")
+    __slots__ = ("_kept", "_table")
 
     def __init__(self, table: CodedTable) -> None:
         self._table = table
-        self._positions = {name: axis for axis, name in enumerate(table.domain.attributes)}
         self._kept = _Kept()
 
     @property
@@ -64,7 +62,7 @@ class CodedSource(Sensitive):
         ParameterError
             If an attribute is not in the domain, or repeats.
         """
-        axes = varying(self._axes(clique), self.domain.shape)
+        axes = axes_of(clique, self.domain)
         shape = self.domain.project(clique).shape
         if frozenset(axes) in self._kept:
             return _view(*self._kept[frozenset(axes)], axes).reshape(shape)
@@ -86,22 +84,7 @@ class CodedSource(Sensitive):
             If an attribute of a clique is not in the domain, or repeats; before anything is
             counted.
         """
-        wanted = [varying(self._axes(clique), self.domain.shape) for clique in cliques]
-        shapes = [self.domain.project(clique).shape for clique in cliques]
-        tables = (
-            counts
-            for batch in batches(wanted, self.domain.shape, KEPT_CELLS)
-            for counts in self._counted(batch)
-        )
-        return (counts.reshape(shape) for shape, counts in zip(shapes, tables, strict=True))
-
-    def _axes(self, clique: Clique) -> Axes:
-        if len(set(clique)) != len(clique):
-            raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
-        positions = self._positions
-        return tuple(
-            positions[name] if name in positions else self.domain.index(name) for name in clique
-        )
+        return in_batches(cliques, self.domain, self._counted, most_cells=KEPT_CELLS)
 
     def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Counts of some marginals, kept ones or from the rows."""

@@ -23,19 +23,14 @@ class AutoEngine(Engine):
     The graphical model finds the exact maximum-likelihood solution but grows with the junction
     tree, which explodes on dense sets of cliques; layered consistency grows with the measured
     marginals only. The choice and its reason are in ``model.choice`` and in the certificate.
-
-    Parameters
-    ----------
-    max_cells
-        Largest junction tree that the graphical model may use; a fit needs about 32 bytes a cell.
-    is_rough
-        Whether models only steer a selection, so that engines may stop sooner.
     """
 
     name: ClassVar[str] = "auto"
     takes_merged: ClassVar[bool] = True
     max_cells: int = 10_000_000
+    """Largest junction tree that the graphical model may use; a fit needs about 32 bytes a cell."""
     is_rough: bool = False
+    """Whether models only steer a selection, so that engines may stop sooner."""
 
     def choose(
         self,

@@ -197,22 +197,16 @@ def _movable(table: Array, max_range: float) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class MaximumLikelihoodEngine(Engine):
-    """What engines share that fit potentials over a junction tree: everything but the tree.
-
-    Parameters
-    ----------
-    newton
-        The optimiser where the measured cliques are those of a junction tree.
-    driver
-        The optimiser for all others, and its stopping rule.
-    max_cells
-        Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
-        driver's memory 16 bytes for each measured cell and remembered iterate.
-    """
+    """What engines share that fit potentials over a junction tree: everything but the tree."""
 
     newton: DualNewton = field(default_factory=DualNewton)
+    """The optimiser where the measured cliques are those of a junction tree."""
     driver: MirrorDescent = field(default_factory=MirrorDescent)
+    """The optimiser for all others, and its stopping rule."""
     max_cells: int = 50_000_000
+    """Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
+    driver's memory 16 bytes for each measured cell and remembered iterate.
+    """
 
     @abstractmethod
     def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:

@@ -31,33 +31,25 @@ matters.
 @final
 @dataclass(frozen=True, kw_only=True)
 class RecordUpdateEngine(Engine):
-    """A table of records whose marginals come close to the noisy ones.
-
-    Parameters
-    ----------
-    seed
-        Of the draws and moves: the same measurements and seed give the same records. It costs no
-        privacy.
-    newton
-        What makes the noisy marginals consistent.
-    shrinkage
-        Whether noisy counts are first drawn to what smaller tables say (see
-        `LocalConsistencyEngine`).
-    moves
-        How records are moved, and when to stop.
-    n_records
-        Number of records, at least 1; None: the estimated total, but 20,000 to 1,000,000.
-    max_cells
-        Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
-    """
+    """A table of records whose marginals come close to the noisy ones."""
 
     name: ClassVar[str] = "gum"
     seed: int = 0
+    """Of the draws and moves: the same measurements and seed give the same records. It costs no
+    privacy.
+    """
     newton: DualNewton = field(default_factory=DualNewton)
+    """What makes the noisy marginals consistent."""
     shrinkage: bool = True
+    """Whether noisy counts are first drawn to what smaller tables say (see
+    `LocalConsistencyEngine`).
+    """
     moves: RecordMoves = field(default_factory=RecordMoves)
+    """How records are moved, and when to stop."""
     n_records: int | None = None
+    """Number of records, at least 1; None: the estimated total, but 20,000 to 1,000,000."""
     max_cells: int = 50_000_000
+    """Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell."""
 
     def fit(self, problem: FitProblem) -> WeightedRowsModel:
         """Fit the model; a warm start's records are moved on."""

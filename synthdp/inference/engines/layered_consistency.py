@@ -81,19 +81,14 @@ class LayeredConsistencyEngine(Engine):
     Tables are those of the measured cliques, of constraints, of all that they have in common, and
     of all their pairs. Wider ones agree as far as a distribution with their pairs (and triples, …)
     exists.
-
-    Parameters
-    ----------
-    newton
-        What fits the tables of one and two attributes, and its stopping rule.
-    max_cells
-        Refuse sets of tables with more cells than this; a fit needs about 100 bytes a cell.
     """
 
     name: ClassVar[str] = "layered-consistency"
     takes_merged: ClassVar[bool] = True
     newton: DualNewton = field(default_factory=DualNewton)
+    """What fits the tables of one and two attributes, and its stopping rule."""
     max_cells: int = 50_000_000
+    """Refuse sets of tables with more cells than this; a fit needs about 100 bytes a cell."""
 
     def fit(self, problem: FitProblem) -> PseudoMarginalModel:
         """Fit the model."""

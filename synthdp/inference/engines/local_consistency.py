@@ -49,25 +49,20 @@ class LocalConsistencyEngine(Engine):
 
     Regions are the measured cliques, those of constraints that are in none of them, and attributes
     that are in neither.
-
-    Parameters
-    ----------
-    newton
-        The optimiser and its stopping rule.
-    shrinkage
-        True: the posterior mode under an estimated prior, independence but for smaller measured
-        cliques (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are
-        usually nearer to the truth than those of least loss, and dependence that is lost in noise
-        is not made up. False: least loss (maximum likelihood); on decomposable sets of cliques this
-        is the graphical model's. Either is post-processing.
-    max_cells
-        Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
     """
 
     name: ClassVar[str] = "local-consistency"
     newton: DualNewton = field(default_factory=DualNewton)
+    """The optimiser and its stopping rule."""
     shrinkage: bool = True
+    """True: the posterior mode under an estimated prior, independence but for smaller measured
+    cliques (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are
+    usually nearer to the truth than those of least loss, and dependence that is lost in noise
+    is not made up. False: least loss (maximum likelihood); on decomposable sets of cliques this
+    is the graphical model's. Either is post-processing.
+    """
     max_cells: int = 50_000_000
+    """Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell."""
 
     def fit(self, problem: FitProblem) -> PseudoMarginalModel:
         """Fit the model."""

@@ -53,22 +53,6 @@ class ComponentEngine(Engine):
     Constraints enter the fit as a price on forbidden records, which leaves little of the mixture
     impossible (mostly below a thousandth); every drawn row keeps to them exactly.
 
-    Parameters
-    ----------
-    n_components
-        Number of product distributions: more express more, and cost time and memory in proportion.
-    driver
-        The optimiser and its stopping rule.
-    seed
-        Seed of the starting point; it is post-processing, so it costs no privacy.
-    device
-        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
-        which iterations may blow up.
-    max_cells
-        Refuse problems with more numbers than this in the table of components (``n_components``
-        times the levels of all attributes) and the measured marginals together. A fit needs about
-        120 bytes for each of them and 0.4 GB for temporary tables.
-
     Raises
     ------
     ParameterError
@@ -76,10 +60,20 @@ class ComponentEngine(Engine):
     """
 
     n_components: int = 400
+    """Number of product distributions: more express more, and cost time and memory in proportion."""
     driver: AdaptiveDescent
+    """The optimiser and its stopping rule."""
     seed: int = 0
+    """Seed of the starting point; it is post-processing, so it costs no privacy."""
     device: str = "numpy"
+    """``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
+    which iterations may blow up.
+    """
     max_cells: int = 50_000_000
+    """Refuse problems with more numbers than this in the table of components (``n_components``
+    times the levels of all attributes) and the measured marginals together. A fit needs about
+    120 bytes for each of them and 0.4 GB for temporary tables.
+    """
 
     def __post_init__(self) -> None:
         if self.n_components < 1:

@@ -22,11 +22,6 @@ from synthdp.inference.products.component_forms import SoftmaxForm
 class MixtureEngine(ComponentEngine):
     """Mixture of product distributions that explains noisy marginals [2106.07153].
 
-    Parameters
-    ----------
-    learn_weights
-        False: all components weigh the same.
-
     See `ComponentEngine` for the rest.
 
     >>> import numpy as np
@@ -40,6 +35,7 @@ class MixtureEngine(ComponentEngine):
 
     name: ClassVar[str] = "mixture-of-products"
     learn_weights: bool = True
+    """False: all components weigh the same."""
     driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.3))
 
     def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> SoftmaxForm:  # noqa: ARG002

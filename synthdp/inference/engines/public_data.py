@@ -44,18 +44,6 @@ is one half.
 class PublicDataEngine(Engine):
     """Maximum-likelihood weights on the rows of a public table [LVSUW21].
 
-    Parameters
-    ----------
-    columns
-        The public table: for each attribute of the domain an integer array of codes, shape
-        ``(n_rows,)``. It must not hold anybody's secrets: rows of it end up in every sample. It
-        takes no part in comparisons, and is not shown.
-    driver
-        The optimiser and its stopping rule.
-    max_missed_share
-        Refuse when more than this share of the records certainly lies where no weighting of the
-        public rows puts it, 0 to 1.
-
     Raises
     ------
     ParameterError
@@ -72,8 +60,16 @@ class PublicDataEngine(Engine):
 
     name: ClassVar[str] = "public-data"
     columns: tuple[NDArray[np.integer], ...] = field(compare=False, hash=False, repr=False)
+    """The public table: for each attribute of the domain an integer array of codes, shape
+    ``(n_rows,)``. It must not hold anybody's secrets: rows of it end up in every sample. It
+    takes no part in comparisons, and is not shown.
+    """
     driver: MirrorDescent = field(default_factory=MirrorDescent)
+    """The optimiser and its stopping rule."""
     max_missed_share: float = 0.1
+    """Refuse when more than this share of the records certainly lies where no weighting of the
+    public rows puts it, 0 to 1.
+    """
 
     def __post_init__(self) -> None:
         columns = tuple(np.asarray(column) for column in self.columns)
