@@ -138,14 +138,7 @@ def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
     """Largest rho = mu^2 / 2, within 1e-9 of itself, for which mu-GDP gives (epsilon, delta)-DP
     [DRS19]; never larger.
 
-    Each rho tried is decided by `_is_gdp_proven`, in integers.
-
-    Raises
-    ------
-    ParameterError
-        If epsilon is not above 0 and at most 1e9, or delta not strictly between 0 and 1.
-    PrivacyError
-        If they are so small that noise would drown any count.
+    Each rho tried is decided by `_is_gdp_proven`, in integers. Raises as `zcdp_rho`.
 
     >>> round(float(gdp_rho(epsilon=1.0, delta=1e-9)), 6)
     0.016557

@@ -46,16 +46,7 @@ class PrivateTable(Queryable[CountSource]):
     L2) between neighbours, because each record falls into exactly one cell, merged levels or not,
     and a unit has at most ``unit.max_rows`` records.
 
-    Parameters
-    ----------
-    source
-        Where exact counts come from.
-    ledger
-        The budget; charged here and nowhere else.
-    randomness
-        Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
-    memory
-        As for every `Queryable`.
+    Its parameters are those of every `Queryable`.
     """
 
     __slots__ = ("_domain", "_released", "_scored")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import write_json
@@ -41,25 +41,14 @@ class LearntDomain(Released):
         """What was charged."""
         return sealed(self._certificate)
 
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """None: the certificate says all that there is."""
-        return ()
-
-    @property
-    def n_measured(self) -> int:
-        """None was."""
-        return 0
-
-    @property
-    def can_sample(self) -> bool:
-        """False: columns alone tell of no rows."""
-        return False
-
-    @property
-    def is_schema(self) -> bool:
-        """True: all that it holds is a schema."""
-        return True
+    cautions: ClassVar[tuple[str, ...]] = ()
+    """None: the certificate says all that there is."""
+    n_measured: ClassVar[int] = 0
+    """None was."""
+    can_sample: ClassVar[bool] = False
+    """False: columns alone tell of no rows."""
+    is_schema: ClassVar[bool] = True
+    """True: all that it holds is a schema."""
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a schema file, which also holds the certificate.

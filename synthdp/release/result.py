@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from synthdp.release.on_demand import NOTEBOOK_SUMMARY
 
@@ -66,10 +66,8 @@ class Result(Released):
         """
         return self.certificate.get("quality")
 
-    @property
-    def is_schema(self) -> bool:
-        """False: its file is what `synthdp.load` restores."""
-        return False
+    is_schema: ClassVar[bool] = False
+    """False: its file is what `synthdp.load` restores."""
 
     @property
     @abstractmethod

@@ -54,24 +54,8 @@ class Evaluation(ABC):
     def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
         """NOT PRIVATE. A page of pictures and tables, in one file that needs no network.
 
-        Parameters
-        ----------
-        path
-            Where to write it, if anywhere; whole or not at all.
-        force
-            Replace a file that exists.
-
-        Returns
-        -------
-        str
-            The page.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib or Jinja is not installed (``pip install 'synthdp[report]'``).
-        DataFileError
-            If the file exists and ``force`` is not set, or cannot be written.
+        It is returned, and written to ``path`` if that is given; parameters and errors are those of
+        `synthdp.release_page`.
         """
         return written(self._page, path, force=force)
 

@@ -65,6 +65,15 @@ class UnitOptions:
     domain_share: float | None
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """A file of which is said what it holds, for people or as JSON."""
+
+    file: str
+    json: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
     """Where a run keeps its answers, and to which budget it is charged."""

@@ -4,20 +4,12 @@ import sys
 from dataclasses import dataclass
 from typing import final
 
+from synthdp.cli.arguments.options import FileOptions
 from synthdp.cli.describing.budget_text import OPEN, describe_budget
 from synthdp.cli.shared.printing import print_text
 from synthdp.core.files.json_files import json_text
 from synthdp.release.persistence.budget import Budget
 from synthdp.release.settings import as_accounting, as_adjacency
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class ShowBudgetOptions:
-    """``synthdp budget show``."""
-
-    file: str
-    json: bool
 
 
 @final
@@ -87,7 +79,7 @@ def add_command(options: AddToBudgetOptions) -> None:
     sys.stderr.write(f"{options.file}: entered; head {budget.head}\n")
 
 
-def show_command(options: ShowBudgetOptions) -> None:
+def show_command(options: FileOptions) -> None:
     """``synthdp budget show``: for people or as JSON."""
     content = Budget(options.file).show()
     print_text(json_text(content) if options.json else describe_budget(content) + "\n")

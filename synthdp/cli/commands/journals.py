@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from synthdp.cli.arguments.options import FileOptions
 from synthdp.cli.describing.journal_text import describe_journal
 from synthdp.cli.shared.announcing import caution
 from synthdp.cli.shared.outputs import check_distinct
@@ -19,15 +20,6 @@ from synthdp.release.result import Released
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ShowJournalOptions:
-    """``synthdp journal show``."""
-
-    file: str
-    json: bool
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
 class RescueOptions:
     """``synthdp journal rescue``."""
 
@@ -38,7 +30,7 @@ class RescueOptions:
     force: bool
 
 
-def show_command(options: ShowJournalOptions) -> None:
+def show_command(options: FileOptions) -> None:
     """``synthdp journal show``: for people or as JSON."""
     content = KeptAnswers.from_file(options.file).described()
     print_text(

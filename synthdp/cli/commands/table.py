@@ -29,7 +29,7 @@ COMMANDS = {
     "budget create": Command(
         "synthdp.cli.commands.budgets", "create_command", "CreateBudgetOptions"
     ),
-    "budget show": Command("synthdp.cli.commands.budgets", "show_command", "ShowBudgetOptions"),
+    "budget show": Command("synthdp.cli.commands.budgets", "show_command", "FileOptions"),
     "budget verify": Command(
         "synthdp.cli.commands.budgets", "verify_command", "VerifyBudgetOptions"
     ),
@@ -37,7 +37,7 @@ COMMANDS = {
         "synthdp.cli.commands.certificate", "certificate_command", "CertificateOptions"
     ),
     "journal rescue": Command("synthdp.cli.commands.journals", "rescue_command", "RescueOptions"),
-    "journal show": Command("synthdp.cli.commands.journals", "show_command", "ShowJournalOptions"),
+    "journal show": Command("synthdp.cli.commands.journals", "show_command", "FileOptions"),
     "marginal": Command("synthdp.cli.commands.uncertainty", "marginal_command", "MarginalOptions"),
     "plan": Command("synthdp.cli.commands.planning", "plan_command", "PlanOptions"),
     "refit": Command("synthdp.cli.commands.refit", "refit_command", "RefitOptions"),

@@ -219,15 +219,11 @@ class PseudoMarginalModel(Model):
                     compact(column, size)
                     for column, size in zip(moved, self.domain.shape, strict=True)
                 )
-        return drawn_inside(
-            lambda count: self._field.sample_where(
-                checked, count, seed=int(generator.integers(1 << 62))
-            ),
-            checked,
-            n_rows,
-            rules=self._rules,
-            generator=generator,
-        )
+
+        def inside(count: int) -> Codes:
+            return self._field.sample_where(checked, count, seed=int(generator.integers(1 << 62)))
+
+        return drawn_inside(inside, checked, n_rows, rules=self._rules, generator=generator)
 
     @property
     def _rules(self) -> RowRules:

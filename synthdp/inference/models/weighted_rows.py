@@ -135,13 +135,7 @@ class WeightedRowsModel(Model):
         A record that no row of any weight agrees with is completed by one that differs from it in
         fewest of the given attributes, and drawn again should that break a constraint (`repaired`).
         """
-        return complete_from_rows(
-            self._columns,
-            self._weights,
-            given,
-            rules=self._rules,
-            seed=seed,
-        )
+        return complete_from_rows(self._columns, self._weights, given, rules=self._rules, seed=seed)
 
     def sample_where(
         self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
@@ -165,13 +159,7 @@ class WeightedRowsModel(Model):
                 nearest, checked, domain=self._domain, one_way=self._one_way, generator=generator
             )
 
-        return drawn_inside(
-            draw,
-            checked,
-            n_rows,
-            rules=self._rules,
-            generator=generator,
-        )
+        return drawn_inside(draw, checked, n_rows, rules=self._rules, generator=generator)
 
     @property
     def _rules(self) -> RowRules:

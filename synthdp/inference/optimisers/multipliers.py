@@ -58,7 +58,56 @@ def minimise(
     loss = loss.of_total(total)
     if not is_uneven(loss):
         return driver.minimise(marginals, loss, theta, total=total, least=least, progress=progress)
-    return _Rounds(driver, marginals, loss, total, least, progress).run(theta)
+    # The projection of the noisy counts onto tables that agree, in closed form. Targets that
+    # contradict each other would pull for ever, and multipliers grow without end.
+    noisy = loss.flatten(
+        [np.ravel(table) for table in projected(loss.measurements, total).values()]
+    )
+    # What the projection moved is lost for any fit; by Pythagoras it is a constant beside the rest.
+    certain = loss.of_residual(loss.residual(noisy))
+    variance = 1.0 / loss.weights
+    # The noise that the driver believes: exact measurements are loosened to a tenth of the noisiest.
+    used = np.maximum(variance, variance.max() / _MAX_RATIO**2)
+    pull, before, tolerance, done = np.zeros(theta.size), np.inf, driver.tolerance, 0
+    ended: Ending = "stalled"
+    for _ in range(_MAX_ROUNDS):
+        # One limit for all rounds, so that the limit means what a user set.
+        stage = replace(driver, tolerance=tolerance, max_iterations=driver.max_iterations - done)
+        # The first round has no pull and fits loosened counts; each later one shifts the targets by
+        # what was left open.
+        target = noisy + (used - variance) * pull
+        theta, status = stage.minimise(
+            marginals,
+            loss.towards(target, used, rest=certain),
+            theta,
+            total=total,
+            least=least,
+            progress=_after(done, progress, driver.max_iterations),
+        )
+        done += status.n_iterations
+        counts = marginals(theta)
+        reached = loss.of_residual(loss.residual(counts))
+        # At the optimum this is (y - mu) / sigma^2, the true slope of the loss: rounds stop
+        # changing it.
+        pull = (target - counts) / used
+        # Half of it is how far the loss is above the least at most: it bends by 1 / variance.
+        excess = variance * np.square((noisy - counts) / variance - pull)
+        bound = 0.5 * float(excess.sum())
+        # The bound is a proof only as far as a round came to its end, so the round's own ending is
+        # passed on.
+        is_proven = bound <= _PROVEN * driver.tolerance * reached
+        if is_proven or done >= driver.max_iterations:
+            # The bound supposes that the round came to its end: one that stalled may be anywhere.
+            ended = status.ended if is_proven else "stopped"
+            break
+        # A round that left much of the bound was either not close enough or too loose. Both are
+        # mended, gently: tightening by 0.01 and loosening by 1/3 took twice as many iterations on
+        # small circles and ten times as many on 100 columns.
+        if bound > _SLOW * before:
+            tolerance = max(_TIGHTER * tolerance, _MIN_TOLERANCE)
+            used = np.maximum(variance, _CLOSER * used.min())
+        before = bound
+    return theta, FitStatus(ended=ended, n_iterations=done, loss=reached + loss.of_repeats)
 
 
 def is_uneven(loss: MarginalLoss) -> bool:
@@ -68,90 +117,6 @@ def is_uneven(loss: MarginalLoss) -> bool:
     return bool(weights and max(map(np.max, weights)) > _MAX_RATIO**2 * min(map(np.min, weights)))
 
 
-class _Rounds:
-    """Rounds of mirror descent with the least variance allowed."""
-
-    def __init__(
-        self,
-        driver: MirrorDescent,
-        marginals: Marginals,
-        loss: MarginalLoss,
-        total: float,
-        least: Least | None,
-        progress: Progress | None,
-    ) -> None:
-        self._driver = driver
-        self._marginals = marginals
-        self._loss = loss
-        self._total = total
-        self._least = least
-        self._progress = progress
-        # The projection of the noisy counts onto tables that agree, in closed form. Targets that
-        # contradict each other would pull for ever, and multipliers grow without end.
-        self._noisy = loss.flatten(
-            [np.ravel(table) for table in projected(loss.measurements, total).values()]
-        )
-        # What the projection moved is lost for any fit; by Pythagoras it is a constant beside the
-        # rest.
-        self._certain = loss.of_residual(loss.residual(self._noisy))
-        self._variance = 1.0 / loss.weights
-        # The noise that the driver believes: exact measurements are loosened to a tenth of the
-        # noisiest.
-        self._used = np.maximum(self._variance, self._variance.max() / _MAX_RATIO**2)
-
-    def run(self, theta: Array) -> tuple[Array, FitStatus]:
-        """Fit round by round."""
-        pull, before, tolerance, done = np.zeros(theta.size), np.inf, self._driver.tolerance, 0
-        ended: Ending = "stalled"
-        for _ in range(_MAX_ROUNDS):
-            # The first round has no pull and fits loosened counts; each later one shifts the
-            # targets by what was left open.
-            target = self._noisy + (self._used - self._variance) * pull
-            stage = replace(
-                # One limit for all rounds, so that the limit means what a user set.
-                self._driver,
-                tolerance=tolerance,
-                max_iterations=self._driver.max_iterations - done,
-            )
-            theta, status = stage.minimise(
-                self._marginals,
-                self._loss.towards(target, self._used, rest=self._certain),
-                theta,
-                total=self._total,
-                least=self._least,
-                progress=self._after(done),
-            )
-            done += status.n_iterations
-            counts = self._marginals(theta)
-            reached = self._loss.of_residual(self._loss.residual(counts))
-            # At the optimum this is (y - mu) / sigma^2, the true slope of the loss: rounds stop
-            # changing it.
-            pull = (target - counts) / self._used
-            # Half of it is how far the loss is above the least at most: it bends by 1 / variance.
-            excess = self._variance * np.square((self._noisy - counts) / self._variance - pull)
-            bound = 0.5 * float(excess.sum())
-            # The bound is a proof only as far as a round came to its end, so the round's own ending
-            # is passed on.
-            is_proven = bound <= _PROVEN * self._driver.tolerance * reached
-            if is_proven or done >= self._driver.max_iterations:
-                # The bound supposes that the round came to its end: one that stalled may be
-                # anywhere.
-                ended = status.ended if is_proven else "stopped"
-                break
-            # A round that left much of the bound was either not close enough or too loose. Both are
-            # mended, gently: tightening by 0.01 and loosening by 1/3 took twice as many iterations
-            # on small circles and ten times as many on 100 columns.
-            if bound > _SLOW * before:
-                tolerance = max(_TIGHTER * tolerance, _MIN_TOLERANCE)
-                self._used = np.maximum(self._variance, _CLOSER * self._used.min())
-            before = bound
-        return theta, FitStatus(
-            ended=ended, n_iterations=done, loss=reached + self._loss.of_repeats
-        )
-
-    def _after(self, before: int) -> Progress | None:
-        """Progress of one round as that of all."""
-        if self._progress is None:
-            return None
-        report, most = self._progress, self._driver.max_iterations
-        return lambda done, _: report(before + done, most)
+def _after(before: int, progress: Progress | None, most: int) -> Progress | None:
+    """Progress of one round as that of all."""
+    return None if progress is None else lambda done, _: progress(before + done, most)

@@ -1,7 +1,7 @@
 """What a run keeps of itself while it goes on; a plain run keeps nothing."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self, final
+from typing import Any, ClassVar, Protocol, Self, final
 
 from synthdp.privacy.queryable import AnswerCache
 from synthdp.release.persistence.run_identity import RunIdentity, new_run, now
@@ -65,30 +65,16 @@ class UnkeptRun:
         """Which run it is, and when it began."""
         return self._identity
 
-    @property
-    def memory(self) -> None:
-        """No answer is remembered."""
-        return
-
-    @property
-    def replay(self) -> str:
-        """Empty: the run is new."""
-        return ""
-
-    @property
-    def journal_line(self) -> str:
-        """Empty: there is no journal."""
-        return ""
-
-    @property
-    def entropy(self) -> None:
-        """Each draw is from fresh entropy."""
-        return
-
-    @property
-    def has_paid(self) -> bool:
-        """Nothing that is kept holds an answer."""
-        return False
+    memory: ClassVar[None] = None
+    """No answer is remembered."""
+    replay: ClassVar[str] = ""
+    """Empty: the run is new."""
+    journal_line: ClassVar[str] = ""
+    """Empty: there is no journal."""
+    entropy: ClassVar[None] = None
+    """Each draw is from fresh entropy."""
+    has_paid: ClassVar[bool] = False
+    """Nothing that is kept holds an answer."""
 
     def part(self) -> Self:
         """The same run: nothing is kept of any table."""

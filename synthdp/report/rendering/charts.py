@@ -103,10 +103,7 @@ def rows_of_shares(
                 markersize=4.5,
                 linestyle="none",
             )
-        axes.set_yticks(places, names)
-        axes.set_ylim(len(labels) - 0.4, -0.6)
-        axes.set_xlim(left=0)
-        axes.locator_params(axis="x", nbins=4)
+        _list_downwards(axes, names)
 
     height = 0.4 + ROW * max(len(labels), 2)
     return drawn(
@@ -115,6 +112,14 @@ def rows_of_shares(
         height=height,
         margins=(beside(names), 0.25, 0.15, 0.1),
     )
+
+
+def _list_downwards(axes: Any, names: Sequence[str]) -> None:
+    """Names below each other from the top, and numbers from 0 to the right."""
+    axes.set_yticks(np.arange(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_xlim(left=0)
+    axes.locator_params(axis="x", nbins=4)
 
 
 def draw_intervals(
@@ -291,13 +296,10 @@ def paired_marks(
         )
         for number, pair in values.items():
             axes.plot(np.asarray(pair), places, **_marks(number), markersize=4.5, linestyle="none")
-        axes.set_yticks(places, names)
-        axes.set_ylim(len(labels) - 0.4, -0.6)
-        axes.set_xlim(left=0)
+        _list_downwards(axes, names)
         axes.grid(axis="y", color="#eeeeee", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.set_xlabel(label)
-        axes.locator_params(axis="x", nbins=4)
 
     height = 0.65 + ROW * max(len(labels), 2)
     return drawn(

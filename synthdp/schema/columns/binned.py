@@ -115,10 +115,8 @@ class BinnedColumn(Column):
         """The column itself."""
         return self
 
-    @property
-    def noun(self) -> str:
-        """What a value is called."""
-        return "number"
+    noun: ClassVar[str] = "number"
+    """What a value is called."""
 
     @property
     @abstractmethod
@@ -144,15 +142,10 @@ class BinnedColumn(Column):
         """The column with other decimals, of a type that has them."""
         return self
 
-    @property
-    def can_be_added(self) -> bool:
-        """Whether its values can be added and multiplied, not only compared."""
-        return True
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its values are whole numbers, whatever they are the sum of."""
-        return False
+    can_be_added: ClassVar[bool] = True
+    """Whether its values can be added and multiplied, not only compared."""
+    is_whole: ClassVar[bool] = False
+    """Whether its values are whole numbers, whatever they are the sum of."""
 
     @property
     def unit(self) -> Fraction:

@@ -6,7 +6,7 @@ overrides what differs.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -125,10 +125,8 @@ class Traits(ABC):
         """The columns that follow from this one, such as the weekday of a date."""
         return ()
 
-    @property
-    def has_bins(self) -> bool:
-        """Whether levels are bins, of which there may be as many as one likes."""
-        return False
+    has_bins: ClassVar[bool] = False
+    """Whether levels are bins, of which there may be as many as one likes."""
 
     @property
     def noun(self) -> str:
