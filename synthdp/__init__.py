@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from synthdp.release.external import from_measurements
     from synthdp.release.persistence.budget import Budget
     from synthdp.release.result import Result
+    from synthdp.release.sites.combining import combine
+    from synthdp.release.sites.measuring import measure
+    from synthdp.release.sites.measuring_plan import MeasuringPlan
+    from synthdp.release.sites.planning import plan_measurements
     from synthdp.release.synthesis import Synthesis
     from synthdp.report.doors.evaluate import evaluate
     from synthdp.report.evaluation import Evaluation
@@ -61,6 +65,7 @@ __all__ = [
     "LinearMeasurement",
     "LinkedEvaluation",
     "LinkedSynthesis",
+    "MeasuringPlan",
     "MissingExtraError",
     "ModelTooLargeError",
     "OpenSchema",
@@ -76,11 +81,14 @@ __all__ = [
     "TableEvaluation",
     "Workload",
     "__version__",
+    "combine",
     "dp_events",
     "evaluate",
     "from_journal",
     "from_measurements",
     "load",
+    "measure",
+    "plan_measurements",
     "release_page",
     "synthesize",
 ]
@@ -96,6 +104,7 @@ _HOMES = {
     "LinearMeasurement": "synthdp.core.measurement",
     "LinkedEvaluation": "synthdp.report.linked.linked_evaluation",
     "LinkedSynthesis": "synthdp.linked.linked_synthesis",
+    "MeasuringPlan": "synthdp.release.sites.measuring_plan",
     "OpenSchema": "synthdp.schema.open_schema",
     "Package": "synthdp.linked.package.package",
     "Result": "synthdp.release.result",
@@ -104,11 +113,14 @@ _HOMES = {
     "Synthesizer": "synthdp.linked.doors.synthesizer",
     "TableEvaluation": "synthdp.report.table_evaluation",
     "Workload": "synthdp.core.workload",
+    "combine": "synthdp.release.sites.combining",
     "dp_events": "synthdp.release.certificate.dp_events",
     "evaluate": "synthdp.report.doors.evaluate",
     "from_journal": "synthdp.linked.doors.loading",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.linked.doors.loading",
+    "measure": "synthdp.release.sites.measuring",
+    "plan_measurements": "synthdp.release.sites.planning",
     "release_page": "synthdp.report.release_pages.release_page",
     "synthesize": "synthdp.linked.doors.synthesize",
 }

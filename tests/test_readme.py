@@ -36,6 +36,7 @@ COMMANDS += ("verify",)
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 COMMANDS += ("journal show", "journal rescue")
+COMMANDS += ("plan-measure", "measure", "combine")
 COMMANDS += ("audit",)
 
 needs_pages = pytest.mark.skipif(

@@ -57,8 +57,9 @@ class Mechanism(ABC):
         engine: Engine,
         constraints: Sequence[Constraint] = (),
         report: Report,
-    ) -> Model:
-        """Spend what is left of the table's budget and return a model of the table.
+    ) -> Model | None:
+        """Spend what is left of the table's budget and return a model of the table; None leaves
+        the fit to whoever asks for one.
 
         Parameters
         ----------

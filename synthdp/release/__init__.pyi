@@ -75,6 +75,14 @@ from synthdp.release.saving.members import Members as Members
 from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE
 from synthdp.release.settings import QUALITY_SHARE as QUALITY_SHARE
+from synthdp.release.sites.combining import combine as combine
+from synthdp.release.sites.combining import epsilon_reaching as epsilon_reaching
+from synthdp.release.sites.measuring import SiteRelease as SiteRelease
+from synthdp.release.sites.measuring import measure as measure
+from synthdp.release.sites.measuring_plan import MeasuringPlan as MeasuringPlan
+from synthdp.release.sites.measuring_plan import PlannedMarginal as PlannedMarginal
+from synthdp.release.sites.planned import Planned as Planned
+from synthdp.release.sites.planning import plan_measurements as plan_measurements
 from synthdp.release.synthesis import Synthesis as Synthesis
 from synthdp.release.uncertainty.analyses import design as design
 from synthdp.release.uncertainty.analyses import logistic_regression as logistic_regression

@@ -244,7 +244,7 @@ class Release:
                 )
             said: dict[str, object] = {}
             drawn: Drawn | None = None
-            if reserved:
+            if reserved and model is not None:
                 checked = FilledTable(self._private(counts, placed, ledger, observer), filling)
                 derived = self._derived(counts, placed, observer)
                 said, drawn = self._quality(

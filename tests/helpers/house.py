@@ -34,7 +34,7 @@ ROOMS = {
         ("asking",), ("files", "frames", "counting", "codes"), ("records",), ("engines",), ("engines.values",),
         ("engines.tables",), ("",),
     ),
-    "release": (("drawing",), ("certificate", "persistence", "saving", "uncertainty"), ("",)),
+    "release": (("drawing",), ("certificate", "persistence", "saving", "uncertainty"), ("",), ("sites",)),
     "linked": (("package",), ("linking",), ("families",), ("",), ("histories",), ("doors",)),
     "report": (
         ("metrics", "rendering"), ("pages", "prediction"), ("texts", ""), ("linked", "release_pages"), ("doors",),

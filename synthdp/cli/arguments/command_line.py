@@ -8,6 +8,7 @@ from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.reports import add_report
 from synthdp.cli.arguments.schemas import add_plan, add_schema
+from synthdp.cli.arguments.sites import add_combine, add_measure, add_plan_measure
 from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates, add_verify
 from synthdp.core.version import __version__
 
@@ -44,6 +45,9 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_certificate(commands)
     add_schema(commands)
     add_plan(commands)
+    add_plan_measure(commands)
+    add_measure(commands)
+    add_combine(commands)
     add_budget(commands)
     add_journal(commands)
     add_audit(commands)

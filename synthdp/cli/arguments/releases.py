@@ -164,7 +164,7 @@ def add_refit(commands: Commands) -> None:
 def add_show(commands: Commands) -> None:
     """Add ``synthdp show``."""
     parser = command(
-        commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file"
+        commands, "show", "explain a schema, a kinds file, a saved model or certificate"
     )
     parser.add_argument("file", metavar="FILE")
     flag(parser, "--all", "print everything; default: about a screen of a certificate or model")

@@ -55,9 +55,7 @@ def add_schema(commands: Commands) -> None:
 
 def add_plan(commands: Commands) -> None:
     """Add ``synthdp plan``."""
-    parser = command(
-        commands, "plan", "say what budgets give, and mean for one person; opens no private data"
-    )
+    parser = command(commands, "plan", "say what budgets give, and mean for one person")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument(
         "--rows",

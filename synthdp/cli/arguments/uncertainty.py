@@ -34,7 +34,7 @@ def add_replicates(commands: Commands) -> None:
     parser = command(
         commands,
         "replicates",
-        "tables that differ as much as the noise left open; opens no private data",
+        "tables that differ as much as the noise left open",
     )
     add_model(parser)
     parser.add_argument(

@@ -36,10 +36,15 @@ COMMANDS = {
     "certificate": Command(
         "synthdp.cli.commands.certificate", "certificate_command", "CertificateOptions"
     ),
+    "combine": Command("synthdp.cli.commands.sites", "combine_command", "CombineOptions"),
     "journal rescue": Command("synthdp.cli.commands.journals", "rescue_command", "RescueOptions"),
     "journal show": Command("synthdp.cli.commands.journals", "show_command", "FileOptions"),
     "marginal": Command("synthdp.cli.commands.uncertainty", "marginal_command", "MarginalOptions"),
+    "measure": Command("synthdp.cli.commands.sites", "measure_command", "MeasureOptions"),
     "plan": Command("synthdp.cli.commands.planning", "plan_command", "PlanOptions"),
+    "plan-measure": Command(
+        "synthdp.cli.commands.sites", "plan_measure_command", "PlanMeasureOptions"
+    ),
     "refit": Command("synthdp.cli.commands.refit", "refit_command", "RefitOptions"),
     "replicates": Command(
         "synthdp.cli.commands.uncertainty", "replicates_command", "ReplicatesOptions"

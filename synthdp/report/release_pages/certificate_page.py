@@ -19,6 +19,7 @@ from synthdp.report.texts.certificates import (
     measurement_row,
     rows_facts,
     run_facts,
+    site_facts,
 )
 from synthdp.report.texts.numbers import at_most, chance, times
 from synthdp.report.texts.quality import quality_facts
@@ -253,7 +254,8 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
     if "post_processing" in content:
         rows.append(("Afterwards", content["post_processing"]))
-    rows += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
+    stated = [*run_facts(content.get("run") or {}), *site_facts(content.get("sites") or {})]
+    rows += [(name.capitalize(), said) for name, said in stated]
     quality = quality_facts(content.get("quality") or {})
     rows += [(name.capitalize(), said) for name, said in quality]
     rows += [("Accepted if", line) for line in acceptance_lines(content)]

@@ -27,6 +27,8 @@ REST = "--all shows everything, each question as well"
 
 _CAUTIONS = 4
 """Cautions that a short text shows."""
+_MOST_SITES = 5
+"""Sites that are named."""
 _MAX_WIDTH = 100
 """Characters of a finding that are shown: the rest of a line."""
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
@@ -65,6 +67,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         ]
         facts += drawn_facts(content.get("domain", {}))
         facts += run_facts(content.get("run") or {})
+        facts += site_facts(content.get("sites") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
@@ -265,6 +268,24 @@ def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def site_facts(sites: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which sites gave to a release, and what that means for a person; nothing of one table."""
+    if not sites:
+        return []
+    losses = (
+        "each person at one, which loses them what that site states"
+        if sites["people"] == "disjoint"
+        else "each person at all, so that losses add up"
+    )
+    each = "; ".join(
+        f"{site['guarantee']} {site.get('run', {}).get('released') or ''}".strip()
+        for site in sites["each"][:_MOST_SITES]
+    )
+    more = f"; ... and {len(sites['each']) - _MOST_SITES} more"
+    rest = more if len(sites["each"]) > _MOST_SITES else ""
+    return [("sites", f"{len(sites['each'])} sites, {losses}: {each}{rest}")]
 
 
 def rows_facts(rows: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,0 +1,58 @@
+"""Planned: a mechanism that asks for what a public plan says, and leaves the fit to whoever combines."""
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
+from typing import ClassVar, final
+
+from synthdp.core.constraint import Constraint
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
+from synthdp.inference.engine import Engine
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.release.sites.measuring_plan import MeasuringPlan
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Planned(Mechanism):
+    """MEASURE the marginals of a plan, and nothing else; what is asked depends on no answer.
+
+    Parameters
+    ----------
+    plan
+        The hash of the plan.
+    measuring
+        The plan itself. It is in a certificate by its hash and its events.
+    """
+
+    name: ClassVar[str] = "plan"
+    reference: ClassVar[str] = "docs/sites.md"
+    is_gaussian: ClassVar[bool] = True
+    default_accounting: ClassVar[Accounting] = Accounting.GDP
+    plan: str
+    measuring: InitVar[MeasuringPlan]
+
+    def __post_init__(self, measuring: MeasuringPlan) -> None:
+        object.__setattr__(self, "_measuring", measuring)
+
+    @classmethod
+    def by(cls, plan: MeasuringPlan) -> "Planned":
+        """The mechanism that measures by a plan."""
+        return cls(plan=plan.fingerprint, measuring=plan)
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,  # noqa: ARG002 (the plan says what is measured)
+        engine: Engine,  # noqa: ARG002 (nothing is fitted)
+        constraints: Sequence[Constraint] = (),  # noqa: ARG002
+        report: Report,
+    ) -> None:
+        """Measure all of the plan."""
+        plan: MeasuringPlan = self._measuring  # type: ignore[attr-defined]
+        planned = list(zip(plan.marginals, plan.costs, strict=True))
+        for marginal, rho in steps(report, "measuring the plan", planned):
+            table.measure(marginal.clique, rho=rho, coarsening=marginal.coarsening)
