@@ -42,6 +42,10 @@ from synthdp.core.measurement import LinearMeasurement as LinearMeasurement
 from synthdp.core.measurement import clear_total as clear_total
 from synthdp.core.measurement import combined_measurements as combined_measurements
 from synthdp.core.measurement import estimate_total as estimate_total
+from synthdp.core.message_codes import all_codes as all_codes
+from synthdp.core.message_codes import caution_code as caution_code
+from synthdp.core.message_codes import error_code as error_code
+from synthdp.core.message_codes import with_caution_code as with_caution_code
 from synthdp.core.reporting import FITTING as FITTING
 from synthdp.core.reporting import NotebookLine as NotebookLine
 from synthdp.core.reporting import Report as Report

@@ -4,7 +4,9 @@ import tempfile
 from fractions import Fraction
 
 import pytest
+from helpers.homes import home
 
+from synthdp.core import caution_code
 from synthdp.privacy import PrivacyLedger
 
 
@@ -30,3 +32,17 @@ def spare(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def all_cautions_listed(monkeypatch):
+    """Fail a test that prints a caution without a row in ``docs/troubleshooting.md``."""
+    codes = home(caution_code)
+
+    def listed(text):
+        code = caution_code(text)
+        # Texts that no release says are those of a test that damages a file.
+        assert code != codes.OTHER_CAUTION or not text.isprintable(), text
+        return code
+
+    monkeypatch.setattr(codes, "caution_code", listed)

@@ -74,7 +74,7 @@ def test_what_is_said_later_comes_in_and_what_the_registry_lacks_is_told(release
     outcome = invoke("certificate", "less.json", "-o", "none.yaml")
     assert (outcome.code, outcome.err) == (
         2,
-        "synthdp: about: the registry needs name as well; say it in a file for --about\n",
+        "synthdp: about: the registry needs name as well; say it in a file for --about [E20]\n",
     )
     outcome = invoke("certificate", "less.json", "-o", "tier.yaml", "--about", "more.json")
     assert outcome.err.endswith("of tier 2; for tier 3 say actors in --about\n")
@@ -134,7 +134,9 @@ def test_a_wrong_word_is_found_before_anything_is_read_or_paid_for(place, charge
     (place / "about.yaml").write_text("nmae: x\n")
     outcome = invoke(*run_arguments("--about", "about.yaml"))
     assert (outcome.code, charged) == (2, [])
-    assert outcome.err == "synthdp: about: the key 'nmae' is not known; did you mean 'name'?\n"
+    assert (
+        outcome.err == "synthdp: about: the key 'nmae' is not known; did you mean 'name'? [E12]\n"
+    )
     assert not (place / "out.csv").exists()
 
 

@@ -35,7 +35,7 @@ import synthdp
 from synthdp.cli import ROWS_UNLESS_KNOWN, STOPPED
 from synthdp.cli import main as cli
 from synthdp.cli.shared import outputs, rescue
-from synthdp.core import write_atomically
+from synthdp.core import with_caution_code, write_atomically
 from synthdp.data import rows_of
 from synthdp.mechanisms import mst
 from synthdp.privacy import PrivateTable
@@ -347,7 +347,7 @@ def test_so_little_budget_that_noise_hides_the_number_of_rows(epsilon, place, ch
     outcome = invoke(*run_arguments("--save", "m.synthdp", epsilon=epsilon))
     assert outcome.code == 0
     assert charged
-    assert outcome.notes == [f"synthdp: caution: {UNKNOWN_ROWS}"]
+    assert outcome.notes == [f"synthdp: caution: {with_caution_code(UNKNOWN_ROWS)}"]
     assert len((place / "out.csv").read_text().splitlines()) == 1 + ROWS_UNLESS_KNOWN
     again = invoke("sample", "m.synthdp", "-o", "unasked.csv")
     assert_one_line(again, 2)
@@ -361,14 +361,17 @@ def test_a_table_of_hardly_any_rows_ends_well(rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path, table=HEADER + rows)
     outcome = invoke(*run_arguments(epsilon="0.1"))
-    assert (outcome.code, outcome.notes) == (0, [f"synthdp: caution: {UNKNOWN_ROWS}"])
+    assert (outcome.code, outcome.notes) == (
+        0,
+        [f"synthdp: caution: {with_caution_code(UNKNOWN_ROWS)}"],
+    )
 
 
 @pytest.mark.usefixtures("place")
 def test_a_run_that_is_told_how_many_rows_to_draw_says_that_noise_hides_them():
     outcome = invoke(*run_arguments("--rows", "12", epsilon="1e-6"))
     assert outcome.code == 0
-    assert outcome.notes == [f"synthdp: caution: {UNKNOWN_ROWS}"]
+    assert outcome.notes == [f"synthdp: caution: {with_caution_code(UNKNOWN_ROWS)}"]
     assert len(Path("out.csv").read_text().splitlines()) == 13
 
 
@@ -474,7 +477,7 @@ def test_a_disk_that_is_full_everywhere(place, spare, monkeypatch):
     full(monkeypatch, lambda _path: True)
     outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
-    assert outcome.err.endswith("; what was paid for could not be kept anywhere\n")
+    assert outcome.err.endswith("; what was paid for could not be kept anywhere [E18]\n")
     assert (names_in(place), names_in(spare)) == (INPUTS, [])
 
     def refuse():

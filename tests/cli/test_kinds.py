@@ -21,7 +21,7 @@ from helpers.kinds_runs import (
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.core import grouped, sealed
+from synthdp.core import grouped, sealed, with_caution_code
 from synthdp.release import DOMAIN_SHARE, MAX_DOMAIN_SHARE, registry
 
 TOUCHING = 1e-12
@@ -43,7 +43,10 @@ def assert_success(outcome, path):
     """The run ended well, and said no more than what its certificate says, of many columns in one
     line.
     """
-    lines = [f"synthdp: caution: {text}" for text in grouped(certificate_of(path)["cautions"])]
+    lines = [
+        f"synthdp: caution: {with_caution_code(text)}"
+        for text in grouped(certificate_of(path)["cautions"])
+    ]
     assert (outcome.code, outcome.out) == (0, b"")
     assert outcome.said[1:] == lines
 
@@ -135,7 +138,11 @@ def test_a_saved_model_of_a_derived_domain_is_a_model_like_any_other(census):
     outcome = invoke(
         "sample", census.folder / "m.synthdp", "-o", census.folder / "again.csv", "--seed", "3"
     )
-    said = [f"synthdp: caution: {text}" for text in beside["cautions"] if text.startswith("rows:")]
+    said = [
+        f"synthdp: caution: {with_caution_code(text)}"
+        for text in beside["cautions"]
+        if text.startswith("rows:")
+    ]
     assert (outcome.code, outcome.out, outcome.notes) == (0, b"", said)
     assert (census.folder / "again.csv").read_bytes() == (census.folder / "out.csv").read_bytes()
     edges = census.model.schema.columns[list(census.real.columns).index("age")].edges

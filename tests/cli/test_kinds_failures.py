@@ -19,7 +19,7 @@ import synthdp
 from synthdp.cli import STOPPED
 from synthdp.cli.commands import run
 from synthdp.cli.shared import outputs
-from synthdp.core import SchemaError, load_json
+from synthdp.core import SchemaError, load_json, with_caution_code
 from synthdp.data import CodedSource, HeldSource, HeldTable, rows_of
 from synthdp.privacy import PrivacyLedger, PrivateTable, PrivateValues
 from synthdp.release import Release
@@ -67,7 +67,7 @@ def assert_learnt(outcome, path, charged, *, n_open):
     certificate = json.loads(Path("again.csv.privacy.json").read_text())
     assert (going_on.code, going_on.notes) == (
         0,
-        [f"synthdp: caution: {text}" for text in certificate["cautions"]],
+        [f"synthdp: caution: {with_caution_code(text)}" for text in certificate["cautions"]],
     )
     derived = certificate.get("domain", {}).get("derived", {})
     assert list(derived) == [column.name for column in schema.open_columns]

@@ -58,7 +58,12 @@ def test_json_makes_an_object_of_every_line_on_stderr():
     )
     lines = [json.loads(line) for line in outcome.lines]
     assert outcome.code == 0
-    assert all(list(line) == ["time", "level", "message"] for line in lines)
+    assert all(list(line)[:3] == ["time", "level", "message"] for line in lines)
+    assert {tuple(line)[3:]: line["level"] for line in lines if len(line) > 3} == {
+        ("code",): "caution"
+    }
+    assert {line["code"] for line in lines if line["level"] == "caution"} >= {"C12"}
+    assert not any("[C" in line["message"] for line in lines)
     assert {line["level"] for line in lines} == {"info", "quality", "caution"}
     assert any(line["message"].startswith("charged marginal town") for line in lines)
     assert any("details in out.csv.privacy.json" in line["message"] for line in lines)
@@ -70,6 +75,7 @@ def test_json_says_with_the_code_how_a_run_failed():
     outcome = invoke(*run_arguments("--log-format", "json", schema="none.json"))
     (line,) = (json.loads(line) for line in outcome.lines)
     assert (line["level"], line["exit_code"]) == ("error", outcome.code)
+    assert (line["code"], "[E" in line["message"]) == ("E18", False)
     assert line["message"].startswith("schema 'none.json'")
 
 

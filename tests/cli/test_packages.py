@@ -266,7 +266,7 @@ def test_a_run_that_failed_goes_on_with_the_same_command_and_is_charged_once(fol
         done.code,
         said.startswith("synthdp: caution: journal 'out.journal.ended': nothing was asked"),
     ) == (0, True)
-    assert said.endswith("; the same command once more makes a new one")
+    assert said.endswith("; the same command once more makes a new one [C15]")
     assert invoke(*run).code == 1  # the output is there
     again = invoke(*run, "--force", "--journal", "out.journal.ended", "--json")
     assert "nothing was asked of the records: all answers were there" in again.err

@@ -21,7 +21,7 @@ from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
 from synthdp.cli.shared import outputs
-from synthdp.core import grouped
+from synthdp.core import grouped, with_caution_code
 from synthdp.privacy import PrivacyLedger
 
 INPUTS = ["in.csv", "kinds.json"]
@@ -158,7 +158,9 @@ def test_what_was_not_found_is_said_after_success_what_is_alike_in_one_line(plac
         name for name in KINDS if any(f"column {name!r}" in caution for caution in cautions)
     } == set(KINDS)
     assert (outcome.code, outcome.out) == (0, b"")
-    assert outcome.notes == [f"synthdp: caution: {caution}" for caution in grouped(cautions)]
+    assert outcome.notes == [
+        f"synthdp: caution: {with_caution_code(caution)}" for caution in grouped(cautions)
+    ]
     assert len(outcome.notes) < len(cautions)
     assert [name for name in KINDS if repr(name) not in outcome.err] == []
     assert CANARY not in outcome.err
@@ -184,6 +186,6 @@ def test_parameters_that_protect_nobody_are_said_and_certified(place):
     assert outcome.code == 0
     cautions = certificate_of("out.csv")["cautions"]
     assert [text.split(",")[0] for text in cautions] == ["epsilon is 1000", "delta is 0.01"]
-    assert outcome.said[1:] == [f"synthdp: caution: {text}" for text in cautions]
+    assert outcome.said[1:] == [f"synthdp: caution: {with_caution_code(text)}" for text in cautions]
     quiet = run("--force", "--epsilon", "9", delta="1e-5")
     assert (quiet.code, len(quiet.said)) == (0, 1)

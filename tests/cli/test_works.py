@@ -34,7 +34,7 @@ import synthdp
 from synthdp import __version__
 from synthdp.cli import ROWS_UNLESS_KNOWN
 from synthdp.cli.arguments import help_texts
-from synthdp.core import sealed
+from synthdp.core import sealed, with_caution_code
 from synthdp.mechanisms import Mechanism
 from synthdp.release import UNKNOWN_ROWS, registry
 
@@ -56,7 +56,7 @@ def assert_only_columns(outcome):
     """A success that says what so few records cost."""
     assert (outcome.code, outcome.out) == (0, b"")
     unknown, only_columns = outcome.notes
-    assert unknown == f"synthdp: caution: {UNKNOWN_ROWS}"
+    assert unknown == f"synthdp: caution: {with_caution_code(UNKNOWN_ROWS)}"
     assert only_columns.startswith(
         "synthdp: caution: only single columns were measured: noise would hide how columns depend"
     )

@@ -44,7 +44,7 @@ from helpers.random_tables import (
 )
 
 from synthdp.cli import run
-from synthdp.core import Grid, grouped
+from synthdp.core import Grid, grouped, with_caution_code
 from synthdp.data import UnitRows
 from synthdp.privacy import Queryable
 from synthdp.release import Release
@@ -247,7 +247,8 @@ def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
     written, *notes = err.splitlines(keepends=True)
     assert written.startswith("out.csv: NOT PRIVATE: ")
     assert "".join(notes) == "".join(
-        f"synthdp: caution: {caution}\n" for caution in grouped(certificate["cautions"])
+        f"synthdp: caution: {with_caution_code(caution)}\n"
+        for caution in grouped(certificate["cautions"])
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core import Coarsening, LinearMeasurement
+from synthdp.core import Coarsening, LinearMeasurement, with_caution_code
 from synthdp.learning import levels_without_records, missing_caution, unread_cautions
 from synthdp.schema import OpenSchema, Schema
 
@@ -164,7 +164,7 @@ def test_it_is_said_on_stderr_and_kept_in_the_certificate(tmp_path, monkeypatch)
     (line,) = outcome.notes
     assert line.startswith("synthdp: caution: column 'it': about ")
     (caution,) = json.loads(Path("out.csv.privacy.json").read_text())["cautions"]
-    assert line == f"synthdp: caution: {caution}"
+    assert line == f"synthdp: caution: {with_caution_code(caution)}"
 
 
 # --- from counts alone ----------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 import sys
 
 from synthdp.cli.arguments.json_lines import JsonLines
+from synthdp.core.errors import SynthdpError
+from synthdp.core.message_codes import error_code, with_code
 
 DONE, FAILED, USAGE, REFUSED, NOT_ACCEPTED = 0, 1, 2, 3, 4
 INTERRUPTED, TERMINATED = 130, 143
@@ -15,15 +17,17 @@ PAID_FOR = "what was paid for "
 
 
 def say(message: str, code: int, error: BaseException | None = None) -> int:
-    """Write one line: the message, and what was noted on the error about paid-for measurements.
+    """Write one line: the message, what was noted on the error about paid-for measurements, and
+    the error's short code.
 
     Notes that others put there are left out: they may hold data.
     """
     line = " ".join("; ".join([message, *paid_for(error)]).splitlines())
+    short = error_code(error) if isinstance(error, SynthdpError) else ""
     if isinstance(sys.stderr, JsonLines):
-        sys.stderr.emit("error", line, {"exit_code": code})
+        sys.stderr.emit("error", line, {"exit_code": code} | ({"code": short} if short else {}))
     else:
-        sys.stderr.write(f"synthdp: {line}\n")
+        sys.stderr.write(f"synthdp: {with_code(line, short) if short else line}\n")
     return code
 
 

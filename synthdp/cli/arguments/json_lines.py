@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
@@ -15,6 +16,7 @@ LOG_FORMATS = ("text", "json")
 """What ``--log-format`` may say."""
 
 _MARK = "synthdp: "
+_CODE = re.compile(r" \[(?P<code>[CE][0-9]{2})\]$")
 _LEVELS = ("caution", "quality", "accepted")
 """What a line may begin with that says of which level it is; all else informs."""
 
@@ -38,7 +40,9 @@ class JsonLines(io.TextIOBase):
             message = line.removeprefix(_MARK)
             level, _, rest = message.partition(": ")
             if level in _LEVELS:
-                self.emit(level, rest)
+                code = _CODE.search(rest)
+                facts = {"code": code["code"]} if code else {}
+                self.emit(level, _CODE.sub("", rest), facts)
             else:
                 self.emit("info", message)
         return len(text)

@@ -10,6 +10,7 @@ from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import NotAcceptedError
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.core.message_codes import with_caution_code
 from synthdp.release.acceptance import acceptance_lines, is_accepted
 from synthdp.report.texts.quality import quality_line
 
@@ -73,7 +74,7 @@ def announce_journal(replay: str, line: str, options: OutputOptions) -> None:
     The latter is said wherever the output goes: nobody may take yesterday's release for today's.
     """
     if replay:
-        sys.stderr.write(f"synthdp: caution: {replay}\n")
+        _write_caution(replay)
     elif line and not options.is_all_said:
         sys.stderr.write(f"synthdp: {line}\n")
 
@@ -85,4 +86,8 @@ def caution(cautions: Iterable[str], *, is_said: bool) -> None:
     Unless it ``is_said``: where JSON is printed, or the certificate itself, the cautions are in it.
     """
     for caution in () if is_said else grouped(cautions):
-        sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")
+        _write_caution(" ".join(caution.splitlines()))
+
+
+def _write_caution(line: str) -> None:
+    sys.stderr.write(f"synthdp: caution: {with_caution_code(line)}\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.core.cautions import grouped
+from synthdp.core.message_codes import with_caution_code
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.acceptance import acceptance_lines
@@ -85,10 +86,11 @@ def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
     content = with_what_was_meant(content)
     if "package" in content:
         content = {**content, "events": in_units(content["events"])}
+    cautions = [with_caution_code(text) for text in grouped(content.get("cautions", ()))]
     return {
         "title": content.get("about", {}).get("name", "Synthetic table"),
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],
-        "content": {**content, "cautions": grouped(content.get("cautions", ()))},
+        "content": {**content, "cautions": cautions},
         "about": content.get("about", {}),
         "said": [
             (name, content["about"][key])

@@ -9,6 +9,7 @@ from typing import Any
 
 from synthdp.core.cautions import grouped
 from synthdp.core.event_log import columns_in_words, event_in_words
+from synthdp.core.message_codes import with_caution_code
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.acceptance import acceptance_lines
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
@@ -76,6 +77,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
     cautions = cautions if is_whole else grouped(cautions)
+    cautions = [with_caution_code(caution) for caution in cautions]
     facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
     facts += (
         []
