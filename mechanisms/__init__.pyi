@@ -11,7 +11,7 @@ from synthdp.mechanisms.auto.findings import considered as considered
 from synthdp.mechanisms.auto.findings import hidden as hidden
 from synthdp.mechanisms.auto.findings import too_large as too_large
 from synthdp.mechanisms.auto.findings import visible_distance as visible_distance
-from synthdp.mechanisms.auto.joint_dependences import JointLook as JointLook
+from synthdp.mechanisms.auto.joint_dependences import JointScores as JointScores
 from synthdp.mechanisms.auto.joint_dependences import joint_sets as joint_sets
 from synthdp.mechanisms.auto.level_groups import equal_groups as equal_groups
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals as NamedMarginals

@@ -17,7 +17,7 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
-from synthdp.mechanisms.auto.joint_dependences import JointLook, joint_sets
+from synthdp.mechanisms.auto.joint_dependences import JointScores, joint_sets
 from synthdp.mechanisms.auto.knowing_table import KnowingTable
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
@@ -195,7 +195,7 @@ class Auto(Mechanism):
             survey.measure_batch(errors, weights, table.ledger.remaining)
             return findings.attached_to(fit(asked.released), named.cautions())
         joint_rho = budget * Fraction(self.joint_share)
-        look = JointLook(
+        look = JointScores(
             table, joint_sets(table.domain, workload), shares=survey.shares, rho=joint_rho
         )
         # Where nothing would be seen nothing is looked for, and nothing paid.

@@ -95,7 +95,7 @@ def joint_sets(domain: Domain, workload: Workload) -> JointSets:
 
 
 @final
-class JointLook:
+class JointScores:
     """The scores of some sets against what a model says of smaller ones.
 
     Parameters

@@ -26,10 +26,10 @@ from synthdp.learning.decimals import learn_decimals as learn_decimals
 from synthdp.learning.filling import FEW_CELLS as FEW_CELLS
 from synthdp.learning.filling import MOST_TIMES as MOST_TIMES
 from synthdp.learning.filling import Filling as Filling
-from synthdp.learning.heaping import heaping_found as heaping_found
+from synthdp.learning.heaping import learnt_heaping as learnt_heaping
 from synthdp.learning.learner import LearntColumn as LearntColumn
 from synthdp.learning.learner import learn_columns as learn_columns
-from synthdp.learning.levels import missing_found as missing_found
+from synthdp.learning.levels import learnt_missing as learnt_missing
 from synthdp.learning.numbers import learn_density as learn_density
 from synthdp.learning.overshoot import Overshoot as Overshoot
 from synthdp.learning.parse_cautions import MANY as MANY

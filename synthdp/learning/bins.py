@@ -100,7 +100,7 @@ DIGITS = 6
 """Significant digits of the weights of a shape."""
 
 
-def found_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+def learnt_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
     """Edges and shape of a column, or its one value.
 
     Parameters
@@ -128,18 +128,18 @@ def found_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> 
     # a last bin of one value repeats it: [.., 99999, 99999]
     lowest, highest = axis.values([first, stop - 1])
     inner = axis.edges(edges[1:-1])
-    return {"edges": [lowest, *inner, highest]} | _found_shape(axis, density, edges)
+    return {"edges": [lowest, *inner, highest]} | _learnt_shape(axis, density, edges)
 
 
-def found_bounds(axis: SearchGrid, density: Density) -> dict[str, Any]:
+def learnt_range(axis: SearchGrid, density: Density) -> dict[str, Any]:
     """Bounds and shape of a column whose bins are not to be found."""
     first, last = axis.values([int(density.starts[0]), int(density.starts[-1]) - 1])
-    return {"minimum": first, "maximum": last} | _found_shape(
+    return {"minimum": first, "maximum": last} | _learnt_shape(
         axis, density, density.starts[[0, -1]]
     )
 
 
-def _found_shape(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+def _learnt_shape(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
     """The shape of a column; nothing if it is even in all bins."""
     if np.isin(density.starts[:-1], edges[:-1]).all() or not density.mass.any():
         return {}

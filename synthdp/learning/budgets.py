@@ -94,7 +94,7 @@ def column_budgets(
     total = max(sum(weights.values()), MIN_COLUMNS)
     if all(is_declared(column) for column in schema.open_columns):
         total = max(total, len(schema.columns))
-    delta_each = delta / max(takes_thresholds(schema), 1)
+    delta_per_column = delta / max(takes_thresholds(schema), 1)
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
@@ -110,7 +110,7 @@ def column_budgets(
                 for_heaping=for_heaping,
                 for_reading=for_reading,
                 rho=part - for_decimals - for_heaping - for_reading,
-                delta=delta_each if _needs_threshold(column) else Fraction(0),
+                delta=delta_per_column if _needs_threshold(column) else Fraction(0),
             )
         )
     return tuple(budgets)

@@ -121,7 +121,7 @@ class ColumnHistogram:
             self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing
         )
 
-    def held_roots(self, axis: SearchGrid) -> tuple[int, int]:
+    def occupied_cells(self, axis: SearchGrid) -> tuple[int, int]:
         """First and last cell that hold records, where they may be anywhere; all cells between
         declared bounds.
         """

@@ -68,10 +68,10 @@ def learn_heaping(
     # them.
     cells = np.arange(len(STEPS) + 2)
     histogram = values.histogram(replace(axis.grid, of="steps"), cells, rho=rho)
-    return heaping_found(histogram, learnt.density, axis.grid.decimals, learnt.stddev)
+    return learnt_heaping(histogram, learnt.density, axis.grid.decimals, learnt.stddev)
 
 
-def heaping_found(
+def learnt_heaping(
     histogram: NoisyHistogram, density: Density, decimals: int, stddev: float
 ) -> dict[str, float] | None:
     """Shares by step, from noisy counts of records by their step; post-processing only.

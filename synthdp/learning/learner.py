@@ -10,7 +10,13 @@ import numpy as np
 
 from synthdp.core.grid import Grid
 from synthdp.core.reporting import Report, steps
-from synthdp.learning.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
+from synthdp.learning.bins import (
+    at_least_two,
+    even_edges,
+    learnt_bins,
+    learnt_range,
+    quantile_edges,
+)
 from synthdp.learning.budgets import (
     ColumnBudget,
     column_budgets,
@@ -21,15 +27,15 @@ from synthdp.learning.budgets import (
 )
 from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
-from synthdp.learning.levels import learn_levels, missing_found
+from synthdp.learning.levels import learn_levels, learnt_missing
 from synthdp.learning.numbers import Learnt, learn_density, learn_tree
 from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
     ask_reading,
     is_empty,
+    learnt_spelling,
     may_be_unread,
-    spelling_found,
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
@@ -112,7 +118,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             axis, learnt = _with_few_decimals(axis, learnt)
             decimals = decimals._replace(decimals=axis.grid.decimals)
             findings["decimals"] = decimals.decimals
-        findings |= _bins_found(axis, learnt, min_mass) | missing_found(
+        findings |= _learnt_bins(axis, learnt, min_mass) | learnt_missing(
             column, learnt.missing, learnt.missing_stddev
         )
         # Whether heaps are asked for depends on released counts, so skipping the question is free.
@@ -138,9 +144,9 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         n_ways = len(column.template.spellings) if asks_spelling else 1
         histogram = ask_reading(values, column.name, rho=rho, n_ways=n_ways)
         findings |= (
-            {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
+            {"spelling": learnt_spelling(column.template, histogram)} if asks_spelling else {}
         )
-        findings |= missing_found(
+        findings |= learnt_missing(
             column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev
         )
         unread = unread_share(histogram)
@@ -255,15 +261,15 @@ def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Le
     return learn_density(values, axis, rho=budget.rho, seeks_values=seeks_values(budget.column))
 
 
-def _bins_found(axis: SearchGrid, learnt: Learnt, min_mass: float) -> dict[str, Any]:
+def _learnt_bins(axis: SearchGrid, learnt: Learnt, min_mass: float) -> dict[str, Any]:
     """Bounds, edges and shape, as far as they are open."""
     column, density = axis.column, learnt.density
     if "bins" not in column.open_parts:
-        return found_bounds(axis, density)
+        return learnt_range(axis, density)
     if is_tree(column):
-        return found_bins(axis, density, at_least_two(density.starts))
+        return learnt_bins(axis, density, at_least_two(density.starts))
     if column.binning == "quantiles":
-        return found_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
-    return found_bins(
+        return learnt_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
+    return learnt_bins(
         axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
     )

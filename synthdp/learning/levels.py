@@ -25,17 +25,17 @@ def learn_levels(
     counts = {str(level): count for level, count in frequent.counts.items()}
     room = column.max_levels - 2  # for other and missing
     kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
-    other = _label_beside(column, kept)
+    other = _other_label(column, kept)
     rare = [level for level in kept if counts[level] < min_mass and level != other]
     rare = rare if len(rare) >= MIN_MERGED else []
     levels = [level for level in kept if level not in set(rare)] or [other]
     parts: dict[str, Any] = {"levels": levels, "other": other}
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
-    return column.resolved(**parts | missing_found(column, frequent.missing, frequent.stddev))
+    return column.resolved(**parts | learnt_missing(column, frequent.missing, frequent.stddev))
 
 
-def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:
+def _other_label(column: OpenColumn, levels: Collection[str]) -> str:
     """The label of what is left: the field's own, or one that is unlike all levels, whatever their
     case.
 
@@ -54,6 +54,6 @@ BELIEVED = 3.0
 """Standard deviations of noise that the count of missing values must pass."""
 
 
-def missing_found(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
+def learnt_missing(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
     """``required`` as a noisy count of missing values suggests, if that is open; else nothing."""
     return {"required": missing <= BELIEVED * stddev} if "missing" in column.open_parts else {}

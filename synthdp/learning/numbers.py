@@ -85,7 +85,7 @@ HEAVY = 0.0025
 BESIDE = 2
 """Cells on each side that say how many records a cell without heavy values has."""
 
-TOLD_APART = 2.5
+STANDS_OUT = 2.5
 """Standard deviations by which a value must stand out from those beside it in the closest look."""
 
 SAME = 3.0
@@ -171,7 +171,7 @@ def learn_density(
         Whether single values that hold many records are looked for.
     """
     asking = _Asking(values, axis, rho)
-    first = asking.first_look()
+    first = asking.first_histogram()
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, seeks_values=seeks_values)]
     descents = asking.descending_looks(looks[-1]) if seeks_values else []
@@ -228,7 +228,7 @@ class _Asking:
         self.left -= share
         return ColumnHistogram.measured(self._values, self._axis, starts, rho=self._rho * share)
 
-    def first_look(self) -> ColumnHistogram:
+    def first_histogram(self) -> ColumnHistogram:
         """A look at public cells, again if it shows nothing."""
         share = FIRST_BETWEEN_BOUNDS if self._axis.has_bounds else LOOKING
         look = self._look(self._axis.coarse_edges, share)
@@ -249,7 +249,7 @@ class _Asking:
         a check if any.
         """
         # What is held by public cells is all that finer cells are spent on.
-        low, high = first.held_roots(self._axis)
+        low, high = first.occupied_cells(self._axis)
         mass, check = first.counts.copy(), []
         # Numbers like 0 and 1 stand in the innermost public cells, which are single points. A
         # column of mostly zeros would be taken for that alone; so what lies beyond is counted by
@@ -377,7 +377,7 @@ def _heavy_values(
     while len(found) < min(len(points), MAX_HEAVY):
         own = [each[at] for each, at in zip(excess, cells, strict=True)]
         heights, precision = _heights(own, variances, same)
-        is_plain = own[-1] > TOLD_APART * np.sqrt(variances[-1])
+        is_plain = own[-1] > STANDS_OUT * np.sqrt(variances[-1])
         is_plain &= heights > HEAVY / 2 * float(last.counts.sum())
         clearness = np.where(is_plain, heights * np.sqrt(precision), 0.0)
         best = int(np.argmax(clearness))
@@ -539,8 +539,8 @@ def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: 
     about equally many records, and the density says so.
     """
     asking = _Asking(values, axis, rho)
-    first = asking.first_look()
-    low, high = first.held_roots(axis)
+    first = asking.first_histogram()
+    low, high = first.occupied_cells(axis)
     start, stop = int(axis.coarse_edges[low]), int(axis.coarse_edges[high + 1])
     edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
     # PrivTree does not know how many bins are wanted; joining neighbours is post-processing.

@@ -71,7 +71,7 @@ EMPTY_COLUMN = "its values are missing, or nearly all of them are; ignore it if 
 """What is said of one."""
 
 
-def spelling_found(column: Column, histogram: NoisyHistogram) -> tuple[str, str] | None:
+def learnt_spelling(column: Column, histogram: NoisyHistogram) -> tuple[str, str] | None:
     """How most truth values are spelt, as far as noise can tell and the column may write; None for
     no more than that.
 

@@ -23,7 +23,7 @@ def density_of(looks: Sequence[ColumnHistogram], spikes: dict[int, float]) -> De
     """
     points = np.array(sorted(spikes), dtype=np.int64)
     heights = np.array([spikes[point] for point in points.tolist()])
-    mass = _told_from_noise(looks, points, heights)
+    mass = _above_noise(looks, points, heights)
     for outer, inner in pairwise(looks):
         counts, widths = _without(inner, points, heights)
         is_divided = np.diff(np.searchsorted(inner.starts, outer.starts)) > 1
@@ -31,7 +31,7 @@ def density_of(looks: Sequence[ColumnHistogram], spikes: dict[int, float]) -> De
     return _with_spikes(looks[-1].starts, mass, points, heights)
 
 
-def _told_from_noise(looks: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
+def _above_noise(looks: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
     """Records of the widest cells, by what two looks say; neighbours that stand out only together
     share alike.
     """

@@ -169,9 +169,9 @@ class _Upwards:
             return self._anywhere()
         # One piece of code for both ends: the lower one is the upper one of the mirror image.
         mirror = self.mirrored()
-        stop, high_leaf = self._last_held(held)
+        stop, high_leaf = self._last_occupied(held)
         # not what stands out in the mirror: pairs, fours, ... are others there
-        end, low_leaf = mirror._last_held(len(self.inner.counts) - 1 - held[::-1])
+        end, low_leaf = mirror._last_occupied(len(self.inner.counts) - 1 - held[::-1])
         begin = -end
         lowest = int(self.inner.starts[0])
         # What an outer cell counts is shared by both ends, so each is found given the other, twice.
@@ -204,7 +204,7 @@ class _Upwards:
             return Ends(stop, posterior, leaf)
         return Ends(first, self._end_above(begin, first, lowest, plain=leaf), 1)
 
-    def _last_held(self, held: NDArray[np.intp]) -> tuple[int, int]:
+    def _last_occupied(self, held: NDArray[np.intp]) -> tuple[int, int]:
         """The end of the last cells that stand out, and how many points they have: one cell, or the
         fewest that do so together.
         """

@@ -15,7 +15,7 @@ from synthdp.inference.model import Model
 
 
 @final
-class Informed(Engine):
+class InformedEngine(Engine):
     """Fits measurements, and marginals that are known from released values or public ones, as if
     all were measured.
 

@@ -97,7 +97,7 @@ def _unit_in_words(package: Package) -> str:
     )
     what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
     shared = ""
-    if any(table.parent is not None and table.is_above for table in package.tables):
+    if any(table.parent is not None and table.has_tables_below for table in package.tables):
         shared = "; a row that hangs on several, since a key repeats under them, counts with each of them"
     return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out{shared}"
 
@@ -106,7 +106,7 @@ def _of_part(part: Synthesis, view: LinkedView) -> list[str]:
     """What users should know of one view; what is said of the guarantee, and of columns above, is
     said elsewhere.
     """
-    prefixes = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
+    prefixes = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.drawn)
     n_rows = clear_total(part.measurements) if part.measurements else None
     stated = part.certificate
     most = stated["max_rows_per_unit"]

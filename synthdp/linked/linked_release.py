@@ -14,7 +14,7 @@ from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
-from synthdp.linked.informed import Informed
+from synthdp.linked.informed import InformedEngine
 from synthdp.linked.linked_certificate import linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
@@ -197,7 +197,7 @@ class LinkedRelease:
         settings = replace(
             self._settings,
             workload=self._workload(label),
-            engine=Informed(engine, known) if known else engine,
+            engine=InformedEngine(engine, known) if known else engine,
             about=None,
         )
         return Release(
@@ -311,7 +311,7 @@ def shares_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
     the root and later rows more.
     """
     weights = {
-        name: len(view.own)
+        name: len(view.drawn)
         * (LATER_ROWS if view.is_later else ROOT if view.table.parent is None else 1)
         for name, view in views.items()
     }

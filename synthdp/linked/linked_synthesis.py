@@ -95,7 +95,7 @@ class LinkedSynthesis(Result):
         return tuple(
             FittedPart(
                 answers=part,
-                drawn=views[label].own,
+                drawn=views[label].drawn,
                 label=label,
                 rows=rows_of(views[label]),
                 unit="families",
@@ -340,7 +340,7 @@ class LinkedSynthesis(Result):
                 for view in views
                 if view.schema is not None and set(names) <= set(view.schema.names)
             ]
-            if fitting and not {*fitting[-1].own, *fitting[-1].siblings}.isdisjoint(names):
+            if fitting and not {*fitting[-1].drawn, *fitting[-1].siblings}.isdisjoint(names):
                 return fitting
             seen |= {
                 name for view in views if view.schema is not None for name in view.schema.names

@@ -6,7 +6,7 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.linked.families.child_numbers import SeenNumbers
-from synthdp.linked.informed import Informed
+from synthdp.linked.informed import InformedEngine
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.synthesis import Synthesis
 
@@ -45,7 +45,7 @@ def refitted_view(
         measurements=[*others, *seen.counts],
         model=part.existing_model,
         certificate=part.certificate,
-    ).refit(Informed(engine, known, seen.constraints), report=report)
+    ).refit(InformedEngine(engine, known, seen.constraints), report=report)
     return Synthesis(
         schema=part.schema,
         measurements=part.measurements,

@@ -19,7 +19,7 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     What is above a row, or beside it, is there already when the row is drawn: how these depend on
     each other need not be measured; see `synthdp.linked.ancestor_marginals`.
     """
-    own = set(view.own)
+    own = set(view.drawn)
     cliques = [
         c
         for k in (2, 3)
@@ -39,5 +39,5 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     return (
         Workload.from_cliques(domain, fitting, weights)
         if fitting
-        else Workload.from_cliques(domain, [(name,) for name in view.own])
+        else Workload.from_cliques(domain, [(name,) for name in view.drawn])
     )

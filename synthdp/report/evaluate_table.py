@@ -83,9 +83,9 @@ def evaluate_table(
             comparison = Comparison(truth, read[name], wanted, measured[name], progress)
             with one_thread() if wanted.predicts else nullcontext():
                 sections.append((name, comparison.sections(chosen)))
-    said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
-    said += [("prediction", note) for note in target_notes]
-    frames = _stacked(sections, said)
+    general_notes = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
+    general_notes += [("prediction", note) for note in target_notes]
+    frames = _stacked(sections, general_notes)
     facts = (
         {"unread": unread.pop(""), "unread_synthetic": unread}
         | _facts(read, seed)
@@ -146,7 +146,8 @@ def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) ->
 
 
 def _stacked(
-    sections: Sequence[tuple[str, dict[str, pd.DataFrame]]], said: Sequence[tuple[str, str]]
+    sections: Sequence[tuple[str, dict[str, pd.DataFrame]]],
+    general_notes: Sequence[tuple[str, str]],
 ) -> dict[str, pd.DataFrame]:
     """The sections of all tables one below the other, with the table's name before each row."""
     by_section: dict[str, pd.DataFrame] = {}
@@ -155,7 +156,9 @@ def _stacked(
         filled = [frame for frame in frames if len(frame)] or frames[:1]
         stacked = pd.concat(filled, ignore_index=True)
         by_section[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]
-    general = pd.DataFrame([("", *each) for each in said], columns=["table", "section", "note"])
+    general = pd.DataFrame(
+        [("", *each) for each in general_notes], columns=["table", "section", "note"]
+    )
     notes = [frame for frame in (general, by_section["notes"]) if len(frame)] or [general]
     by_section["notes"] = pd.concat(notes, ignore_index=True)
     return by_section

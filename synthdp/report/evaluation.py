@@ -62,7 +62,11 @@ class Evaluation(ABC):
     @property
     def summary_text(self) -> str:
         """NOT PRIVATE, and the summary for a terminal."""
-        parts = [*self._warnings(), *map(_said, self.verdicts.items()), self._summary_table()]
+        parts = [
+            *self._warnings(),
+            *map(_verdict_text, self.verdicts.items()),
+            self._summary_table(),
+        ]
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
@@ -101,7 +105,7 @@ class Evaluation(ABC):
         """A sentence: which attributes have more, and the page of the documentation."""
 
 
-def _said(named: tuple[str, Verdict]) -> str:
+def _verdict_text(named: tuple[str, Verdict]) -> str:
     """A verdict for a terminal."""
     name, verdict = named
     groups = (

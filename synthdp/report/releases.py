@@ -67,8 +67,8 @@ def stated_schema(stated: Mapping[str, Any]) -> Schema | None:
     """The schema that certificates say tables were made by, if all that say one say the same."""
     schemas = {}
     for certificate in stated.values():
-        said = certificate.get("schema") if isinstance(certificate, Mapping) else None
-        definition = said.get("definition") if isinstance(said, Mapping) else None
+        part = certificate.get("schema") if isinstance(certificate, Mapping) else None
+        definition = part.get("definition") if isinstance(part, Mapping) else None
         if isinstance(definition, Mapping):
             schema = Schema.from_dict(definition)
             schemas[schema.fingerprint] = schema

@@ -45,42 +45,46 @@ def summary_of(
 def _similarity(similarity: pd.DataFrame) -> Iterator[Row]:
     marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
     n_pairs = int((similarity["columns"].map(len) == 2).sum())
-    said = {
+    meanings = {
         "column shapes": "How alike each column is by itself, on average, as SDMetrics reports it.",
         "column pair trends": f"How alike the {n_pairs} pairs of columns are that depend on each other, as SDMetrics "
         "counts and reports it.",
         "overall": "The mean of column shapes and pair trends: the overall score of SDMetrics.",
     }
     for name, mark in marks.items():
-        yield f"SDMetrics, {name}", mark, sampled[name], NAN, "higher", said[name]
+        yield f"SDMetrics, {name}", mark, sampled[name], NAN, "higher", meanings[name]
 
 
 def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Iterator[Row]:
     for k, of_size in marginals.groupby("k"):
         tvd, sampling = float(of_size["tvd"].mean()), float(of_size["sampling"].mean())
         noise = _mean(of_size["noise"])
-        said = f"On average {tvd:.2%} of the rows would have to change for a {k}-way marginal to be right"
+        sentence = f"On average {tvd:.2%} of the rows would have to change for a {k}-way marginal to be right"
         if measured := int(of_size["measured"].sum()):
-            said += f"; {measured} of {len(of_size)} were measured, and noise is theirs"
-        yield f"{k}-way marginals, mean TVD", tvd, sampling, noise, "lower", f"{said}."
+            sentence += f"; {measured} of {len(of_size)} were measured, and noise is theirs"
+        yield f"{k}-way marginals, mean TVD", tvd, sampling, noise, "lower", f"{sentence}."
         worst = of_size.iloc[0]
-        said = f"The worst {k}-way marginal is {' x '.join(worst['columns'])}."
+        sentence = f"The worst {k}-way marginal is {' x '.join(worst['columns'])}."
         yield (
             f"{k}-way marginals, worst TVD",
             worst["tvd"],
             worst["sampling"],
             worst["noise"],
             "lower",
-            said,
+            sentence,
         )
     scored = marginals[marginals["k"] == score_k]
     if len(scored):
         score, sampling = (k_marginal_score(scored[key].tolist()) for key in ("tvd", "sampling"))
         what = "marginal" if len(scored) == 1 else f"{len(scored)} marginals"
-        said = f"NIST's score of the {what} of {score_k} columns, 1000 for the real table itself."
-        yield "k-marginal score", score, sampling, NAN, "higher", said
-        said = f"By that score it is as good as a random {_percent(subsample)} of the real rows."
-        yield "sub-sample equivalent", subsample, NAN, NAN, "higher", said
+        sentence = (
+            f"NIST's score of the {what} of {score_k} columns, 1000 for the real table itself."
+        )
+        yield "k-marginal score", score, sampling, NAN, "higher", sentence
+        sentence = (
+            f"By that score it is as good as a random {_percent(subsample)} of the real rows."
+        )
+        yield "sub-sample equivalent", subsample, NAN, NAN, "higher", sentence
 
 
 def _percent(share: float) -> str:
@@ -98,18 +102,18 @@ def _values(columns: pd.DataFrame) -> Iterator[Row]:
     ):
         if columns[key].notna().any():
             worst = columns.loc[columns[key].idxmax(), "column"]
-            said = f"Mean over numbers and dates: {unit}. The worst is {worst}."
+            sentence = f"Mean over numbers and dates: {unit}. The worst is {worst}."
             yield (
                 f"{name}, mean",
                 _mean(columns[key]),
                 _mean(columns[f"{key}_sampling"]),
                 NAN,
                 "lower",
-                said,
+                sentence,
             )
     covered = float(columns["levels_covered"].mean())
-    said = "Which share of a column's levels or bins that real rows have synthetic rows have too, on average."
-    yield "levels covered", covered, NAN, NAN, "higher", said
+    sentence = "Which share of a column's levels or bins that real rows have synthetic rows have too, on average."
+    yield "levels covered", covered, NAN, NAN, "higher", sentence
     gap = float((columns["missing_synthetic"] - columns["missing_real"]).abs().mean())
     yield (
         "missing values, mean difference",
@@ -125,63 +129,63 @@ def _relations(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     associations = sections["associations"]
     if associations["difference"].notna().any():
         gap, sampling = _mean(associations["difference"].abs()), _mean(associations["sampling"])
-        said = (
+        sentence = (
             "Mean difference of Cramer's V, correlation ratios and rank correlations of all pairs."
         )
-        yield "associations, mean difference", gap, sampling, NAN, "lower", said
+        yield "associations, mean difference", gap, sampling, NAN, "lower", sentence
     for row in sections["propensity"].to_dict("records"):
         name = f"S_pMSE, {row['model']}"
         about = f": {row['columns']}" if row["columns"] else ""
-        said = f"How well the model tells the tables apart{about}; 1 is a correct synthesis, above 10 is poor."
-        yield name, row["s_pmse"], 1.0, NAN, "lower", said
+        sentence = f"How well the model tells the tables apart{about}; 1 is a correct synthesis, above 10 is poor."
+        yield name, row["s_pmse"], 1.0, NAN, "lower", sentence
 
 
 def _learning(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     for row in sections["prediction"].to_dict("records"):
-        said = f"Trained on synthetic rows, tested on real ones; trained on real rows it is {row['real']:.3f}."
+        sentence = f"Trained on synthetic rows, tested on real ones; trained on real rows it is {row['real']:.3f}."
         yield (
             f"{row['target']}: {row['score']}, {row['model']}",
             row["synthetic"],
             row["real"],
             NAN,
             "higher",
-            said,
+            sentence,
         )
     regression = sections["regression"]
     if len(regression):
-        said = "How much of the 95 % confidence intervals of coefficients overlaps, on average."
+        sentence = "How much of the 95 % confidence intervals of coefficients overlaps, on average."
         yield (
             "confidence intervals, mean overlap",
             _mean(regression["overlap"]),
             NAN,
             NAN,
             "higher",
-            said,
+            sentence,
         )
 
 
 def _rows(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     if len(rules := sections["rules"]):
         broken, real = float(rules["share_synthetic"].max()), float(rules["share_real"].max())
-        said = "Share of the synthetic rows that break the rule that most of them break; of real rows under sampling."
-        yield "rules broken, worst", broken, real, NAN, "lower", said
+        words = "Share of the synthetic rows that break the rule that most of them break; of real rows under sampling."
+        yield "rules broken, worst", broken, real, NAN, "lower", words
     if len(groups := sections["groups"]):
         worst: Mapping[str, Any] = groups.iloc[0].to_dict()
-        said = f"The worst served group is {worst['by']} = {worst['level']}, {worst['rows_real']} real rows."
-        yield "groups, worst mean TVD", worst["tvd_1"], worst["sampling_1"], NAN, "lower", said
+        sentence = f"The worst served group is {worst['by']} = {worst['level']}, {worst['rows_real']} real rows."
+        yield "groups, worst mean TVD", worst["tvd_1"], worst["sampling_1"], NAN, "lower", sentence
     if len(queries := sections["queries"]):
-        said = f"Mean error of your queries; the worst is {queries.iloc[0]['query']}."
+        sentence = f"Mean error of your queries; the worst is {queries.iloc[0]['query']}."
         yield (
             "queries, mean error",
             _mean(queries["error"]),
             _mean(queries["sampling"]),
             NAN,
             "lower",
-            said,
+            sentence,
         )
     match = sections["matches"].iloc[0]
-    said = "Share of synthetic rows that agree with a real one; sampling: by chance. It does not measure privacy."
-    yield "exact matches", match["share"], match["expected_share"], NAN, "", said
+    sentence = "Share of synthetic rows that agree with a real one; sampling: by chance. It does not measure privacy."
+    yield "exact matches", match["share"], match["expected_share"], NAN, "", sentence
 
 
 def _mean(values: pd.Series) -> float:

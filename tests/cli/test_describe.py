@@ -265,7 +265,7 @@ def stopped_while_paying():
     )
     table = frame()[["code", "town"]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learner, "missing_found", failing(None, KeyboardInterrupt()))
+        patch.setattr(learner, "learnt_missing", failing(None, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             synthdp.synthesize(
                 table, schema, epsilon=8, delta=1e-6, rescue=lambda rescued: rescued.save(path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.learning import BIG, decoded, distance, learn
 
-from synthdp.learning import Density, heaping_found
+from synthdp.learning import Density, learnt_heaping
 from synthdp.privacy import NoisyHistogram
 from synthdp.schema import STEPS, steps_of
 
@@ -80,7 +80,7 @@ def test_noise_alone_makes_no_heaps(records):
     )
     counts = np.bincount(steps_of(points), minlength=len(STEPS) + 2)
     for _ in range(300):
-        assert heaping_found(noisy(counts, 60.0, rng), density, 0, 60.0) is None
+        assert learnt_heaping(noisy(counts, 60.0, rng), density, 0, 60.0) is None
 
 
 def test_no_noisy_answer_is_an_error():
@@ -92,5 +92,5 @@ def test_no_noisy_answer_is_an_error():
             starts, rng.random(len(starts) - 1) * rng.integers(0, 2, len(starts) - 1) + 1e-9
         )
         counts = rng.normal(0, 1, len(STEPS) + 2) * 10.0 ** rng.integers(-1, 8, len(STEPS) + 2)
-        found = heaping_found(noisy(counts, 1.0, rng), density, int(rng.integers(-3, 8)), 1.0)
+        found = learnt_heaping(noisy(counts, 1.0, rng), density, int(rng.integers(-3, 8)), 1.0)
         assert found is None or (min(found.values()) >= 0 and sum(found.values()) <= 1)

@@ -26,11 +26,11 @@ from helpers.values import Listed, counted, listed
 
 from synthdp.core import Grid
 from synthdp.data import HeldNumbers, HeldTexts, UnitRows
-from synthdp.learning import learn_columns, missing_found
+from synthdp.learning import learn_columns, learnt_missing
 from synthdp.privacy import PrivateValues
 
 learner = home(learn_columns)
-learning_levels = home(missing_found)
+learning_levels = home(learnt_missing)
 private_values = home(PrivateValues)
 
 LEVELS = {"town": "string"}
@@ -107,11 +107,11 @@ def forget_the_threshold(monkeypatch):
 
 
 def read_whether_values_are_missing(monkeypatch):
-    def missing_found(column, missing, _):
+    def learnt_missing(column, missing, _):
         return {"required": missing < 0.5} if "missing" in column.open_parts else {}
 
     for module in (learner, learning_levels):
-        monkeypatch.setattr(module, "missing_found", missing_found)
+        monkeypatch.setattr(module, "learnt_missing", learnt_missing)
 
 
 def warn_of_a_value(monkeypatch):

@@ -212,7 +212,7 @@ def read_the_decimals(monkeypatch):
 
 
 def read_what_is_missing(monkeypatch):
-    def missing_found(column, _missing, _stddev):
+    def learnt_missing(column, _missing, _stddev):
         return {
             "required": bool(
                 sources[0].histogram(Grid(column=column.name), np.empty(0, dtype=np.int64))[0] == 0
@@ -225,7 +225,7 @@ def read_what_is_missing(monkeypatch):
 
     sources, original = [], PrivateValues.__init__
     monkeypatch.setattr(PrivateValues, "__init__", remembering)
-    monkeypatch.setattr(learner, "missing_found", missing_found)
+    monkeypatch.setattr(learner, "learnt_missing", learnt_missing)
 
 
 @pytest.mark.parametrize(

@@ -119,10 +119,10 @@ class SampleOptions(OutputOptions):
     offset: int | None
 
 
-Told = TypeVar("Told")
+CommandOptions = TypeVar("CommandOptions")
 
 
-def options_of(kind: type[Told], parsed: argparse.Namespace) -> Told:
+def options_of(kind: type[CommandOptions], parsed: argparse.Namespace) -> CommandOptions:
     """The options of a command, as a value of their class."""
     assert is_dataclass(kind)
     given = {field.name: getattr(parsed, field.name) for field in fields(kind)}

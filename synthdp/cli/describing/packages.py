@@ -60,7 +60,7 @@ def package_facts(
                 "view": label,
                 "table": view.name,
                 "parent": view.table.parent,
-                "drawn": list(view.own),
+                "drawn": list(view.drawn),
                 "given": [*view.ancestors, *filter(None, [view.position]), *view.siblings],
                 "units_of_weight": view.grid,
                 "share_of_budget": float(shares[label]),

@@ -76,7 +76,7 @@ class _PotentialFit:
         """
         tables: Mapping[Clique, Array] = {}
         if earlier is not None:
-            tables = _known_potentials(earlier)
+            tables = _earlier_potentials(earlier)
         # Tables of local consistency, read as if their product were a distribution: on loops it is
         # not, but a better start than even potentials.
         elif (relaxation := bound()) is not None:
@@ -152,7 +152,7 @@ class _PotentialFit:
         return -self._oracle.largest([*self._loss.split(-by_cell), *self._masks.values()])
 
 
-def _known_potentials(earlier: MarkovRandomField) -> dict[Clique, Array]:
+def _earlier_potentials(earlier: MarkovRandomField) -> dict[Clique, Array]:
     """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit
     could not.
     """

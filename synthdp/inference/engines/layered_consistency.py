@@ -25,7 +25,7 @@ from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.engine import Engine, FitProblem, concluded
-from synthdp.inference.engines.local_consistency import known_messages
+from synthdp.inference.engines.local_consistency import earlier_messages
 from synthdp.inference.model import Ending, FitStatus
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
@@ -114,7 +114,7 @@ class LayeredConsistencyEngine(Engine):
         polytope = LocalPolytope(graph)
         # Messages belong to joints, not to measurements: those of an earlier fit do where the joint
         # is the same.
-        start = polytope.join(known_messages(domain, problem.warm_start))
+        start = polytope.join(earlier_messages(domain, problem.warm_start))
         target, variance = layers.small_targets(graph)
         solve = partial(
             self.newton.project, polytope, target, variance, total=total, progress=problem.progress

@@ -88,7 +88,7 @@ class LocalConsistencyEngine(Engine):
         target, variance = _targets(
             graph, measurements, masks, total=total, shrinkage=self.shrinkage
         )
-        start = polytope.join(known_messages(domain, problem.warm_start))
+        start = polytope.join(earlier_messages(domain, problem.warm_start))
         measured = np.concatenate(
             [np.full(domain.size(region), region in loss.cliques) for region in graph.regions]
         )
@@ -182,7 +182,7 @@ def _is_least(
     return gap <= _PROVEN * (reached + 0.5 * int(is_determined.sum()))
 
 
-def known_messages(
+def earlier_messages(
     domain: Domain, warm_start: Model | None
 ) -> Mapping[tuple[Clique, Clique], Array]:
     """Lagrange multipliers of an earlier fit to start from; none without one of pseudo-marginals."""

@@ -120,7 +120,7 @@ class PublicDataEngine(Engine):
         def marginals(theta: Array) -> Array:
             return total * loss.flatten(rows.marginals(rows.weights(loss.split(theta))))
 
-        start = loss.flatten(_known_potentials(domain, problem.warm_start, loss))
+        start = loss.flatten(_earlier_potentials(domain, problem.warm_start, loss))
 
         # The best single record is the best public row: the same bound as for other engines, over
         # the support.
@@ -194,7 +194,9 @@ class PublicDataEngine(Engine):
         )
 
 
-def _known_potentials(domain: Domain, warm_start: Model | None, loss: MarginalLoss) -> list[Array]:
+def _earlier_potentials(
+    domain: Domain, warm_start: Model | None, loss: MarginalLoss
+) -> list[Array]:
     """For each measured clique the potentials of an earlier fit, on these rows or others, or zeros."""
     earlier = check_warm_start(warm_start, WeightedRowsModel, domain)
     potentials = earlier.log_potentials if earlier else {}

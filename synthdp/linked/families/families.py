@@ -108,13 +108,13 @@ def drawn_children(
     )
     quotas = Quotas(view.table, counts)
     of_parent = counts[parent_rows]
-    n_turns = int(counts.max(initial=0))
+    n_steps = int(counts.max(initial=0))
     steps = (
         # Rows of no order depend on the first row only, so all later ones are drawn at once. In a
         # chain, or under limits, each waits for the one before.
         positions if view.table.order is not None or view.table.limits else np.minimum(positions, 1)
     )
-    for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
+    for step in range(n_steps if len(fitted) > 1 else min(n_steps, len(fitted))):
         rows = np.flatnonzero(steps == step)
         if len(rows):
             drawing.draw(
@@ -156,10 +156,10 @@ class _Drawing:
         self.codes = (
             {}
             if schema is None
-            else {name: np.zeros(n_rows, schema[name].dtype) for name in view.own}
+            else {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
         )
         self.numbers = dict(numbers) | {
-            name: np.full(n_rows, np.nan) for name in view.own if name in checked
+            name: np.full(n_rows, np.nan) for name in view.drawn if name in checked
         }
         self._pieces: list[pd.DataFrame] = []
         self._n_rows = n_rows

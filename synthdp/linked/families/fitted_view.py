@@ -114,7 +114,9 @@ class FittedView:
             If a row contradicts the rules.
         """
         n_rows = len(next(iter(given.values())))
-        drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, np.int32) for name in self.view.own}
+        drawn: dict[str, CodeColumn] = {
+            name: np.empty(n_rows, np.int32) for name in self.view.drawn
+        }
         for block in self._blocks(given, n_rows):
             place = np.full(n_rows, -1)
             place[block] = np.arange(len(block))
@@ -165,7 +167,7 @@ class FittedView:
                 # moving then keeps to quotas.
                 records[-1, which] = number
         self._move(records, tuple(fixed), groups, generator)
-        return {name: records[domain.index(name), :n_rows] for name in self.view.own}
+        return {name: records[domain.index(name), :n_rows] for name in self.view.drawn}
 
     def _move(
         self,
@@ -207,7 +209,7 @@ class FittedView:
         """
         domain, position = self.model.domain, self.view.position
         targets: dict[Clique, FloatArray] = {}
-        implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.own}
+        implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
         for clique, rows in self._tables.items():
             shares = rows
             if position in fixed:
@@ -251,7 +253,7 @@ class FittedView:
         measured (the last axis).
         """
         model, position = self.model, self.view.position
-        domain, own = model.domain, set(self.view.own)
+        domain, own = model.domain, set(self.view.drawn)
         last = (position,) if position in domain.attributes else ()
         measured = {
             tuple(

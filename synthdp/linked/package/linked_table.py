@@ -82,7 +82,7 @@ class LinkedTable:
     """Columns that are neither read nor written."""
     key: tuple[str, ...] = ()
     """The columns by which other tables refer to its rows, or that are to be unique."""
-    is_above: bool = False
+    has_tables_below: bool = False
     """Whether other tables hang on it."""
     parent: str | None = None
     parent_key: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class LinkedTable:
         Whose a row is says its parent. So where nothing hangs on it its own key is not looked at: a
         key that somebody else has as well can then neither replace a row nor refuse a run.
         """
-        return self.key if self.parent is None or self.is_above else ()
+        return self.key if self.parent is None or self.has_tables_below else ()
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -45,7 +45,9 @@ class Links:
     def __init__(self, resources: Mapping[str, Mapping[str, Any]], root: str | None) -> None:
         self._resources = dict(resources)
         self.public = tuple(
-            name for name, resource in resources.items() if own_of(resource, name)["public"].value
+            name
+            for name, resource in resources.items()
+            if synthdp_part(resource, name)["public"].value
         )
         self._parents = {name: self._parent(name) for name in resources if name not in self.public}
         self.order = tuple(self._below(self._root(root)))
@@ -177,7 +179,7 @@ def names_of(key: JsonValue) -> tuple[str, ...]:
     return names
 
 
-def own_of(resource: Mapping[str, Any], name: str) -> JsonValue:
+def synthdp_part(resource: Mapping[str, Any], name: str) -> JsonValue:
     """What stands under ``synthdp`` in a resource."""
     own = in_package(resource, name)["synthdp"].default({})
     own.check_keys(_OF_RESOURCES)
@@ -192,5 +194,5 @@ def _schema(resource: Mapping[str, Any], name: str, folder: Path | None) -> Mapp
     declared = in_package(schema, name, "schema")
     declared.mapping("an object with a list of fields")
     declared["fields"].sequence("a list of fields")
-    own_of(resource, name)
+    synthdp_part(resource, name)
     return declared.mapping()

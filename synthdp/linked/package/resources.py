@@ -16,7 +16,7 @@ from synthdp.linked.package.linked_table import (
     in_package,
     refuse_package,
 )
-from synthdp.linked.package.links import Links, names_of, own_of
+from synthdp.linked.package.links import Links, names_of, synthdp_part
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.dialect import dialect_of
 from synthdp.schema.made_up.pattern import Pattern
@@ -108,7 +108,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     resource, schema, own = (
         resources[name],
         resources[name]["schema"],
-        own_of(resources[name], name),
+        synthdp_part(resources[name], name),
     )
     parent, parent_key = links.parent(name), tuple[str, ...]()
     for columns, other, there in links.references(name):
@@ -145,7 +145,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         schema=columns_,
         ignored=ignored,
         key=key,
-        is_above=any(links.parent(other) == name for other in links.order),
+        has_tables_below=any(links.parent(other) == name for other in links.order),
         parent=parent,
         parent_key=parent_key,
         max_children=most,

@@ -83,8 +83,8 @@ class LinkedView:
         return tuple(child.count for child in self.package.children(self.name))
 
     @cached_property
-    def own(self) -> tuple[str, ...]:
-        """Attributes that are drawn: the table's own, and its numbers of children."""
+    def drawn(self) -> tuple[str, ...]:
+        """Attributes that are drawn: those of the table, and its numbers of children."""
         return (*self.table.attributes, *self.counts)
 
     @cached_property
@@ -141,7 +141,7 @@ class LinkedView:
     def ancestors(self) -> tuple[str, ...]:
         """Attributes of the tables that its own hangs on."""
         views = (LinkedView(self.package, table) for table in self.package.ancestors(self.name))
-        return tuple(name for view in views for name in view.own)
+        return tuple(name for view in views for name in view.drawn)
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
@@ -156,15 +156,15 @@ class LinkedView:
         """Schema of the view, by whose names rules may be on all of its columns; None if it has
         nothing to draw.
         """
-        if not self.own:
+        if not self.drawn:
             return None
         tables = (*self.package.ancestors(self.name), self.table)
         fields = [field for table in tables for field in self._fields(table)]
         siblings = [
             self._sibling_field(field) for field in fields if OTHER + field["name"] in self.siblings
         ]
-        own = [field for field in fields if field["name"] in self.own]
-        rest = [field for field in fields if field["name"] not in self.own]
+        own = [field for field in fields if field["name"] in self.drawn]
+        rest = [field for field in fields if field["name"] not in self.drawn]
         if self.position is not None:
             rest.append(_number(self.position, 1, self._n_positions))
         rules = {
@@ -216,10 +216,10 @@ class LinkedView:
         reachable = np.ones(1, np.int64)
         for most in self._bounds:
             # Which products can occur at all: a sieve, step by step from the root.
-            is_found = np.zeros(TOO_MANY + 1, np.bool_)
+            is_reachable = np.zeros(TOO_MANY + 1, np.bool_)
             for number in range(1, most + 1):
-                is_found[np.minimum(reachable * number, TOO_MANY)] = True
-            reachable = np.flatnonzero(is_found)
+                is_reachable[np.minimum(reachable * number, TOO_MANY)] = True
+            reachable = np.flatnonzero(is_reachable)
         # Sizes that weigh the same number of whole units are one class, so there are few of them.
         _, least = np.unique(-(self.grid // reachable), return_index=True)
         return tuple(reachable[least].tolist())

@@ -31,11 +31,14 @@ def rules_of(
             )
     ancestors = {each.name for each in package.ancestors(table.name)}
     for rule in package.rules:
-        named, is_beside = tables_in(rule), any(name.startswith(OTHER) for name in names_in(rule))
+        named, names_sibling = (
+            tables_in(rule),
+            any(name.startswith(OTHER) for name in names_in(rule)),
+        )
         if (
             table.name in named
             and named <= ancestors | {table.name}
-            and (is_later or not is_beside)
+            and (is_later or not names_sibling)
         ):
             yield rule
     if order is not None:

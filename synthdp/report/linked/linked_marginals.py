@@ -64,7 +64,7 @@ class LinkedMarginals:
         if self.view.schema is None:
             return
         own, counts = self.view.table.attributes, self.view.counts
-        yield from ((COLUMNS, (name,)) for name in self.view.own)
+        yield from ((COLUMNS, (name,)) for name in self.view.drawn)
         yield from ((OWN, pair) for pair in combinations(own, 2))
         above = [name for name in self.view.ancestors if not name.startswith("number of ")]
         yield from ((ACROSS, pair) for pair in product(above, own))
@@ -129,7 +129,7 @@ class LinkedMarginals:
         """Columns of public tables to which these rows refer, or rows above, unless they only
         rename the key.
         """
-        columns = {*self.view.ancestors, *self.view.own}
+        columns = {*self.view.ancestors, *self.view.drawn}
         joined = self.view.package.joined.items()
         return {name: each for name, each in joined if each.source in columns and not each.renames}
 

@@ -202,7 +202,7 @@ def _map(view: LinkedPageView, table: str, frame: pd.DataFrame) -> Picture:
             matrix[rows.index(other), columns.index(one)] = tvd
     worst = frame.iloc[0]
     pair = " with ".join(_named(kind, worst["columns"]))
-    said = f"Mean TVD {frame['tvd'].mean():.3g}; the worst pair is {pair}: {worst['tvd']:.3g}."
-    words = Words(f"Errors of {kind}: {table}", said)
+    note = f"Mean TVD {frame['tvd'].mean():.3g}; the worst pair is {pair}: {worst['tvd']:.3g}."
+    words = Words(f"Errors of {kind}: {table}", note)
     svg = heat_map(words, matrix, (rows, columns), limits=(0.0, float(np.nanmax(matrix)) or 1.0))
-    return Picture(svg=svg, title=words.title, note=said)
+    return Picture(svg=svg, title=words.title, note=note)

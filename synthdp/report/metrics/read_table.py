@@ -200,8 +200,8 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
             unknown[column.name] = int(is_unknown.sum())
             if is_unknown.any():
                 strays[column.name] = pd.Categorical(_texts(values).where(is_unknown))
-            if found_coordinates := column.coordinates_of(values):
-                coordinates[column.name] = found_coordinates
+            if observed_coordinates := column.coordinates_of(values):
+                coordinates[column.name] = observed_coordinates
     coded = CodedTable(schema.domain, tuple(codes))
     return ReadTable(schema, coded, numbers, unknown, coordinates, strays)
 

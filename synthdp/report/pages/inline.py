@@ -20,7 +20,7 @@ _BOX = "border:1px solid;border-radius:4px;padding:.3em .7em;min-width:8em"
 
 
 def inline_verdict(name: str, verdict: Verdict) -> str:
-    """What is said first of one synthetic table."""
+    """What is caption first of one synthetic table."""
     groups = "".join(
         f'<div><div style="opacity:.8">{_text(group)}</div>'
         f'<div style="display:flex;flex-wrap:wrap;gap:.5em">{"".join(map(_mark, marks))}</div></div>'
@@ -53,7 +53,5 @@ def inline_pictures(pictures: Sequence[Picture]) -> str:
         f'<span style="opacity:.8">{_text(each.note)}</span></figcaption>{each.svg}</figure>'
         for each in pictures
     )
-    said = "The worst columns: grey is the real table, a line or a mark a synthetic one."
-    return (
-        f'<p>{said}</p><div style="display:flex;flex-wrap:wrap;gap:1em;{_COLOURS}">{figures}</div>'
-    )
+    caption = "The worst columns: grey is the real table, a line or a mark a synthetic one."
+    return f'<p>{caption}</p><div style="display:flex;flex-wrap:wrap;gap:1em;{_COLOURS}">{figures}</div>'

@@ -59,14 +59,14 @@ def _roc_pictures(view: PageView) -> Iterator[Picture]:
             curve = points[(points["table"] == name) & (points["trained_on"] == "synthetic")]
             if len(curve):
                 lines.append(Curve(x=curve["fpr"], y=curve["tpr"], place=place))
-        said = f"AUC {spanned(own['synthetic'])}, of real rows {spanned(own['real'])}"
+        note = f"AUC {spanned(own['synthetic'])}, of real rows {spanned(own['real'])}"
         words = Words(
-            f"ROC of {target}, {model}", f"True-positive rate against false-positive rate. {said}."
+            f"ROC of {target}, {model}", f"True-positive rate against false-positive rate. {note}."
         )
         svg = curves(
             words, lines, labels=("false-positive rate", "true-positive rate"), fixed=(-0.01, 1.01)
         )
-        yield Picture(svg=svg, title=f"{target}, {model}", note=said)
+        yield Picture(svg=svg, title=f"{target}, {model}", note=note)
 
 
 def regression_section(view: PageView) -> Section:

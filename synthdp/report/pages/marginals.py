@@ -136,17 +136,17 @@ def _error_pictures(view: PageView, name: str) -> Iterator[Picture]:
             int((frame["tvd"] > frame[reference]).sum()),
             int(frame[reference].notna().sum()),
         )
-        said = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
-        words = Words(f"Error against {reference}{about}", said)
+        note = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
+        words = Words(f"Error against {reference}{about}", note)
         if reference == "noise" and (n_drowned := int((frame["noise"] >= 1).sum())):
-            said += f" Of {n_drowned} it is 1 or more."
+            note += f" Of {n_drowned} it is 1 or more."
         numbers = _positive(view.sections["marginals"], reference)[["tvd", reference]].to_numpy()
         ends = (float(numbers.min()) / 1.3, float(numbers.max()) * 1.3)
         lines = [Curve(x=ends, y=ends, place=-1)]
         lines += [Curve(x=part[reference], y=part["tvd"], place=place, is_line=False, is_marked=True)
                   for place, part in enumerate(shown) if len(part)]  # fmt: skip
         svg = curves(words, lines, labels=(_AXES[reference], "TVD"), logarithmic="xy", fixed=ends)
-        yield Picture(svg=svg, title=words.title, note=said)
+        yield Picture(svg=svg, title=words.title, note=note)
 
 
 def _positive(frame: pd.DataFrame, reference: str) -> pd.DataFrame:

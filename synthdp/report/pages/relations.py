@@ -91,10 +91,10 @@ def _strengths(view: PageView, name: str, columns: Sequence[str]) -> Picture:
 def _differences(view: PageView, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
     worst = own.iloc[0]  # what is NaN comes last
-    said = f"The largest is {worst['one']} and {worst['other']}: {worst['real']:.3g} became {worst['synthetic']:.3g}."
+    note = f"The largest is {worst['one']} and {worst['other']}: {worst['real']:.3g} became {worst['synthetic']:.3g}."
     if np.isnan(worst["difference"]):
-        said = "No two columns have an association in both tables."
-    words = Words(f"Difference: {name} less real", said)
+        note = "No two columns have an association in both tables."
+    words = Words(f"Difference: {name} less real", note)
     most = float(view.sections["associations"]["difference"].abs().max()) or 1.0  # of all tables
     return _map(words, own, columns, own["difference"], (-most, most))
 

@@ -81,8 +81,8 @@ def _group_pictures(view: PageView) -> Iterator[Picture]:
         labels = [
             f"{shortened(level, 14)} ({rows:,})" for level, rows in first["rows_real"].items()
         ]
-        said = f"Mean TVD of columns is largest for {first.index[0]}: {first['tvd_1'].iloc[0]:.3g}."
-        words = Words(f"Errors by {by}", said)
+        note = f"Mean TVD of columns is largest for {first.index[0]}: {first['tvd_1'].iloc[0]:.3g}."
+        words = Words(f"Errors by {by}", note)
         svg = paired_marks(
             words, labels, values, first["sampling_1"].to_numpy(), label="mean TVD of columns"
         )

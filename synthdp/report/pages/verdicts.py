@@ -15,12 +15,12 @@ MAX_POINTS = 3
 COLUMNS, OWN_PAIRS = "columns", "own pairs"
 """Kinds of marginals of linked tables; see `synthdp.report.linked.linked_marginals`."""
 
-KINDS_SAID = {
+KIND_NAMES = {
     OWN_PAIRS: "pairs of one table",
     "siblings": "two rows of one parent",
     "transitions": "a row and the next",
 }
-WHOSE_SAID = {"siblings": " of another row of its parent", "transitions": " of the next row"}
+WHOSE_SECOND = {"siblings": " of another row of its parent", "transitions": " of the next row"}
 """What kinds of marginals are called where nothing was explained, and whose the second column is."""
 
 CHANCE = 1.5
@@ -77,8 +77,10 @@ def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]
         grade=grade,
         sentence=sentence,
         marks={
-            _known(sections["similarity"]): list(_known_marks(sections["similarity"])),
-            OWN: list(_own_marks(means)),
+            _sdmetrics_heading(sections["similarity"]): list(
+                _sdmetrics_marks(sections["similarity"])
+            ),
+            OWN: list(_error_marks(means)),
         },
         points=list(_points(sections, moved)) or [NOTHING],
         error=float(error),
@@ -111,7 +113,7 @@ def linked_verdict(
     grade, sentence = judged(error, chance, what)
     marks = [
         Mark(
-            name=KINDS_SAID.get(str(name), str(name)),
+            name=KIND_NAMES.get(str(name), str(name)),
             value=as_error(row["mean"]),
             beside=f"by chance: {as_error(row['sampling'])}",
         )
@@ -140,7 +142,7 @@ def _linked_points(distances: pd.DataFrame) -> list[str]:
     rows = [*_standing_out(columns, {}), *_standing_out(pairs, alone)]
     points = []
     for _, row in sorted(rows, key=lambda each: -each[0]):
-        named = " with ".join(map(repr, row["columns"])) + WHOSE_SAID.get(row["kind"], "")
+        named = " with ".join(map(repr, row["columns"])) + WHOSE_SECOND.get(row["kind"], "")
         named = f"Column {named}" if row["kind"] == COLUMNS else named
         points.append(f"{named}: {_off(row)}.")
     return points
@@ -169,13 +171,13 @@ def judged(error: float, chance: float, what: str) -> tuple[str, str]:
     return grade, sentence
 
 
-def _known(similarity: pd.DataFrame) -> str:
+def _sdmetrics_heading(similarity: pd.DataFrame) -> str:
     n_pairs = int((similarity["columns"].map(len) == 2).sum())
     counted = "1 related pair" if n_pairs == 1 else f"{n_pairs} related pairs"
     return f"SDV's quality report (pair trends: {counted})"
 
 
-def _known_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
+def _sdmetrics_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
     """The marks of SDMetrics, which SDV shows."""
     marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
     for name, mark in marks.items():
@@ -205,7 +207,7 @@ def as_error(share: float) -> str:
     return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
 
 
-def _own_marks(means: pd.DataFrame) -> Iterator[Mark]:
+def _error_marks(means: pd.DataFrame) -> Iterator[Mark]:
     names = {2: "pairs of columns", 3: "triples of columns"}
     for k, name in names.items():
         if k in means.index:
@@ -218,7 +220,7 @@ def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> I
     columns, pairs = (marginals[marginals["k"] == k] for k in (1, 2))
     alone = {row["columns"][0]: row for row in columns.to_dict("records")}
     standing_out = [*_standing_out(columns, {}), *_standing_out(pairs, alone)]
-    is_known = bool(marginals["measured"].any())
+    states_measured = bool(marginals["measured"].any())
     for _, row in sorted(standing_out, key=lambda each: -each[0]):
         if len(row["columns"]) == 1:
             (name,) = row["columns"]
@@ -227,7 +229,7 @@ def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> I
         else:
             one, other = row["columns"]
             more = " They were not measured together; a workload can name them."
-            yield f"{one!r} with {other!r}: {_off(row)}.{more if is_known and not row['measured'] else ''}"
+            yield f"{one!r} with {other!r}: {_off(row)}.{more if states_measured and not row['measured'] else ''}"
     yield from _merged(sections["similarity"], alone)
     rules = sections["rules"]
     if len(rules):

@@ -253,15 +253,15 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
                 f"what was not declared of {len(domain['derived'])} columns, for {paid}",
             )
         )
-        rows += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
+        rows += [(name.capitalize(), text) for name, text in drawn_facts(domain)]
     if "post_processing" in content:
         rows.append(("Afterwards", content["post_processing"]))
     stated = [*run_facts(content.get("run") or {}), *site_facts(content.get("sites") or {})]
-    rows += [(name.capitalize(), said) for name, said in stated]
+    rows += [(name.capitalize(), text) for name, text in stated]
     quality = quality_facts(content.get("quality") or {})
-    rows += [(name.capitalize(), said) for name, said in quality]
+    rows += [(name.capitalize(), text) for name, text in quality]
     rows += [("Accepted if", line) for line in acceptance_lines(content)]
-    rows += [(name.capitalize(), said) for name, said in rows_facts(content.get("rows") or {})]
+    rows += [(name.capitalize(), text) for name, text in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     rows.append(
         ("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items()))

@@ -76,11 +76,11 @@ def _map(view: NoisyRelease) -> Picture:
         matrix[one, other] = matrix[other, one] = noise
     pairs = view.errors[view.errors["k"] == 2]
     n_known = int(pairs["noise"].notna().sum())
-    said = f"{n_known} of {len(pairs)} pairs were measured together, others are empty; columns are on the diagonal."
-    words = Words(f"Expected error of columns and pairs{view.about}", said)
+    note = f"{n_known} of {len(pairs)} pairs were measured together, others are empty; columns are on the diagonal."
+    words = Words(f"Expected error of columns and pairs{view.about}", note)
     most = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
     svg = heat_map(words, matrix, (columns, columns), limits=(0.0, most or 1.0))
-    return Picture(svg=svg, title=words.title, note=said)
+    return Picture(svg=svg, title=words.title, note=note)
 
 
 def fit_section(view: NoisyRelease) -> Section:
@@ -94,8 +94,8 @@ def fit_section(view: NoisyRelease) -> Section:
         return Section(name="fit", title="Model and measurements", words=["Nothing was measured."])
     shown = frame.head(MAX_DRAWN)
     n_above = int((frame["off"] > 2).sum())
-    said = f"The largest is {shown['off'].iloc[0]:.3g}; {n_above} of {len(frame)} are above 2."
-    drawing = Words(f"Distance of the model from measurements{view.about}", said)
+    note = f"The largest is {shown['off'].iloc[0]:.3g}; {n_above} of {len(frame)} are above 2."
+    drawing = Words(f"Distance of the model from measurements{view.about}", note)
     labels = [" x ".join(clique) or "all records" for clique in shown["columns"]]
     svg = paired_marks(
         drawing,
@@ -116,7 +116,7 @@ def fit_section(view: NoisyRelease) -> Section:
         title="Model and measurements",
         words=words,
         keys=[Key("noise as large as expected", "#777777", "tick"), key_of(0, "model", "mark")],
-        pictures=[Picture(svg=svg, title=drawing.title, note=said)],
+        pictures=[Picture(svg=svg, title=drawing.title, note=note)],
         listings=[
             Listing.from_frame(
                 frame, names, "All measurements, those farthest from the model first."

@@ -120,14 +120,14 @@ def _graph_picture(graph: "Graph", frame: pd.DataFrame, about: str) -> Picture:
     strengths = {(row.one, row.other): row.cramers_v for row in frame.head(MAX_EDGES).itertuples()}
     drawn = graph.edge_subgraph(strengths).copy()
     (one, other), most = next(iter(strengths.items()))
-    said = f"{len(frame)} dependences. The strongest is {one} with {other}: {most:.2f}."
+    note = f"{len(frame)} dependences. The strongest is {one} with {other}: {most:.2f}."
     if len(frame) > len(strengths):
-        said += f" The {len(strengths)} strongest are drawn."
+        note += f" The {len(strengths)} strongest are drawn."
     if left_out := len(graph) - len(drawn):
-        said += f" {left_out} columns without any of these are left out."
-    words = Words(f"Dependence graph{about}", said)
+        note += f" {left_out} columns without any of these are left out."
+    words = Words(f"Dependence graph{about}", note)
     return Picture(
-        svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=said
+        svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=note
     )
 
 

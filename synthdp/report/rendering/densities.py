@@ -129,8 +129,8 @@ def _paint_steps(axes: Any, steps: Steps) -> None:
     if not steps.are_even:
         axes.set_yticks([], minor=False)
         axes.set_yticks([], minor=True)
-        said = f"{'density, logarithmic' if is_logarithmic else 'density'}{_narrow(steps)}"
-        axes.set_title(said, fontsize=8, loc="left", pad=3, color="#555555")
+        title = f"{'density, logarithmic' if is_logarithmic else 'density'}{_narrow(steps)}"
+        axes.set_title(title, fontsize=8, loc="left", pad=3, color="#555555")
 
 
 def _ticks(edges: FloatArray, labels: Sequence[str], inches: float) -> list[int]:

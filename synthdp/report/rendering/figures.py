@@ -161,9 +161,9 @@ def _inline(text: str, words: Words) -> str:
     body = _PATH.sub(lambda match: " " + _DIGITS.sub(r"\1", " ".join(match[0].split())), body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("<g/>", "")).strip()
     body = themed(body)
-    said = f"<title>{escape(words.title)}</title><desc>{escape(words.description)}</desc>"
+    heading = f"<title>{escape(words.title)}</title><desc>{escape(words.description)}</desc>"
     label = escape(f"{words.title}. {words.description}")
-    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{box[1]}">{said}{body}'
+    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{box[1]}">{heading}{body}'
 
 
 def themed(text: str) -> str:

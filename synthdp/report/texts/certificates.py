@@ -109,12 +109,12 @@ def _stated(content: Mapping[str, Any]) -> list[str]:
     public = [
         f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())
     ]
-    said = {
+    statements = {
         key: each if isinstance(each, str) else json.dumps(each)
         for key, each in content.get("about", {}).items()
     }
-    said_lines = [f"  - {key}: {text}" for key, text in said.items()]
-    parts = (("told without noise:", public), ("said by the curator:", said_lines))
+    statement_lines = [f"  - {key}: {text}" for key, text in statements.items()]
+    parts = (("told without noise:", public), ("said by the curator:", statement_lines))
     return ["\n".join([title, *lines]) for title, lines in parts if lines]
 
 

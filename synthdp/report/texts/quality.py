@@ -8,7 +8,7 @@ from synthdp.core.event_log import columns_in_words
 SURE = 2.0
 """Standard deviations that are said beside an error: it lies that near in 95 of 100 releases."""
 
-_SAID = {"columns": "single columns", "pairs": "pairs", "triples": "triples"}
+_SIZES = {"columns": "single columns", "pairs": "pairs", "triples": "triples"}
 
 
 def quality_line(quality: Mapping[str, Any]) -> str:
@@ -18,13 +18,13 @@ def quality_line(quality: Mapping[str, Any]) -> str:
     >>> quality_line({"table": {"n_rows": 45222, "seed": 0}, "pairs": pairs})
     '2.1 % of rows off in pairs (+- 0.12)'
     """
-    measured = {said: quality[name] for name, said in _SAID.items() if name in quality}
-    errors = [f"{100 * each['error']:.2g} % in {said}" for said, each in measured.items()]
+    measured = {what: quality[name] for name, what in _SIZES.items() if name in quality}
+    errors = [f"{100 * each['error']:.2g} % in {what}" for what, each in measured.items()]
     errors[0] = errors[0].replace(" % in", " % of rows off in")
     margin = 100 * SURE * max(each["stddev"] for each in measured.values())
     line = f"{', '.join(errors)} (+- {margin:.2g})"
-    said = prediction_line(quality.get("prediction", {}))
-    return f"{line}; {said}" if said else line
+    predicted = prediction_line(quality.get("prediction", {}))
+    return f"{line}; {predicted}" if predicted else line
 
 
 def prediction_line(prediction: Mapping[str, Any]) -> str:

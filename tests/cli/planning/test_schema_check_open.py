@@ -29,7 +29,7 @@ from synthdp.learning import (
     MISTAKEN,
     SearchGrid,
     column_budgets,
-    missing_found,
+    learnt_missing,
     occupied_cells,
 )
 from synthdp.privacy import PrivacyLedger
@@ -206,7 +206,7 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
             assert occupied_cells(counts, sigma, false_alarm=false_alarm)[1] == last
     records, sigma = least["cost", "missing"]
     for share, required in ((1.01, False), (0.99, True)):
-        assert missing_found(by_name["cost"], share * records, sigma) == {"required": required}
+        assert learnt_missing(by_name["cost"], share * records, sigma) == {"required": required}
 
 
 # ---- findings

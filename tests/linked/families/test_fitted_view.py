@@ -131,7 +131,7 @@ def test_places_of_ordered_rows_are_told_apart_and_of_others_are_not():
     assert later.position == "place among people"
     assert later.position_codes(np.array([1, 2, 3]), np.array([4, 3, 9])).tolist() == [0, 1, 2]
     assert later.position in later.schema.names
-    assert later.position not in later.own
+    assert later.position not in later.drawn
     assert views_of(Package.from_dict(package(order=None)))["later people"].position is None
 
 
@@ -182,7 +182,7 @@ def test_what_is_known_of_columns_above_is_not_measured_before_all_else(released
     """Each column is measured first: of a view those alone that were not drawn before."""
     measured = [measurement.clique for measurement in released.parts["people"].measurements]
     view = views_of(released.package)["people"]
-    assert {*measured[:3]} == {(name,) for name in view.own}
+    assert {*measured[:3]} == {(name,) for name in view.drawn}
 
 
 def test_a_column_beside_numbers_and_places_matters_more():

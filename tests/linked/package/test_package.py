@@ -42,8 +42,8 @@ def test_views_have_what_is_above_beside_and_own():
     later = views["later people"]
     assert later.ancestors == ("homes.place", "number of people", "number of pets")
     assert list(later.siblings) == ["other people.sex", "other people.job"]
-    assert later.own == ("people.sex", "people.job", "number of visits")
-    assert later.schema.names == (*later.ancestors, *later.siblings, *later.own)
+    assert later.drawn == ("people.sex", "people.job", "number of visits")
+    assert later.schema.names == (*later.ancestors, *later.siblings, *later.drawn)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from helpers.private_tables import private_table
 
 from synthdp.core import Domain, Workload, silent
 from synthdp.inference import LayeredConsistencyEngine, one_way_shares, raked
-from synthdp.mechanisms import Auto, JointLook, joint_sets
+from synthdp.mechanisms import Auto, JointScores, joint_sets
 from synthdp.privacy import Accounting, ScoresEvent
 
 N_ROWS = 10_000
@@ -31,7 +31,7 @@ def look_at(shape, rows, *, epsilon=1e5, workload=None):
         table.measure((name,), rho=budget / 100)
     shares = one_way_shares(table.domain, table.released, total=len(rows[0]))
     sets = joint_sets(table.domain, workload or Workload.default(table.domain))
-    look = JointLook(table, sets, shares=shares, rho=budget / 100)
+    look = JointScores(table, sets, shares=shares, rho=budget / 100)
     return look, LayeredConsistencyEngine().estimate(table.domain, table.released)
 
 
@@ -87,7 +87,7 @@ def test_expected_counts_are_as_even_as_smaller_tables_allow():
         table.measure(pair, rho=10.0)
     shares = one_way_shares(table.domain, table.released, total=N_ROWS)
     sets = joint_sets(table.domain, Workload.default(table.domain))
-    look = JointLook(table, sets, shares=shares, rho=Fraction(100))
+    look = JointScores(table, sets, shares=shares, rho=Fraction(100))
     model = LayeredConsistencyEngine().estimate(table.domain, table.released)
     expected = dict(zip(look.scored, look.expected(model), strict=True))
     merged = look.merged(model, list(combinations(table.domain.attributes, 2)))
