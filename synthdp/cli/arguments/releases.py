@@ -199,5 +199,11 @@ def add_certificate(commands: Commands) -> None:
         "default: by the ending of OUT",
     )
     add_about(parser)
-    flag(parser, "--schema", "print the JSON Schema of certificates instead")
+    parser.add_argument(
+        "--schema",
+        nargs="?",
+        const="certificate",
+        choices=("certificate", "result"),
+        help="print a JSON Schema instead: of certificates, or of what --json prints (result)",
+    )
     flag(parser, "--force", "replace a file that exists")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, final
 
 from synthdp.cli.commands.describe import describe
+from synthdp.cli.shared.announcing import RESULT_SCHEMA_FILE
 from synthdp.cli.shared.changed_certificates import refuse_changed_certificates
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.cli.shared.printing import print_text
@@ -40,7 +41,7 @@ class CertificateOptions:
     output: str
     form: str | None
     about: str | None
-    schema: bool
+    schema: str | None
     force: bool
 
 
@@ -48,8 +49,9 @@ def certificate_command(options: CertificateOptions) -> None:
     """``synthdp certificate``: opens nothing but the certificate, or the model that it is in, and
     ``--about``.
     """
-    if options.schema:
-        _write(SCHEMA_FILE.read_text(encoding="utf-8"), options)
+    if options.schema is not None:
+        file = RESULT_SCHEMA_FILE if options.schema == "result" else SCHEMA_FILE
+        _write(file.read_text(encoding="utf-8"), options)
         return
     if options.file is None:
         raise ParameterError(

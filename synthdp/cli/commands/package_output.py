@@ -3,7 +3,6 @@
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.arguments.options import (
     OutputOptions,
 )
-from synthdp.cli.shared.announcing import caution, with_replay
+from synthdp.cli.shared.announcing import caution, print_result
 from synthdp.cli.shared.beside import (
     CERTIFICATE_ENDING,
 )
@@ -22,7 +21,7 @@ from synthdp.cli.shared.outputs import (
 )
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
-from synthdp.core.files.json_files import json_text, write_json
+from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import STANDARD_STREAM, reason
 from synthdp.core.requests import most_rows
 from synthdp.data.files.formats import is_named_as_table, is_text
@@ -154,12 +153,8 @@ def announce_package(
         str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING)),
     )
     if options.json:
-        said: Iterable[str] = ("guarantee", "is_private", "epsilon", "delta", "accounting")
-        result = {"output": options.output, "certificate": path} | {
-            name: certificate[name] for name in said
-        }
-        result |= with_replay(certificate["cautions"], replay)
-        sys.stdout.write(json_text(result))
+        written = {"output": options.output, "certificate": path}
+        print_result(written, certificate, replay=replay)
         return
     sys.stderr.write(f"{options.output}: {certificate['guarantee']}; details in {path}\n")
     caution(certificate["cautions"], is_said=False)

@@ -1,12 +1,11 @@
 """``synthdp refit``: another engine's model of what a saved release measured."""
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import final
 
 from synthdp.cli.commands.models import release_of_one_table
-from synthdp.cli.shared.announcing import caution
+from synthdp.cli.shared.announcing import caution, print_result
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.errors import ParameterError
@@ -44,11 +43,7 @@ def refit_command(options: RefitOptions) -> None:
     refitted.save(options.output, force=options.force)
     certificate = refitted.certificate
     if options.json:
-        said = ("guarantee", "is_private", "epsilon", "delta", "engine", "refitted", "cautions")
-        sys.stdout.write(
-            json.dumps({"output": options.output} | {name: certificate[name] for name in said})
-            + "\n"
-        )
+        print_result({"output": options.output, "engine": certificate["engine"]}, certificate)
     else:
         name, before = certificate["engine"]["name"], certificate["refitted"]["engine"]["name"]
         fitted = f"fitted by {name}, at first by {before}; what was released, and its guarantee, is the same"

@@ -1,6 +1,5 @@
 """``synthdp plan-measure``, ``measure`` and ``combine``: one release of tables at several sites."""
 
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -9,7 +8,7 @@ from logging import INFO
 from typing import Any, final
 
 from synthdp.cli.arguments.options import DialectOptions, KeepingOptions, SourceOptions
-from synthdp.cli.shared.announcing import caution, with_replay
+from synthdp.cli.shared.announcing import caution, print_result
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
@@ -170,11 +169,7 @@ def _announce(
 ) -> None:
     """Say what was written, as JSON if asked for."""
     if as_json:
-        said = ("guarantee", "is_private", "epsilon", "delta", "accounting", "plan", "sites")
-        result = {"output": output} | {key: certificate[key] for key in said if key in certificate}
-        result |= with_replay(certificate["cautions"], replay)
-        sys.stdout.write(json.dumps(result) + "\n")
+        print_result({"output": output}, certificate, replay=replay)
         return
     sys.stderr.write(f"{output}: {certificate['guarantee']}\n")
-    if replay:
-        sys.stderr.write(f"synthdp: caution: {replay}\n")
+    caution([replay] if replay else [], is_said=False)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from synthdp.cli.arguments.options import OutputOptions
@@ -10,9 +11,18 @@ from synthdp.cli.shared.beside import with_certificate
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import NotAcceptedError
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.core.message_codes import with_caution_code
+from synthdp.core.message_codes import caution_code, with_caution_code
 from synthdp.release.acceptance import acceptance_lines, is_accepted
 from synthdp.report.texts.quality import quality_line
+
+RESULT_SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
+"""JSON Schema of what ``--json`` prints of a release or table that was written."""
+
+_IN_RESULTS = (
+    *("guarantee", "is_private", "epsilon", "delta", "accounting", "quality", "acceptance"),
+    *("refitted", "plan", "sites"),
+)
+"""What a result repeats of the certificate, where that has it."""
 
 
 def announce(
@@ -26,15 +36,9 @@ def announce(
     """
     files = [] if options.output == STANDARD_STREAM else with_certificate(options.output)
     if options.json:
-        said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
-        result = {"output": options.output, "certificate": files[1] if files else None}
-        measured = ("quality", "acceptance")
-        result |= {name: certificate[name] for name in measured if name in certificate}
-        result |= {name: certificate[name] for name in said} | with_replay(
-            certificate.get("cautions", []), replay
-        )
-        stream = sys.stdout if files else sys.stderr
-        stream.write(json.dumps(result) + "\n")
+        written = {"output": options.output, "certificate": files[1] if files else None}
+        result = result_of(written, certificate, replay=replay)
+        (sys.stdout if files else sys.stderr).write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
 
@@ -58,13 +62,26 @@ def check_accepted(certificate: Mapping[str, Any], what_then: str) -> None:
         raise NotAcceptedError(f"not accepted: {lines}; {what_then}")
 
 
-def with_replay(cautions: Iterable[str], replay: str | None) -> dict[str, Any]:
-    """What the result of a run says as JSON of cautions, and of whether it is an earlier release
-    again.
+def result_of(
+    written: Mapping[str, Any], certificate: Mapping[str, Any], *, replay: str | None = None
+) -> dict[str, Any]:
+    """What a command says as JSON of what it has ``written``; ``result.schema.json`` describes it.
+
+    ``replay`` is a caution that this is an earlier release again, empty if it is none; None where
+    that cannot be.
     """
-    if replay is None:
-        return {"cautions": [*cautions]}
-    return {"replayed": bool(replay), "cautions": [*([replay] if replay else []), *cautions]}
+    said = {name: certificate[name] for name in _IN_RESULTS if name in certificate}
+    cautions = [*([replay] if replay else []), *certificate.get("cautions", [])]
+    replayed = {} if replay is None else {"replayed": bool(replay)}
+    codes = [caution_code(caution) for caution in cautions]
+    return {**written, **said, **replayed, "cautions": cautions, "caution_codes": codes}
+
+
+def print_result(
+    written: Mapping[str, Any], certificate: Mapping[str, Any], *, replay: str | None = None
+) -> None:
+    """Print it, on one line."""
+    sys.stdout.write(json.dumps(result_of(written, certificate, replay=replay)) + "\n")
 
 
 def announce_journal(replay: str, line: str, options: OutputOptions) -> None:
