@@ -70,6 +70,7 @@ THIRD_PARTY = {
 }
 KERNEL = "privacy/*.py and privacy/noise"
 VALUES = "privacy/values"
+SHARES = "privacy/shares"
 RECORDS = "data/records and what reads and codes one column"
 COUNTING = "data/counting"
 ENGINES = "data/engines and how they are asked"
@@ -78,6 +79,7 @@ LINKING = "linked/linking and what a view weighs"
 LINES = {
     KERNEL: 940,
     VALUES: 310,
+    SHARES: 160,
     RECORDS: 1_000,
     COUNTING: 230,
     LINKING: 350,
@@ -154,6 +156,7 @@ ROOM_OF_FOLDER = {
     ("privacy", ""): KERNEL,
     ("privacy", "noise"): KERNEL,
     ("privacy", "values"): VALUES,
+    ("privacy", "shares"): SHARES,
     ("data", "records"): RECORDS,
     ("data", "counting"): COUNTING,
     ("data", "engines"): ENGINES,

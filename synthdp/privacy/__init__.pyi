@@ -32,6 +32,12 @@ from synthdp.privacy.private_table import MAX_CELLS as MAX_CELLS
 from synthdp.privacy.private_table import PrivateTable as PrivateTable
 from synthdp.privacy.queryable import Queryable as Queryable
 from synthdp.privacy.scores import MarginalL1Error as MarginalL1Error
+from synthdp.privacy.shares.discrete_gaussian import MIN_SIGMA_SQUARED as MIN_SIGMA_SQUARED
+from synthdp.privacy.shares.discrete_gaussian import closeness as closeness
+from synthdp.privacy.shares.discrete_gaussian import discrete_gaussian as discrete_gaussian
+from synthdp.privacy.shares.private_shares import PrivateShares as PrivateShares
+from synthdp.privacy.shares.private_shares import opened as opened
+from synthdp.privacy.shares.share_event import ShareEvent as ShareEvent
 from synthdp.privacy.unit import MAX_ROWS as MAX_ROWS
 from synthdp.privacy.unit import Adjacency as Adjacency
 from synthdp.privacy.unit import PrivacyUnit as PrivacyUnit

@@ -83,6 +83,9 @@ from synthdp.release.sites.measuring_plan import MeasuringPlan as MeasuringPlan
 from synthdp.release.sites.measuring_plan import PlannedMarginal as PlannedMarginal
 from synthdp.release.sites.planned import Planned as Planned
 from synthdp.release.sites.planning import plan_measurements as plan_measurements
+from synthdp.release.sites.secure_sums import SummedTables as SummedTables
+from synthdp.release.sites.secure_sums import pairwise_masks as pairwise_masks
+from synthdp.release.sites.secure_sums import securely_combined as securely_combined
 from synthdp.release.synthesis import Synthesis as Synthesis
 from synthdp.release.uncertainty.analyses import design as design
 from synthdp.release.uncertainty.analyses import logistic_regression as logistic_regression

@@ -22,7 +22,7 @@ FLOORS = (
 
 ROOMS = {
     "core": (("",), ("files",)),
-    "privacy": (("noise",), ("",), ("values",)),
+    "privacy": (("noise",), ("",), ("values", "shares")),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
         ("engines",),
