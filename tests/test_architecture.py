@@ -66,7 +66,7 @@ THIRD_PARTY = {
     "linked": {"numpy", "pandas", "scipy"},
     "report": {"numpy", "pandas", "scipy", "sklearn", "threadpoolctl", "networkx"},
     "audit": {"numpy", "pandas", "scipy"},
-    "cli": {"numpy", "pandas"},
+    "cli": {"numpy", "pandas", "starlette", "uvicorn"},
 }
 KERNEL = "privacy/*.py and privacy/noise"
 VALUES = "privacy/values"

@@ -41,6 +41,7 @@ _REASONS = {
         release.on_demand release.registry release.release release.synthesis
         release.uncertainty.replicates
     """,
+    "its libraries are an extra, and a face is read without it": "cli.studio.app",
     "a module of constants or of functions, used as such": """
         cli.arguments.command_line cli.arguments.exits cli.arguments.help_texts linked.families.expected_rows
         release.uncertainty.analyses

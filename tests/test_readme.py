@@ -37,7 +37,7 @@ COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 COMMANDS += ("journal show", "journal rescue")
 COMMANDS += ("plan-measure", "measure", "combine")
-COMMANDS += ("audit",)
+COMMANDS += ("audit", "studio")
 
 needs_pages = pytest.mark.skipif(
     not PAGES[0].exists(), reason="no checkout: README.md is not there"

@@ -9,6 +9,7 @@ from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, 
 from synthdp.cli.arguments.reports import add_report
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.cli.arguments.sites import add_combine, add_measure, add_plan_measure
+from synthdp.cli.arguments.studio import add_studio
 from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates, add_verify
 from synthdp.core.version import __version__
 
@@ -51,4 +52,5 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_budget(commands)
     add_journal(commands)
     add_audit(commands)
+    add_studio(commands)
     return parser

@@ -55,6 +55,7 @@ COMMANDS = {
     "schema check": Command("synthdp.cli.commands.planning", "check_command", "CheckOptions"),
     "schema draft": Command("synthdp.cli.commands.draft", "draft_command", "DraftOptions"),
     "show": Command("synthdp.cli.commands.show", "show_command", "ShowOptions"),
+    "studio": Command("synthdp.cli.commands.studio", "studio_command", "StudioOptions"),
     "verify": Command("synthdp.cli.commands.verify", "verify_command", "VerifyOptions"),
 }
 """Every command by the words of the shell."""

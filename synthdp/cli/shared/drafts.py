@@ -1,0 +1,28 @@
+"""Drafts of schemas, of tables wherever they are: names, and types where they are declared."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synthdp.data.files.drafting import draft_of
+from synthdp.data.frames.containers import opened
+from synthdp.data.rows import opened_source
+from synthdp.data.tables import open_table
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.draft import draft_from_frame
+
+
+def drafted(
+    files: Sequence[str], properties: Mapping[str, Any], *, source: str | None, table: str | None
+) -> dict[str, Any]:
+    """The draft of a schema of the one file that is given, or of a table in a database; no record
+    is read.
+
+    ``properties`` say how the file is written.
+    """
+    dialect = Dialect.from_properties(properties)
+    if source is not None and table is not None:
+        with opened_source(source, table) as held:
+            return draft_from_frame(opened(held.empty).frame) | dialect.as_property()
+    (path,) = files
+    with open_table(path, dialect) as opened_table:
+        return draft_of(opened_table) | dialect.as_property()

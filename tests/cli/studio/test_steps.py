@@ -1,0 +1,316 @@
+"""The walk of the studio without a browser: what each step saves, shows and refuses."""
+
+import errno
+import io
+import json
+import os
+import time
+import zipfile
+from string import Formatter
+
+import pytest
+from helpers.cli_runs import invoke
+from helpers.studio import form_with, key_and_version, posted, studio_client
+
+from synthdp.cli import CATALOGUES, run_words, script_text
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+ROWS = "".join(f"{'AB'[n % 2]};{n % 60};{n % 7},5;k.A.\n" for n in range(500))
+TABLE = "Ort;Alter;Größe;Bemerkung\n" + ROWS
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "Export 1.csv").write_text(TABLE, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def client(place):
+    return studio_client(place)[0]
+
+
+def chosen(client):
+    posted(client, "/table", action="choose", table="Export 1.csv")
+    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+    assert posted(client, "/table", action="dialect", **given).headers["location"] == "/columns"
+
+
+def declared(client, **more):
+    chosen(client)
+    kinds = {"c0-0.kind": "categorical", "c0-0.levels": "A\nB", "c0-1.kind": "integer"}
+    kinds |= {"c0-1.minimum": "0", "c0-1.maximum": "99", "c0-2.kind": "number"}
+    kinds |= {"c0-3.kind": "ignore"}
+    return posted(client, "/columns", action="go_on", **(kinds | more))
+
+
+def budgeted(client):
+    assert declared(client).headers["location"] == "/people"
+    assert posted(client, "/people", action="go_on", several="no").headers["location"] == "/budget"
+    sent = {"rows": "500", "epsilon": "20", "delta": "1e-6", "budget": ""}
+    assert posted(client, "/budget", action="go_on", **sent).headers["location"] == "/run"
+
+
+def kinds_in(place):
+    return json.loads((place / "people.studio" / "kinds.json").read_text("utf-8"))
+
+
+def test_the_delimiter_that_divides_the_names_is_proposed(client):
+    page = client.get(
+        posted(client, "/table", action="choose", table="Export 1.csv").headers["location"]
+    )
+    assert form_with(page.text, "delimiter")["delimiter"] == ";"
+    assert "4 columns" in page.text
+    assert "k.A." not in page.text
+
+
+def test_a_later_step_leads_back_to_where_one_is(client):
+    for step in ("columns", "people", "budget", "run", "look", "take"):
+        assert client.get(f"/{step}", follow_redirects=False).headers["location"] == "/table"
+
+
+def test_columns_are_what_a_kinds_file_says(client, place):
+    declared(client)
+    assert kinds_in(place) == {
+        "synthdp": {"dialect": {"delimiter": ";", "decimalChar": ",", "groupChar": "."}},
+        "Ort": {"type": "categorical", "constraints": {"enum": ["A", "B"]}},
+        "Alter": {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}},
+        "Größe": "number",
+        "Bemerkung": "ignore",
+    }
+    page = client.get("/columns").text
+    assert form_with(page, "c0-1.minimum")["c0-1.maximum"] == "99"
+
+
+def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
+    chosen(client)
+    answer = posted(
+        client,
+        "/columns",
+        action="go_on",
+        **{"c0-0.kind": "integer", "c0-0.minimum": "9", "c0-0.maximum": "3"},
+    )
+    assert answer.status_code == 422
+    assert form_with(answer.text, "c0-0.minimum")["c0-0.maximum"] == "3"
+    odd = posted(client, "/columns", action="save", **{"c0-0.kind": "integer", "c0-0.more": "{"})
+    assert odd.status_code == 422
+    assert "Ort" in odd.text
+
+
+def test_what_is_said_while_it_is_typed(client):
+    chosen(client)
+    key = key_and_version(client.get("/columns").text)
+    sent = key | {"column": "Größe", "id": "c0-2", "c0-2.kind": "number"}
+    said = client.post("/columns/said", data=sent).text
+    assert "1234,5" in said
+    sent |= {"c0-2.minimum": "5", "c0-2.maximum": "1"}
+    assert "Refused" in client.post("/columns/said", data=sent).text
+    assert client.post("/columns/said", data=sent | {"column": "x"}).status_code == 422
+
+
+def test_a_code_book_fills_in_levels(client, place):
+    chosen(client)
+    answer = posted(
+        client,
+        "/columns",
+        action="book",
+        book="VALUE LABELS Ort 1 'Köln' 2 'Bonn'.",
+        holds="labels",
+    )
+    assert answer.headers["location"] == "/columns"
+    assert kinds_in(place)["Ort"] == {
+        "type": "categorical",
+        "constraints": {"enum": ["Köln", "Bonn"]},
+    }
+    assert posted(client, "/columns", action="book", book="x;1\n").status_code == 422
+
+
+def test_rules_are_checked_at_once(client, place):
+    declared(client)
+    rule = {"action": "add", "rule": "check", "left": "Alter", "compared": ">=", "right": "Größe"}
+    assert posted(client, "/people", **rule).status_code == 303
+    assert kinds_in(place)["synthdp"]["constraints"] == [{"check": "Alter >= Größe"}]
+    contrary = rule | {"compared": "<"}
+    assert posted(client, "/people", **contrary).status_code == 422
+    forbidden = {"action": "add", "rule": "forbid", "a.column": "Ort", "a.levels": "A, C"}
+    assert posted(client, "/people", **forbidden).status_code == 422
+    assert len(kinds_in(place)["synthdp"]["constraints"]) == 1
+    assert posted(client, "/people", action="remove-0").status_code == 303
+    assert "constraints" not in kinds_in(place)["synthdp"]
+    assert posted(client, "/people", action="remove-9").status_code == 303
+    assert posted(client, "/people", action="remove-x").status_code == 422
+
+
+def test_persons_with_several_rows(client, place):
+    declared(client)
+    sent = {"action": "go_on", "several": "yes", "unit": "Bemerkung", "max_rows": "3"}
+    assert posted(client, "/people", **sent).status_code == 303
+    project = json.loads((place / "people.studio" / "project.json").read_text())
+    assert (project["unit"], project["max_rows"]) == ("Bemerkung", 3)
+    assert posted(client, "/people", action="go_on", several="yes", unit="").status_code == 422
+
+
+def test_what_a_budget_gives_before_it_is_saved(client):
+    declared(client)
+    posted(client, "/people", action="go_on", several="no")
+    key = key_and_version(client.get("/budget").text)
+    said = [
+        client.post("/budget/expected", data=key | {"rows": "5.000", "epsilon": e}).text
+        for e in ("1", "3,5")
+    ]
+    assert "3.5" in said[1]
+    assert "of rows in a wrong place" in said[0]
+    assert said[0] != said[1]
+    assert "give a number" in client.post("/budget/expected", data=key | {"epsilon": "x"}).text
+    assert posted(client, "/budget", action="save", rows="", epsilon="1").status_code == 422
+    assert posted(client, "/budget", action="save", rows="5", epsilon="inf").status_code == 422
+
+
+def test_a_budget_file_lies_beside_the_table(client, place):
+    declared(client)
+    posted(client, "/people", action="go_on", several="no")
+    made = {"population": "Patienten 2025", "all_epsilon": "3", "all_delta": "1e-6"}
+    assert posted(client, "/budget", action="create", **made).status_code == 303
+    assert (place / "patienten-2025.budget").exists()
+    assert "Patienten 2025" in client.get("/budget").text
+    assert (
+        posted(client, "/budget", action="save", rows="5", epsilon="1", budget="../x").status_code
+        == 422
+    )
+
+
+def finished(client, studio):
+    studio.job("run-1").wait()
+    for _ in range(100):
+        page = client.get("/run").text
+        if 'data-state="running"' not in page:
+            return page
+        time.sleep(0.1)
+    raise AssertionError(page)
+
+
+def test_from_a_table_to_a_publication(place):
+    client, studio = studio_client(place)
+    budgeted(client)
+    assert posted(client, "/run", action="start").status_code == 303
+    assert posted(client, "/run", action="start").status_code == 303  # a second page, too late
+    assert 'data-state="running"' in client.get("/run/progress").text
+    assert 'data-state="done"' in finished(client, studio)
+    assert not (place / "people.studio" / "run-2").exists()
+    assert posted(client, "/run", action="go_on").headers["location"] == "/look"
+    assert (
+        posted(client, "/look", action="make", tab="publish").headers["location"]
+        == "/look?tab=publish"
+    )
+    studio.job("run-1/page-publish").wait()
+    page = client.get("/look/page?tab=publish")
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert client.get("/look/page?tab=not-private").status_code == 422
+    assert posted(client, "/look", action="go_on").headers["location"] == "/take"
+    taken = client.get("/take").text
+    for name in ("synthetic.csv", "synthetic.csv.privacy.json", "release.synthdp", "schema.json"):
+        assert name in taken
+        assert client.get("/take/file", params={"name": name}).content
+    assert client.get("/take/file?name=../journal").status_code == 422
+    assert ";" in client.get("/take/file?name=synthetic.csv").text
+
+
+def test_the_command_and_the_script_make_such_a_release(place, monkeypatch):
+    client, studio = studio_client(place)
+    budgeted(client)
+    posted(client, "/run", action="start")
+    finished(client, studio)
+    monkeypatch.chdir(place / "people.studio")
+    words = run_words(studio.folder, studio.folder.load())
+    assert invoke(*words, "--force").code == 0  # the journal gives the same release again
+    exec(script_text(studio.folder, studio.folder.load()), {})
+    assert (place / "people.studio" / "again.csv").read_text("utf-8").startswith("Ort;Alter;Größe")
+
+
+def test_a_run_is_paused_and_gone_on_with(place):
+    client, studio = studio_client(place)
+    budgeted(client)
+    posted(client, "/run", action="start")
+    time.sleep(0.2)
+    assert posted(client, "/run", action="pause").status_code == 303
+    assert 'data-state="paused"' in finished(client, studio)
+    again = studio_client(place)  # the studio was closed and opened
+    assert 'data-state="paused"' in again[0].get("/run").text
+    posted(again[0], "/run", action="resume")
+    assert 'data-state="done"' in finished(*again)
+
+
+def test_two_pages_do_not_overwrite_each_other(client, place):
+    declared(client)
+    old = key_and_version(client.get("/people").text)
+    assert posted(client, "/people", action="go_on", several="no").status_code == 303
+    late = client.post("/people", data=old | {"action": "go_on", "several": "yes", "unit": "Ort"})
+    assert late.status_code == 409
+    assert "saved in another page" in late.text
+    assert json.loads((place / "people.studio" / "project.json").read_text())["unit"] == ""
+
+
+def test_a_project_goes_to_a_colleague_without_the_data(place, tmp_path_factory):
+    client, studio = studio_client(place)
+    budgeted(client)
+    posted(client, "/run", action="start")
+    finished(client, studio)
+    archive = zipfile.ZipFile(io.BytesIO(client.get("/take/project.zip").content))
+    assert sorted(archive.namelist()) == ["people.studio/kinds.json", "people.studio/project.json"]
+    other = tmp_path_factory.mktemp("other")
+    archive.extractall(other)
+    client = studio_client(other)[0]
+    assert "is not in the folder" in client.get("/table").text
+    (other / "Export 1.csv").write_text(TABLE, encoding="utf-8")
+    posted(client, "/table", action="choose", table="Export 1.csv")
+    assert form_with(client.get("/columns").text, "c0-1.maximum")["c0-1.maximum"] == "99"
+
+
+def test_a_full_disk_is_one_clear_line(client, monkeypatch):
+    declared(client)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        answer = posted(client, "/people", action="go_on", several="no")
+    assert answer.status_code == 422
+    assert "no space left on device" in answer.text
+    assert posted(client, "/people", action="go_on", several="no").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"version": "1"}', '{"x": 1}', '{"names": [1]}', '{"rows": true}']
+)
+def test_a_project_of_somebody_else_is_trusted_in_nothing(place, content):
+    (place / "people.studio").mkdir()
+    (place / "people.studio" / "project.json").write_text(content)
+    client = studio_client(place)[0]
+    assert client.get("/table").status_code == 422
+
+
+def test_the_language_is_the_browsers_or_what_is_chosen(client):
+    assert (
+        "Welche Tabelle" in client.get("/table", headers={"accept-language": "de-AT,en;q=0.5"}).text
+    )
+    assert "Which table" in client.get("/table", headers={"accept-language": "fr"}).text
+    posted(client, "/table", action="x")
+    page = client.get("/table").text
+    client.post("/language", data=key_and_version(page) | {"language": "de", "step": "table"})
+    assert "Welche Tabelle" in client.get("/table", headers={"accept-language": "en"}).text
+
+
+def test_both_catalogues_say_the_same_things():
+    english, german = (
+        json.loads((CATALOGUES / f"{each}.json").read_text("utf-8")) for each in ("en", "de")
+    )
+    assert list(english) == list(german)
+    for key in english:
+        places = [
+            {name for _, name, *_ in Formatter().parse(each[key]) if name}
+            for each in (english, german)
+        ]
+        assert places[0] == places[1], key
