@@ -10,6 +10,7 @@ from synthdp.schema.axes.points import exponents_of as exponents_of
 from synthdp.schema.axes.points import integer_points as integer_points
 from synthdp.schema.axes.points import steps_of as steps_of
 from synthdp.schema.closing import Completion as Completion
+from synthdp.schema.code_books import code_book as code_book
 from synthdp.schema.columns.binned import BinnedColumn as BinnedColumn
 from synthdp.schema.columns.boolean import SPELLINGS as SPELLINGS
 from synthdp.schema.columns.boolean import BooleanColumn as BooleanColumn

@@ -1,4 +1,10 @@
-"""The studio's pages: which address shows what, and what a form changes."""
+"""The studio's pages: which address shows what, and what a form changes.
+
+Pages are forms that the server makes (Jinja): they work without scripts, are read aloud well, and
+are tested without a browser. Starlette and uvicorn are small, need no build and nothing from the
+net. NiceGUI and Shiny bring a framework of scripts along, FastAPI is for interfaces of data, and
+htmx would replace eighty lines of ours.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial

@@ -17,7 +17,7 @@ from synthdp.cli.studio.fields import INPUTS, KINDS, field_of, inputs_of
 from synthdp.cli.studio.projects import PACKAGE
 from synthdp.cli.studio.visits import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
-from synthdp.schema.code_book import code_book
+from synthdp.schema.code_books import code_book
 from synthdp.schema.kinds import IGNORE
 
 GENERAL = ("kind", "required", "bare", "more", *(each.name for each in INPUTS))
