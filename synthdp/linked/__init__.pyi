@@ -3,9 +3,11 @@ from synthdp.linked.families.child_numbers import SeenNumbers as SeenNumbers
 from synthdp.linked.families.fitted_view import FittedView as FittedView
 from synthdp.linked.histories.history_release import HistoryRelease as HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis as HistorySynthesis
+from synthdp.linked.linked_release import LEARNING as LEARNING
 from synthdp.linked.linked_release import LinkedRelease as LinkedRelease
+from synthdp.linked.linking.linked_rows import FamilyRows as FamilyRows
+from synthdp.linked.linking.linked_rows import LinkedRows as LinkedRows
 from synthdp.linked.linking.linked_rows import LinkedTableReader as LinkedTableReader
-from synthdp.linked.linking.linked_rows import linked_sources as linked_sources
 from synthdp.linked.linking.weighted_source import WeightedSource as WeightedSource
 from synthdp.linked.package.joined import Joined as Joined
 from synthdp.linked.package.joined import regrouped as regrouped

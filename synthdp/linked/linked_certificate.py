@@ -1,6 +1,6 @@
 """The certificate of linked tables: one guarantee, and what was asked of each view."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import hypot
 from typing import Any
 
@@ -29,6 +29,7 @@ def linked_certificate(
     randomness: Randomness,
     public: Mapping[str, object],
     run: Mapping[str, Any],
+    findings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What the release of a package says of its guarantee, as plain JSON values.
 
@@ -44,6 +45,8 @@ def linked_certificate(
         Its mechanism, and further public facts.
     run
         Which run it is, and when its answers were given, as `privacy_certificate` takes it.
+    findings
+        What learning open columns found out.
     """
     root = package.root.name
     cautions: dict[str, list[str]] = {}
@@ -52,7 +55,7 @@ def linked_certificate(
             cautions.setdefault(text, []).append(name)
     for name, text in (*unlinked(views, parts), *generous(views, parts)):
         cautions.setdefault(text, []).append(name)
-    findings = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
+    said = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
     n_roots = (
         clear_total(parts[root].measurements)
         if root in parts and parts[root].measurements
@@ -62,7 +65,7 @@ def linked_certificate(
     asked: dict[str, object] = {
         "workload": {
             "n_marginals": sum(each["n_marginals"] for each in workloads),
-            "columns_at_most": max(each["columns_at_most"] for each in workloads),
+            "columns_at_most": max((each["columns_at_most"] for each in workloads), default=0),
         },
         "engine": {"name": engine.name},
         "package": {
@@ -80,10 +83,20 @@ def linked_certificate(
         randomness=randomness,
         release={**public, **asked},
         run=run,
-        findings=findings,
+        findings=[*findings, *said],
         n_rows=n_roots,
     )
     return whole | {"unit_of_privacy": _unit_in_words(package)}
+
+
+def domain_facts(declared: Package, share: float, learnt: Collection[str]) -> dict[str, object]:
+    """What a certificate says of what was learnt of open columns; nothing if there were none."""
+    if not declared.is_open:
+        return {}
+    opened = declared.joint_schema.open_columns
+    derived = {each.name: sorted(each.open_parts) for each in opened if each.name in learnt}
+    still_open = [each.name for each in opened if each.name not in learnt]
+    return {"domain": {"share_of_budget": share, "derived": derived, "open": still_open}}
 
 
 def _unit_in_words(package: Package) -> str:

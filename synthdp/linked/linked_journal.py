@@ -1,12 +1,14 @@
 """A release of what the journal of a run over linked tables holds, without its run."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from synthdp.core.errors import SynthdpError
-from synthdp.linked.linked_certificate import linked_certificate
+from synthdp.learning.learner import LearntColumn
+from synthdp.linked.linked_certificate import domain_facts, linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.opened import learnt_levels
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.linked.refitted_view import refitted_view
@@ -14,6 +16,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import unprotected_quantities
+from synthdp.release.learnt_domain import learnt_in
 from synthdp.release.persistence.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.persistence.kept_events import fraction_in
 from synthdp.release.persistence.run_identity import RunIdentity
@@ -33,13 +36,29 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
     """
     facts = kept.header["facts"]
     try:
-        package, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
+        declared, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
+        columns = dict[str, LearntColumn]()
+        for column, caution in map(learnt_in, kept.notes):
+            columns[column.name] = LearntColumn(column=column, caution=caution)
+        package, stated, public = declared, facts["views"], facts["public"]
+        for event in kept.before_views:  # of a package of which nothing is open there are none
+            ledger.charge(event)
+        if declared.is_open:
+            package = declared.closed({name: each.column for name, each in columns.items()})
+            stated = kept.stated_views or {}
+            public = public | domain_facts(declared, facts["domain_share"], columns)
         views = {
             label: view for label, view in views_of(package).items() if view.schema is not None
         }
         read = {
             label: _part(
-                views[label], answers, ledger, facts["views"][label], facts["public"], identity
+                views[label],
+                answers,
+                ledger,
+                stated[label],
+                public,
+                identity,
+                learnt_levels(declared.joint_schema) if columns else [],
             )
             for label, answers in kept.by_view().items()
         }
@@ -53,8 +72,9 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
                 ledger=ledger,
                 engine=engine_named("auto"),
                 randomness=SystemRandomness(),
-                public=facts["public"],
+                public=public,
                 run=identity.to_dict(),
+                findings=[each.caution for each in columns.values() if each.caution],
             )
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
@@ -72,6 +92,7 @@ def _part(
     stated: Mapping[str, Any],
     public: Mapping[str, Any],
     identity: RunIdentity,
+    learnt: Collection[str],
 ) -> Synthesis:
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None
@@ -99,5 +120,6 @@ def _part(
         unread=unread,
     )
     part = Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)
-    # Fitted only when it is needed, but where clipped noise would multiply rows.
-    return refitted_view(view, part, engine_named("auto")) if measured and view.counts else part
+    # Fitted only when it is needed, but where clipped noise would multiply rows, or fill a level.
+    is_refitted = measured and (view.counts or {*learnt} & {*view.drawn})
+    return refitted_view(view, part, engine_named("auto"), learnt=learnt) if is_refitted else part

@@ -1,10 +1,10 @@
 """One run over linked tables: a release of each view, all paid from one ledger."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import ceil, sqrt
 from types import MappingProxyType
 from typing import Any, Self, final
 
@@ -12,12 +12,15 @@ from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
+from synthdp.learning.learner import LearntColumn
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import InformedEngine
-from synthdp.linked.linked_certificate import linked_certificate, without_rows
+from synthdp.linked.linked_certificate import domain_facts, linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.linking.linked_rows import LinkedRows
 from synthdp.linked.package.matching import check_matching
+from synthdp.linked.package.opened import learnt_levels
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.linked.refitted_view import refitted_view
@@ -29,7 +32,12 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.certificate.certificate import mechanism_facts
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.observer import Observer
-from synthdp.release.on_demand import JOURNALED_RUN
+from synthdp.release.on_demand import (
+    CHECK_QUESTIONS,
+    JOURNALED_RUN,
+    LEARN_DOMAIN,
+    LEARNING_NEEDS,
+)
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
@@ -44,8 +52,38 @@ roots is multiplied by their numbers of children, and noise of one parent's late
 several rows. Of five sets at epsilon 1 and 10 these had a tenth less error than 1 and 3/2.
 """
 
-Sources = Callable[[], Mapping[str, CountSource]]
-"""Reads the tables when it is called, and gives exact counts of each view."""
+LEARNING = "learning"
+"""Before all views: what is asked to learn open columns."""
+
+Sources = Callable[[], Mapping[str, CountSource] | LinkedRows]
+"""Reads the tables when it is called, and gives exact counts of each view, or rows to count."""
+
+
+@final
+@dataclass(frozen=True)
+class Views:
+    """What is asked of a package whose columns are closed, or taken as wide as they can be.
+
+    Parameters
+    ----------
+    package
+        What is public of the tables.
+    every
+        The views of all tables, by what they are called.
+    """
+
+    package: Package
+    every: Mapping[str, LinkedView]
+
+    @classmethod
+    def of(cls, package: Package) -> Self:
+        """The views of a package; raises `SchemaError` as `views_of`."""
+        return cls(package, views_of(package))
+
+    @property
+    def drawn(self) -> dict[str, LinkedView]:
+        """Those that have something to draw."""
+        return {label: view for label, view in self.every.items() if view.schema is not None}
 
 
 @final
@@ -74,36 +112,53 @@ class LinkedRelease:
         randomness: Randomness | None = None,
     ) -> None:
         settings.check_combined("package", {})
-        self._package = package
         self._settings = settings
         self._stated = settings.stated | dict(stated)
         self._randomness = randomness
         check_matching(package)
-        self._all_views = views_of(package)
-        self._views = {
-            name: view for name, view in self._all_views.items() if view.schema is not None
-        }
+        self._declared = package
+        self._views = Views.of(package)
+        has_trees, has_thresholds = (
+            LEARNING_NEEDS.load()(package.joint_schema) if package.is_open else (False, False)
+        )
         self._ledger = PrivacyLedger(
             epsilon=settings.epsilon,
             delta=settings.delta,
             adjacency=Adjacency.ADD_REMOVE,
-            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees=False),
+            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
             unit_column=self.unit,
+            failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
         )
-        if package.root.name not in self._views:
+        views = self._views.drawn
+        if package.root.name not in views:
             raise ParameterError(
                 f"package: the root {package.root.name!r} has neither columns nor children; add some"
             )
-        check_completable(package, self._views)
-        shares = shares_of(self._views)
-        self._parts = {
-            label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
-            for label, view in self._views.items()
-        }
+        check_completable(package, views)
+        if package.is_open:
+            CHECK_QUESTIONS.load()(package.joint_schema, self._ledger, rho=self._domain_rho)
+        self._learnt: dict[str, LearntColumn] = {}
         self._kept: KeptRun = UnkeptRun()
-        self._asked = {
-            label: self._release(label).facts.public["workload"] for label in self._views
+        self._parts: dict[str, PrivacyLedger] = {}
+        self._asked: dict[str, Any] = {}
+        self._divide(self._ledger.budget - self._domain_rho)
+
+    def _divide(self, budget: Fraction) -> None:
+        """Give each view its part of a budget."""
+        views = self._views.drawn
+        shares = shares_of(views)
+        self._parts = {
+            label: self._ledger.part(budget * shares[label], max_rows=view.grid)
+            for label, view in views.items()
         }
+        self._asked = {label: self._release(label).facts.public["workload"] for label in views}
+
+    @property
+    def _domain_rho(self) -> Fraction:
+        """What learning may spend."""
+        if not self._declared.is_open:
+            return Fraction(0)
+        return self._ledger.budget * Fraction(self._settings.domain_share)
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -112,20 +167,20 @@ class LinkedRelease:
 
     @property
     def package(self) -> Package:
-        """What is public of the tables."""
-        return self._package
+        """What is public of the tables, as it was declared."""
+        return self._declared
 
     @property
     def all_views(self) -> dict[str, LinkedView]:
         """What is asked of each table, and of those that have nothing to draw."""
-        return dict(self._all_views)
+        return dict(self._views.every)
 
     @property
     def unit(self) -> str:
         """What tells units of privacy apart: the key of the root, as a column that tells persons
         apart of one table.
         """
-        return "+".join(self._package.root.key)
+        return "+".join(self._declared.root.key)
 
     @property
     def run(self) -> KeptRun:
@@ -142,17 +197,20 @@ class LinkedRelease:
             return
         schemas = {
             label: view.schema.to_dict()
-            for label, view in self._views.items()
+            for label, view in self._views.drawn.items()
             if view.schema is not None
         }
-        workloads = {label: self._workload(label) for label in self._views}
+        workloads = {label: self._workload(label) for label in schemas}
+        others: dict[str, object] = {"randomness": self._bits.description}
+        if self._declared.is_open:
+            others["domain_share"] = self._settings.domain_share
         with JOURNALED_RUN.load()(
             keeping,
             ledger=self._ledger,
             mechanism=self._settings.mechanism,
             engine=self._settings.engine,
-            declared={"package": [self._package.content, schemas], "workload": workloads},
-            others={"randomness": self._bits.description},
+            declared={"package": [self._declared.content, schemas], "workload": workloads},
+            others=others,
             facts=self._facts(),
         ) as self._kept:
             yield self
@@ -161,7 +219,17 @@ class LinkedRelease:
         """What is public of the run besides its settings: all that a release of its answers needs
         without it.
         """
-        views = {
+        package: dict[str, Any] = {
+            "package": dict(self._declared.content),
+            "views": self._stated_views(),
+            "public": self._public,
+        }
+        package |= {"domain_share": self._settings.domain_share} if self._declared.is_open else {}
+        return package | {"failure_delta": float(self._ledger.failure_delta)}
+
+    def _stated_views(self) -> dict[str, Any]:
+        """What each view may cost, and what is asked of it."""
+        return {
             label: {
                 "budget": str(part.budget),
                 "max_rows": part.unit.max_rows,
@@ -169,8 +237,6 @@ class LinkedRelease:
             }
             for label, part in self._parts.items()
         }
-        package = {"package": dict(self._package.content), "views": views, "public": self._public}
-        return package | {"failure_delta": float(self._ledger.failure_delta)}
 
     @property
     def _public(self) -> dict[str, object]:
@@ -183,7 +249,7 @@ class LinkedRelease:
         return SystemRandomness() if self._randomness is None else self._randomness
 
     def _workload(self, label: str) -> Workload:
-        view = self._views[label]
+        view = self._views.every[label]
         assert view.schema is not None
         return workload_of(view, view.schema.domain)
 
@@ -191,7 +257,7 @@ class LinkedRelease:
         """The release of one view, which a part of the budget pays for, and whose engine is told
         what is known.
         """
-        view = self._views[label]
+        view = self._views.every[label]
         assert view.schema is not None
         engine = self._settings.engine
         settings = replace(
@@ -219,7 +285,7 @@ class LinkedRelease:
         sources: Sources,
         *,
         report: Report = silent,
-        rescue: Callable[[LinkedSynthesis], object] | None = None,
+        rescue: Callable[[LinkedSynthesis | LearntDomain], object] | None = None,
         witnesses: Mapping[str, Observer] = MappingProxyType({}),
     ) -> LinkedSynthesis:
         """Read the tables, and spend the budget on one view after the other.
@@ -227,27 +293,31 @@ class LinkedRelease:
         Parameters
         ----------
         sources
-            Exact counts of each view; see `synthdp.linked.linking.linked_rows.linked_sources`.
+            Rows of all tables, or exact counts of each view of a package of which nothing is open;
+            see `synthdp.linked.linking.linked_rows.LinkedRows`.
         report, rescue
             As in `synthesize`.
         witnesses
-            For some views who sees each question and its answer; for audits.
+            For some views, and for `LEARNING`, who sees each question and its answer; for audits.
 
         Raises
         ------
         UnreadColumnError
-            If by noisy counts nearly no row of a table has one below it, unless the run is to go on
-            ``anyway``.
+            If by noisy counts nearly no row of a table has one below it, or nearly no value of a
+            column that is learnt can be read, unless the run is to go on ``anyway``.
         """
         report = in_notebook(report)
-        counted, ancestors = dict(sources()), AncestorMarginals(self._views, self._kept.entropy)
+        rows = sources()
         parts: dict[str, Synthesis] = {}
 
         def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
             return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
 
         try:
-            for label, view in self._views.items():
+            counted = self._counted(rows, report, witnesses.get(LEARNING))
+            views = self._views.drawn
+            ancestors = AncestorMarginals(views, self._kept.entropy)
+            for label, view in views.items():
                 self._kept.note({"view": label})
                 known = ancestors.of(view, self._stddev(label))
                 parts[label] = self._release(label, known).of(
@@ -270,16 +340,77 @@ class LinkedRelease:
                     parts[label],
                     self._settings.engine,
                     known=known,
+                    learnt=learnt_levels(self._declared.joint_schema) if self._learnt else (),
                     report=_named(report, label),
                 )
                 ancestors.add(label, parts[label])
                 self._check_linked(view, parts[label])
             self._kept.end()
         except BaseException:
-            if rescue is not None and parts and self._kept.may_be_rescued():
-                rescue(self._synthesis(parts))
+            has_paid = parts or self._learnt
+            if rescue is not None and has_paid and self._kept.may_be_rescued():
+                rescue(self._synthesis(parts) if parts else self._learnt_so_far())
             raise
         return self._synthesis(parts)
+
+    def _counted(
+        self,
+        rows: Mapping[str, CountSource] | LinkedRows,
+        report: Report,
+        observer: Observer | None,
+    ) -> dict[str, CountSource]:
+        """Exact counts of each view, once all that is open was learnt."""
+        if not isinstance(rows, LinkedRows):
+            if self._declared.is_open:
+                raise ParameterError(
+                    "sources: they count codes, but the package is open; give rows"
+                )
+            return dict(rows)
+        if self._declared.is_open:
+            self._learn(rows, report, observer)
+        return dict(rows.counted(self._views.every))
+
+    def _learn(self, rows: LinkedRows, report: Report, observer: Observer | None) -> None:
+        """Close open columns for a share of the budget, and divide what is left among the views.
+
+        Each root is one record of one table: it has one of its rows of each table.
+        """
+        learning = LEARN_DOMAIN.load()(
+            self._declared.joint_schema,
+            rows.values,
+            self._ledger,
+            rho=self._domain_rho,
+            # A column of first rows has one part of so many of what is left.
+            n_columns=ceil(sum(weights_of(self._views.drawn).values())),
+            randomness=self._randomness,
+            kept=self._kept,
+            observer=observer,
+            report=report,
+        )
+        with closing(learning):
+            for learnt in learning:
+                self._learnt[learnt.column.name] = learnt
+        unread = {name: each.unread for name, each in self._learnt.items() if each.unread}
+        if unread and not self._settings.anyway:
+            for name in unread:
+                del self._learnt[name]
+            raise UnreadColumnError(
+                f"{'; '.join(unread.values())}; the run stopped before the tables were measured, and the rest of its "
+                "budget is not spent: declare it and run anew, or go on all the same with anyway=True (--anyway)",
+                self._learnt_so_far(),
+            )
+        self._views = Views.of(self._closed)
+        self._divide(self._ledger.remaining)
+        self._kept.note({"views": self._stated_views()})
+
+    @property
+    def _closed(self) -> Package:
+        """The package as far as it was learnt."""
+        return self._declared.closed({name: each.column for name, each in self._learnt.items()})
+
+    def _learnt_so_far(self) -> LearntDomain:
+        """What there is to keep of a run that failed before a marginal was measured."""
+        return LearntDomain(self._closed, self._certificate({}))
 
     def _check_linked(self, view: LinkedView, part: Synthesis) -> None:
         """Stop where noisy counts show nothing below some rows: what tables further down would cost
@@ -293,30 +424,45 @@ class LinkedRelease:
             )
 
     def _synthesis(self, parts: Mapping[str, Synthesis]) -> LinkedSynthesis:
-        certificate = linked_certificate(
-            self._package,
-            self._views,
+        return LinkedSynthesis(
+            package=self._views.package, parts=parts, certificate=self._certificate(parts)
+        )
+
+    def _certificate(self, parts: Mapping[str, Synthesis]) -> dict[str, Any]:
+        return linked_certificate(
+            self._views.package,
+            self._views.drawn,
             parts,
             ledger=self._ledger,
             engine=self._settings.engine,
             randomness=self._bits,
-            public=self._public,
+            public=self._public | self._domain,
+            findings=[each.caution for each in self._learnt.values() if each.caution],
             run=self._kept.identity.to_dict(),
         )
-        return LinkedSynthesis(package=self._package, parts=parts, certificate=certificate)
+
+    @property
+    def _domain(self) -> dict[str, object]:
+        """What the certificate says of what was learnt."""
+        return domain_facts(self._declared, self._settings.domain_share, self._learnt)
+
+
+def weights_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
+    """How much of the budget each view gets beside others: as much as it draws columns, and the root
+    and later rows more.
+    """
+    return {
+        name: len(view.drawn)
+        * (LATER_ROWS if view.is_later else ROOT if view.table.parent is None else Fraction(1))
+        for name, view in views.items()
+    }
 
 
 def shares_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
-    """What share of the budget each view gets: by the number of columns that are drawn from it, and
-    the root and later rows more.
-    """
-    weights = {
-        name: len(view.drawn)
-        * (LATER_ROWS if view.is_later else ROOT if view.table.parent is None else 1)
-        for name, view in views.items()
-    }
+    """What share of the budget each view gets."""
+    weights = weights_of(views)
     total = sum(weights.values())
-    return {name: Fraction(weight) / total for name, weight in weights.items()}
+    return {name: weight / total for name, weight in weights.items()}
 
 
 def _named(report: Report, name: str) -> Report:

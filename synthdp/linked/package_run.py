@@ -10,10 +10,10 @@ from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.loading import chunks_of
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
-from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
+from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
 from synthdp.linked.package.package import Package
 from synthdp.linked.package_tables import Opened, Tables, opened_tables, package_of
-from synthdp.privacy.private_table import CountSource
+from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
@@ -28,7 +28,7 @@ def release_package(
     kinds: object,
     dialect: object,
     report: Report,
-    rescue: Callable[[LinkedSynthesis], object] | None,
+    rescue: Callable[[LinkedSynthesis | LearntDomain], object] | None,
 ) -> Finished:
     """One run over the tables of a package; parameters are those of `synthdp.synthesize`, which
     raises as this does.
@@ -65,9 +65,7 @@ def _named(data: object, schema: object) -> Tables:
     return data
 
 
-def read_sources(
-    run: LinkedRelease, tables: Opened, report: Report = silent
-) -> dict[str, CountSource]:
+def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) -> LinkedRows:
     """Read all tables, and link their rows."""
     readers: dict[str, LinkedTableReader] = {}
     with finishing(report) as progress:
@@ -77,4 +75,4 @@ def read_sources(
             for chunk in chunks_of(tables[table.name]):
                 readers[table.name].add(chunk)
                 del chunk  # as in `held_rows`
-    return dict(linked_sources(run.all_views, readers, run.unit))
+    return LinkedRows(run.package.tables, readers, run.unit)

@@ -1,10 +1,14 @@
 """A view fitted once more, with what was known only after it was released."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+import numpy as np
+
+from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
+from synthdp.learning.unused_levels import levels_without_records
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.informed import InformedEngine
 from synthdp.linked.package.view import LinkedView
@@ -17,10 +21,12 @@ def refitted_view(
     engine: Engine,
     *,
     known: Sequence[LinearMeasurement] = (),
+    learnt: Collection[str] = (),
     report: Report = silent,
 ) -> Synthesis:
-    """The release of a view whose model has no numbers of children but those that noise shows, and
-    knows what the rows before others are like.
+    """The release of a view whose model has no numbers of children but those that noise shows, no
+    level for values that were not found where it has no records but noise, and knows what the rows
+    before others are like.
 
     All of it is post-processing: what was measured stays as it is.
 
@@ -32,11 +38,14 @@ def refitted_view(
         What fits.
     known
         Marginals of ancestors and siblings, as the engine was told them.
+    learnt
+        Columns of which levels were learnt.
     report
         Told about progress.
     """
     seen = SeenNumbers(view, part.measurements)
-    if not seen.counts and view.position is None:
+    unused = _unused(view, part, learnt)
+    if not seen.counts and view.position is None and not unused:
         return part
     # In place of what was measured of the numbers alone, of which they are a summary.
     others = [each for each in part.measurements if each.clique not in seen.cliques]
@@ -45,10 +54,20 @@ def refitted_view(
         measurements=[*others, *seen.counts],
         model=part.existing_model,
         certificate=part.certificate,
-    ).refit(InformedEngine(engine, known, seen.constraints), report=report)
+    ).refit(InformedEngine(engine, known, [*seen.constraints, *unused]), report=report)
     return Synthesis(
         schema=part.schema,
         measurements=part.measurements,
         model=fitted.model,
         certificate=fitted.certificate,
     )
+
+
+def _unused(view: LinkedView, part: Synthesis, learnt: Collection[str]) -> list[Constraint]:
+    """Which levels there are of own columns in which none was found for some values."""
+    own = [name for name in view.drawn if name in learnt]
+    codes = levels_without_records(part.schema, part.measurements, own) if own else {}
+    return [
+        Constraint((name,), np.arange(part.schema[name].size) != code)
+        for name, code in codes.items()
+    ]

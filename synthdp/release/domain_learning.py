@@ -34,6 +34,7 @@ def learn_domain(
     ledger: PrivacyLedger,
     *,
     rho: Fraction,
+    n_columns: int | None = None,
     randomness: Randomness | None,
     kept: KeptRun,
     observer: Observer | None,
@@ -52,6 +53,8 @@ def learn_domain(
         What is kept of the run: answers, and each column once the caller has it.
     rho
         All that may be spent; the rest of the ledger's budget is for the model.
+    n_columns
+        Among how many columns the rest is divided, if it is not the number of those of the schema.
     observer
         Sees each question and its answer; for audits.
     report
@@ -65,7 +68,9 @@ def learn_domain(
             values,
             rho=rho,
             delta=ledger.failure_delta,
-            min_mass=min_mass(ledger.unit, rho=ledger.budget - rho, n_columns=len(schema.names)),
+            min_mass=min_mass(
+                ledger.unit, rho=ledger.budget - rho, n_columns=n_columns or len(schema.names)
+            ),
             report=report,
         ):
             # Noted only once the caller has it: a run that fails in between learns the column

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Protocol, final
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import write_json
@@ -11,7 +11,17 @@ from synthdp.core.sealing import sealed
 from synthdp.release.result import Released
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+
+
+class Described(Protocol):
+    """What is public of a table, or of the tables of a package."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
 
 
 @final
@@ -27,13 +37,15 @@ class LearntDomain(Released):
         What was charged.
     """
 
-    def __init__(self, schema: Schema | OpenSchema, certificate: Mapping[str, object]) -> None:
+    def __init__(self, schema: Described, certificate: Mapping[str, object]) -> None:
         self._schema = schema
         self._certificate = dict(certificate)
 
     @property
-    def schema(self) -> Schema | OpenSchema:
-        """Closed as far as it was learnt; run with it and what is left of the budget."""
+    def schema(self) -> Described:
+        """The schema, or the package, closed as far as it was learnt; run with it and what is left of
+        the budget.
+        """
         return self._schema
 
     @property

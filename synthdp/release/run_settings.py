@@ -52,20 +52,16 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "domain_share", "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset",
+        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset",
     ),
     "order": (
-        "kinds", "source", "workload", "target", "domain_share", "quality_share", "accept", "reject", "adjacency",
-        "save_schema",
+        "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
 
 
-DEFAULT_SHARES: Mapping[str, float] = {
-    "domain_share": DOMAIN_SHARE,
-    "quality_share": QUALITY_SHARE,
-}
+DEFAULT_SHARES: Mapping[str, float] = {"quality_share": QUALITY_SHARE}
 """Shares that nobody has asked for in particular."""
 
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from helpers.families import family, package, random_tables, sources_of
+from helpers.families import KEY, description, family, package, random_tables, sources_of
 
 from synthdp.audit import (
     QUICK_ENGINE,
@@ -19,7 +19,15 @@ from synthdp.audit import (
     equivalent_mu,
     excess,
 )
-from synthdp.linked import LinkedRelease, LinkedView, WeightedSource
+from synthdp.linked import (
+    LEARNING,
+    LinkedRelease,
+    LinkedRows,
+    LinkedTableReader,
+    LinkedView,
+    Package,
+    WeightedSource,
+)
 from synthdp.release import RunSettings
 
 EPSILON, DELTA = 1.0, 1e-2
@@ -157,3 +165,64 @@ def test_the_grid_of_weights_is_what_is_charged():
             if v.label == label
         )
         assert source.max_rows == view.grid
+
+
+OPENED = ("place", "job", "why", "kind")
+
+
+def opened_package():
+    """The same tables, of which levels are learnt of all columns but those that rules or orders need."""
+    content = description()
+    for resource in content["resources"]:
+        for each in resource["schema"]["fields"]:
+            if each["name"] in OPENED:
+                each["constraints"] = {"required": True}
+                each["synthdp"] = {"derive": True}
+    return Package.from_dict(content)
+
+
+def rows_of(found, tables):
+    readers = {table.name: LinkedTableReader(table, hash_key=KEY) for table in found.tables}
+    for name, reader in readers.items():
+        reader.add(tables[name])
+    return LinkedRows(found.tables, readers, "home", hash_key=KEY)
+
+
+def learning(found, tables, log, *, randomness):
+    settings = RunSettings(epsilon=EPSILON, delta=DELTA, engine=QUICK_ENGINE, mechanism="gaussian")
+    release = LinkedRelease(package=found, settings=settings, randomness=randomness)
+    release.of(lambda: rows_of(found, tables), witnesses={LEARNING: log})
+    return release
+
+
+class Values:
+    """Exact answers about single columns; what an audit's log asks for them."""
+
+    def __init__(self, values):
+        self.values = values
+
+
+@pytest.mark.parametrize("canary", ["equal children in one cell", "beyond every bound"])
+def test_what_learning_tells_of_a_family_is_at_most_what_it_is_charged(canary):
+    """Each exact answer moves by one, or less: a family is one record, however many rows it has."""
+    found, (one, other) = opened_package(), neighbours(canary)
+    log = Recorder(Values(rows_of(found, one).values), FrozenRandomness(1))
+    release = learning(found, one, log, randomness=FrozenRandomness(1))
+    kernel = rows_of(found, other).values
+    told = spent = 0.0
+    for asked in log.asked:
+        (event,) = asked.events
+        first, second = (as_cells(answer) for answer in (asked.exact, asked.question.exact(kernel)))
+        moved = sum((first.get(cell, 0) - second.get(cell, 0)) ** 2 for cell in {*first, *second})
+        assert moved <= 1, asked.question
+        told += moved / (2 * float(event.sigma_squared))
+        spent += float(event.rho)
+    assert 0 < told <= spent * (1 + 1e-9)
+    assert spent <= float(release.ledger.budget) / 4
+
+
+def as_cells(exact):
+    counts = getattr(exact, "counts", None)
+    if counts is None:
+        return dict(enumerate(np.asarray(exact).tolist()))
+    return dict(counts) | {None: exact.missing}

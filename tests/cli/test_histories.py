@@ -78,7 +78,7 @@ def test_without_an_order_nothing_changes():
         ),
         (
             ("--order", "ward", "-s", "open.json"),
-            "column 'ward' is open, and with an order nothing is learnt",
+            "'ward', which may be missing",
             2,
         ),
         (("--order", "day", "--target", "ward"), "--target does not go with --order", 2),
@@ -97,14 +97,22 @@ def test_what_does_not_go_with_an_order_is_one_line(more, said, code):
     assert sorted(Path().iterdir()) == before
 
 
-def test_an_order_without_persons_or_with_kinds_is_one_line():
+def test_kinds_are_enough_and_the_rest_is_learnt():
+    kinds = {"day": {"type": "integer", "constraints": {"required": True}}, "ward": "categorical"}
+    Path("kinds.json").write_text(json.dumps(kinds))
+    done = invoke(*RUN[:2], "--kinds", "kinds.json", *RUN[4:], "--order", "day", "--seed", "1")
+    assert done.code == 0, done.err
+    assert json.loads(Path("out.csv.privacy.json").read_text())["domain"]["open"] == []
+
+
+def test_an_order_without_persons_is_one_line():
     alone = (*RUN[:10], "--order", "day")
     for command, said in (
         (alone, "--order is given without --unit"),
         ((*alone, "--unit", "patient"), "--order is given without --max-rows-per-unit"),
         (
             (*RUN[:2], "--kinds", "kinds.json", *RUN[4:], "--order", "day"),
-            "--kinds does not go with --order",
+            "--order is 'day', which may be missing",
         ),
     ):
         done = invoke(*command)

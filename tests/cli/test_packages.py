@@ -217,6 +217,27 @@ def test_bad_packages_are_refused_before_anything_is_read(folder):
     assert not (folder / "out").exists()
 
 
+def test_a_draft_of_kinds_leaves_all_but_types_to_be_learnt(folder):
+    assert invoke("schema", "draft", "in", "--kinds", "-o", "draft.json").code == 0
+    draft = json.loads((folder / "draft.json").read_text())
+    for resource in draft["resources"]:
+        assert all(each["synthdp"] == {"derive": True} for each in resource["schema"]["fields"])
+    filled = json.loads((folder / "in" / "datapackage.json").read_text())
+    for resource in filled["resources"]:
+        keys = {"home", "number", "owner"}
+        for each in resource["schema"]["fields"]:
+            if each["name"] not in {*keys, "when"}:
+                each["constraints"], each["synthdp"] = {"required": True}, {"derive": True}
+    (folder / "in" / "kinds.json").write_text(json.dumps(filled))
+    run = ("run", "in/kinds.json", "-o", "learnt", "--epsilon", "9", "--delta", "1e-6", "--anyway")
+    assert invoke(*run, "--mechanism", "independent", "--domain-share", "0.3").code == 0
+    certificate = json.loads((folder / "learnt/datapackage.json.privacy.json").read_text())
+    assert certificate["domain"]["share_of_budget"] == 0.3
+    learnt = json.loads((folder / "learnt/datapackage.json").read_text())
+    assert "derive" not in json.dumps(learnt)
+    assert invoke("report", "in/kinds.json", "learnt/datapackage.json", "-o", "r.html").code == 0
+
+
 def test_a_draft_has_all_tables_and_no_value(folder):
     assert invoke("schema", "draft", "in", "-o", "draft.json").code == 0
     draft = json.loads((folder / "draft.json").read_text())

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.linked import LinkedTableReader, Package, linked_sources, views_of
+from synthdp.linked import LinkedRows, LinkedTableReader, Package, views_of
 
 KEY = "0123456789abcdef"
 """Key of the hash that bounds families, the same in all tests."""
@@ -136,4 +136,5 @@ def sources_of(found, tables, hash_key=KEY):
     readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
     for name, reader in readers.items():
         reader.add(tables[name])
-    return linked_sources(views_of(found), readers, "home")
+    rows = LinkedRows(found.tables, readers, "home", hash_key=hash_key)
+    return rows.counted(views_of(found))

@@ -50,7 +50,6 @@ ONE_TABLE = {
     "workload": "1-way",
     "target": "rents",
     "adjacency": "replace-one",
-    "domain_share": 0.5,
 }
 
 

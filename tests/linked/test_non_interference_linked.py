@@ -58,6 +58,21 @@ def tree():
     return description(people=2), random_tables(30)
 
 
+def opened():
+    """Homes and their pets, of which all but the keys is learnt."""
+    content, tables = pair()
+    found = description()
+    content = {**content, "resources": [found["resources"][0], found["resources"][3]]}
+    rng = np.random.default_rng(2)
+    pets = tables["pets"].assign(age=rng.integers(0, 20, len(tables["pets"])).astype(str))
+    for resource in content["resources"]:
+        for each in resource["schema"]["fields"][1:]:
+            each["constraints"], each["synthdp"] = {}, {"derive": True}
+    age = {"name": "age", "type": "number", "synthdp": {"derive": True}}
+    content["resources"][1]["schema"]["fields"].append(age)
+    return content, {**tables, "pets": pets}
+
+
 def small(shape):
     rng = np.random.default_rng(3)
     content = small_description(rng, shape)
@@ -67,6 +82,7 @@ def small(shape):
 PACKAGES = {
     "pair": pair,
     "tree": tree,
+    "opened": opened,
     **{shape: lambda shape=shape: small(shape) for shape in SHAPES},
 }
 HARD = ("no row", "the ugliest", "one key")
@@ -97,6 +113,7 @@ CASES = often(
     ("independent", "pair"),
     ("auto", "chain"),
     ("mst", "pair"),
+    ("independent", "opened"),
     seldom=[*((name, shape) for name in ("aim", "auto") for shape in PACKAGES), *ALL],
 )
 

@@ -35,7 +35,9 @@ def draft_command(options: DraftOptions) -> None:
     files = input_files(options)
     for path in files:
         if Path(path).is_dir() and not is_partitioned(path):
-            PACKAGE_COMMANDS["schema draft"].load()(path, options.output, force=options.force)
+            PACKAGE_COMMANDS["schema draft"].load()(
+                path, options.output, kinds=options.kinds, force=options.force
+            )
             return
     check_distinct([options.output], inputs=(*files, *files_of(options.source)))
     check_writable(options.output, force=options.force)

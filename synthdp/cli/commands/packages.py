@@ -36,7 +36,7 @@ from synthdp.core.event_log import log
 from synthdp.core.files.json_files import json_text, write_json
 from synthdp.core.files.writing import check_writable
 from synthdp.linked.linked_release import LinkedRelease
-from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
+from synthdp.linked.package.drafts import drafted_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package_run import read_sources
 from synthdp.linked.package_tables import opened_tables
@@ -84,14 +84,14 @@ def check_package(path: str, *, epsilon: float | None, delta: float | None, json
     print_text(json_text(facts) if json else package_text(facts) + "\n")
 
 
-def draft_package(folder: str, output: str, *, force: bool) -> None:
+def draft_package(folder: str, output: str, *, kinds: bool, force: bool) -> None:
     """``synthdp schema draft FOLDER``: names, and declared types, of all tables in a folder; never
-    a value.
+    a value. With ``--kinds`` all else is left to be learnt.
     """
     check_writable(output, force=force)
-    content = drafted_package(Path(folder))
+    content = drafted_package(Path(folder), kinds=kinds)
     write_json(output, content, force=force)
-    sys.stderr.write(f"synthdp: {PACKAGE_NOTE}\n")
+    sys.stderr.write(f"synthdp: {content['synthdp']['note']}\n")
 
 
 def _check_files(package: Package, description: str, options: RunOptions) -> None:

@@ -3,8 +3,9 @@ that suffices.
 """
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import replace
-from typing import Any, NoReturn, TypeAlias, final
+from typing import Any, NoReturn, Self, TypeAlias, final
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,14 @@ class HeldColumn(ABC):
     def __init__(self, column: OpenColumn, rows: RowPieces) -> None:
         self.column = column
         self.rows = rows
+
+    def of_rows(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """The values of some rows, in their order; which may be taken is for the caller to say."""
+        some = copy(self)
+        numbers = self.rows.joined()
+        some.rows = RowPieces(numbers.dtype)
+        some.rows.add(numbers[rows])
+        return some
 
     def _counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
         """How many rows are at each place, where each has one or, if it is negative, none."""

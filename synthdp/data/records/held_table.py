@@ -122,6 +122,20 @@ class HeldTable(Sensitive):
         """Exact counts of the open columns, for the kernel."""
         return HeldSource(self._open)
 
+    def of_rows(self, rows: NDArray[np.integer[Any]]) -> "HeldTable":
+        """Some of the rows, in their order.
+
+        It bounds nobody's rows: whoever chooses them says why neighbours' choices are neighbours.
+        """
+        codes = tuple(codes[rows] for codes in self._coded.columns)
+        return HeldTable(
+            self._closed,
+            CodedTable(self._coded.domain, codes),
+            {name: column.of_rows(rows) for name, column in self._open.items()},
+            unit=self._unit,
+            max_rows=self._max_rows,
+        )
+
     def encode(self, schema: Schema) -> CodedTable:
         """The codes that `codec.encode` would give the rows, in the order of the schema, with or
         without unread places.

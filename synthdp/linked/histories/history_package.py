@@ -55,8 +55,7 @@ def history_package(
     Raises
     ------
     ParameterError
-        If rows cannot be ordered by ``order``: no such column, or it may be missing; or something
-        is still open.
+        If rows cannot be ordered by ``order``: no such column, or it may be missing.
     SchemaError
         If the schema fits no package.
     """
@@ -111,12 +110,8 @@ def _check_order(schema: OpenSchema, order: str, called: str) -> None:
         raise ParameterError(
             f"{called} is {order!r}, which the schema {left_out}; name one of {listed(schema.names)}"
         )
-    if schema.is_open:
-        raise ParameterError(
-            f"{called}: column {schema.open_columns[0].name!r} is open, and with an order nothing is learnt; declare "
-            f"its levels, or bounds and bins, in the schema, or leave out {called}"
-        )
-    if not schema.resolved({})[order].required:
+    column = next(each for each in schema.columns if each.name == order)
+    if not column.template.required:
         raise ParameterError(
             f"{called} is {order!r}, which may be missing, so that rows would have no place; set constraints.required "
             "of that column in the schema"

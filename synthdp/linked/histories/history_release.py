@@ -2,7 +2,7 @@
 it stands for.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Self, final
@@ -10,12 +10,13 @@ from typing import Self, final
 from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here
-from synthdp.linked.histories.history_package import PERSONS, check_rows, history_package
+from synthdp.linked.histories.history_package import PERSONS, ROWS, check_rows, history_package
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
-from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
-from synthdp.privacy.private_table import CountSource
+from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
+from synthdp.linked.package.package import Package
+from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
@@ -71,7 +72,7 @@ class HistoryRelease:
         table: Here,
         *,
         report: Report = silent,
-        rescue: Callable[[HistorySynthesis], object] | None = None,
+        rescue: Callable[[HistorySynthesis | LearntDomain], object] | None = None,
     ) -> HistorySynthesis:
         """Read the table, once, and spend the budget on it.
 
@@ -83,16 +84,22 @@ class HistoryRelease:
             As in `synthesize`.
         """
 
-        def kept(paid: LinkedSynthesis) -> None:
+        def kept(paid: LinkedSynthesis | LearntDomain) -> None:
             assert rescue is not None
-            rescue(HistorySynthesis(paid))
+            if isinstance(paid, LinkedSynthesis):
+                rescue(HistorySynthesis(paid))
+                return
+            assert isinstance(paid.schema, Package)
+            columns = paid.schema[ROWS].declared
+            assert columns is not None
+            rescue(LearntDomain(columns, paid.certificate))
 
         handed = None if rescue is None else kept  # a budget is told if something is handed out
         return HistorySynthesis(
             self._run.of(lambda: self._read(table, report), report=report, rescue=handed)
         )
 
-    def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
+    def _read(self, table: Here, report: Report) -> LinkedRows:
         """Persons are those who have a row: the first table is read off the second one, and of each
         key one is used.
         """
@@ -107,4 +114,4 @@ class HistoryRelease:
                 for name, reader in readers.items():
                     reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
                 del chunk  # as in `held_rows`
-        return linked_sources(self._run.all_views, readers, self._run.unit)
+        return LinkedRows(self._run.package.tables, readers, self._run.unit)

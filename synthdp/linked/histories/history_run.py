@@ -9,10 +9,11 @@ from synthdp.core.reporting import Report
 from synthdp.data.rows import engine_frame, header_of, opened_here
 from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
-from synthdp.schema.declared import Kinds, settled_schema
+from synthdp.schema.declared import FROM_DTYPES, Kinds, settled_schema
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
@@ -26,7 +27,7 @@ def release_history(
     kinds: Kinds | None,
     dialect: str | Mapping[str, Any] | None,
     report: Report,
-    rescue: Callable[[HistorySynthesis], object] | None,
+    rescue: Callable[[HistorySynthesis | LearntDomain], object] | None,
 ) -> Finished:
     """One run over one table of persons whose rows come in an order; parameters are those of
     `synthdp.synthesize`, which raises as this does.
@@ -34,7 +35,10 @@ def release_history(
     Protected as one is a person with all rows; but synthetic rows carry a fresh key of their
     person, and how rows of one person follow each other is kept.
     """
-    settings.check_combined("order", {"kinds": kinds})
+    if isinstance(kinds, str) and kinds == FROM_DTYPES:
+        raise ParameterError(
+            f"kinds is {FROM_DTYPES!r}, which does not go with order; name the kind of each column"
+        )
     if engine_frame(data) is not None:
         raise ParameterError(
             "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"

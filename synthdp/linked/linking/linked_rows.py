@@ -1,6 +1,7 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -8,9 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
+from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable, Codes
-from synthdp.data.records.codec import encode
+from synthdp.data.records.held_columns import HeldFrequencies
+from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.unit_rows import UnitRows, positions_within
@@ -25,7 +28,8 @@ Ints = NDArray[np.integer[Any]]
 
 @final
 class LinkedTableReader(Sensitive):
-    """Takes the rows of one table of a package in chunks, once: codes of its columns, and keys.
+    """Takes the rows of one table of a package in chunks, once: its columns, as they are held until
+    their domain is known, and keys.
 
     Parameters
     ----------
@@ -35,11 +39,11 @@ class LinkedTableReader(Sensitive):
         For tests; see `UnitRows`.
     """
 
-    __slots__ = ("_keys", "_order", "_parents", "_parts", "_table")
+    __slots__ = ("_held", "_keys", "_order", "_parents", "_table")
 
     def __init__(self, table: LinkedTable, *, hash_key: str | None = None) -> None:
         self._table = table
-        self._parts: list[CodedTable] = []
+        self._held = None if table.declared is None else HeldTableReader(table.declared)
         self._order = RowPieces(np.float64)
         self._keys, self._parents = (
             UnitRows(max_rows=most, missing_values=table.missing_values, key=hash_key)
@@ -52,12 +56,12 @@ class LinkedTableReader(Sensitive):
         """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the
         table's.
         """
-        table, schema = self._table, self._table.schema
+        table = self._table
         check_header(table, frame.columns)
         self._keys.add(joined_keys(frame, table.row_key, table.missing_values))
         self._parents.add(joined_keys(frame, table.parent_key, table.missing_values))
-        if schema is not None:
-            self._parts.append(encode(frame[list(schema.types)], schema.with_unread_places()))
+        if self._held is not None and table.declared is not None:
+            self._held.add(frame[list(table.declared.names)])
             if table.order is not None:
                 self._order.add(table.ranks(frame))
 
@@ -80,11 +84,10 @@ class LinkedTableReader(Sensitive):
             parents: Ints = np.arange(len(rows))
         else:
             rows, parents = self._below(parent, keys if table.row_key else np.arange(len(keys)))
-        domain = None if table.schema is None else table.schema.with_unread_places().domain
-        columns = () if domain is None else CodedTable.concatenate(domain, self._parts).columns
+        held = None if self._held is None else self._held.finish().of_rows(rows)
         all_keys = self._keys.ids.keys  # a new list each time
         names = [all_keys[key] for key in keys[rows]] if table.row_key else []
-        return FamilyRows(table, parent, [codes[rows] for codes in columns], parents, names)
+        return FamilyRows(table, parent, held, parents, names)
 
     def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
         """Rows of a table that is not the root, and their parents' places, those of one parent
@@ -128,28 +131,56 @@ class FamilyRows(Sensitive):
         What is public of it.
     parent
         The rows above; None of the root.
-    columns
-        Codes of its columns.
+    held
+        Its columns; None if it has none.
     parents
         For each row the place of its parent among the rows above.
     names
         For each row its key.
     """
 
-    __slots__ = ("_names", "codes", "n_rows", "parent", "parents", "roots", "table")
+    __slots__ = ("_held", "_names", "codes", "n_rows", "parent", "parents", "roots", "table")
 
     def __init__(
         self,
         table: LinkedTable,
         parent: "FamilyRows | None",
-        columns: Sequence[Codes],
+        held: HeldTable | None,
         parents: Ints,
         names: Sequence[str | bytes],
     ) -> None:
         self.table, self.parent, self.parents, self._names = table, parent, parents, names
+        self._held = held
         self.n_rows = len(parents)
         self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
-        self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
+        self.codes: dict[str, Codes] = {}
+        if not table.is_open:
+            self.encode(table)
+
+    def encode(self, table: LinkedTable) -> None:
+        """Make codes of its columns, once, by what is declared of them or was learnt."""
+        if self._held is not None and table.schema is not None:
+            coded = self._held.encode(table.schema.with_unread_places())
+            self.codes |= dict(zip(table.attributes, coded.columns, strict=True))
+        self.table, self._held = table, None
+
+    def one_of_each_root(self, hash_key: str | None) -> HeldSource | None:
+        """Values of open columns, of one row of each root that has some; None if all is declared.
+
+        Sensitivity: as of a table of which each root is a record. Which of its rows a root is
+        counted with is drawn by `UnitRows`: a function of the root's own rows, their order, its key
+        and a random key. So with a root more one record is more, and no other one changes.
+        """
+        if self._held is None:
+            return None
+        root = self
+        while root.parent is not None:
+            root = root.parent
+        units = UnitRows(max_rows=1, key=hash_key)
+        # As bytes, of which no two keys have the same: as texts they would be read once more.
+        names = np.array([repr(name).encode() for name in root._names], dtype=object)
+        units.add(pd.Series(names[self.roots], dtype=object))
+        return self._held.of_rows(np.flatnonzero(units.kept())).source
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if
@@ -228,6 +259,90 @@ class FamilyRows(Sensitive):
         )
 
 
+@final
+class FamilyValues(Sensitive):
+    """Exact counts of single open columns, one row of each root in each. Only the privacy kernel may
+    ask it.
+
+    It is to the kernel what one table of the roots would be, whose columns are called
+    ``table.column``: a root is in one cell of a histogram, or in none, and counted for one value.
+
+    Parameters
+    ----------
+    tables
+        Counts of the open columns of each table that has some.
+    """
+
+    __slots__ = ("_tables",)
+
+    def __init__(self, tables: Mapping[str, HeldSource]) -> None:
+        self._tables = dict(tables)
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """As that of a `HeldSource`."""
+        source, own = self._of(grid)
+        return source.histogram(own, starts)
+
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """As those of a `HeldSource`."""
+        source, own = self._of(grid)
+        return source.frequencies(own)
+
+    def _of(self, grid: Grid) -> tuple[HeldSource, Grid]:
+        table, _, column = grid.column.partition(".")  # no table has a dot in its name
+        return self._tables[table], replace(grid, column=column)
+
+
+@final
+class LinkedRows(Sensitive):
+    """The rows of all tables as they hang together, until their domain is known.
+
+    Parameters
+    ----------
+    tables
+        What is public of them, parents before children.
+    readers
+        Of each table the reader, which has taken all rows.
+    unit
+        What tells units of privacy apart.
+    hash_key
+        For tests; see `UnitRows`.
+    """
+
+    __slots__ = ("_families", "_hash_key", "_unit")
+
+    def __init__(
+        self,
+        tables: Iterable[LinkedTable],
+        readers: Mapping[str, LinkedTableReader],
+        unit: str,
+        *,
+        hash_key: str | None = None,
+    ) -> None:
+        self._families = linked_rows(tables, readers)
+        self._unit, self._hash_key = unit, hash_key
+
+    @property
+    def values(self) -> FamilyValues:
+        """Exact counts of the values of open columns, for the kernel."""
+        found = {
+            name: rows.one_of_each_root(self._hash_key) for name, rows in self._families.items()
+        }
+        return FamilyValues({name: source for name, source in found.items() if source is not None})
+
+    def counted(self, views: Mapping[str, LinkedView]) -> dict[str, WeightedSource]:
+        """Exact counts of each view that has something to draw, by what it is called; total, as
+        reading is.
+        """
+        for view in views.values():
+            self._families[view.name].encode(view.table)
+        return {
+            label: self._families[view.name].source(view, self._unit)
+            for label, view in views.items()
+            if view.schema is not None
+        }
+
+
 def linked_rows(
     tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]
 ) -> dict[str, FamilyRows]:
@@ -239,20 +354,6 @@ def linked_rows(
         if parent is not None:
             parent.count(families[table.name])
     return families
-
-
-def linked_sources(
-    views: Mapping[str, LinkedView], readers: Mapping[str, LinkedTableReader], unit: str
-) -> dict[str, WeightedSource]:
-    """Exact counts of each view that has something to draw, by what it is called; total, as reading
-    is.
-    """
-    families = linked_rows([view.table for view in views.values() if not view.is_later], readers)
-    return {
-        label: families[view.name].source(view, unit)
-        for label, view in views.items()
-        if view.schema is not None
-    }
 
 
 def check_header(table: LinkedTable, names: Sequence[str]) -> None:

@@ -19,9 +19,23 @@ PACKAGE_NOTE = (
 )
 """Stands in every draft; loading ignores it."""
 
+PACKAGE_KINDS_NOTE = (
+    "Name the root under synthdp, each table's primaryKey, and its foreignKeys; say max_children of each table that "
+    "hangs on another, and order if its rows have one; write public into tables that are code lists. Fill in the "
+    "types: levels, bounds and bins are derived under the budget, unless you declare them and remove derive."
+)
+"""Stands in a draft of kinds."""
 
-def drafted_package(folder: Path) -> dict[str, Any]:
+
+def drafted_package(folder: Path, *, kinds: bool = False) -> dict[str, Any]:
     """A description to be filled in, of all tables in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where the tables are.
+    kinds
+        Whether all but types is left to be learnt.
 
     Raises
     ------
@@ -38,10 +52,10 @@ def drafted_package(folder: Path) -> dict[str, Any]:
         raise DataFileError(
             f"{str(folder)!r}: it has no table; give a folder with CSV or Parquet files"
         )
-    resources = [_resource(path) for path in paths]
+    resources = [_resource(path, kinds=kinds) for path in paths]
     return {
         "name": folder.resolve().name,
-        "synthdp": {"root": None, "note": PACKAGE_NOTE},
+        "synthdp": {"root": None, "note": PACKAGE_KINDS_NOTE if kinds else PACKAGE_NOTE},
         "resources": resources,
     }
 
@@ -54,9 +68,14 @@ def _is_table(path: Path) -> bool:
     return not path.name.startswith(".")
 
 
-def _resource(path: Path) -> dict[str, Any]:
+def _resource(path: Path, *, kinds: bool) -> dict[str, Any]:
     with open_table(path) as table:
         schema = draft_of(table)
+    if kinds:
+        schema["fields"] = [
+            {"name": field["name"], "type": field["type"], "synthdp": {"derive": True}}
+            for field in schema["fields"]
+        ]
     fields = {key: schema[key] for key in ("fields", "missingValues")}
     keys: dict[str, Any] = {"primaryKey": [], "foreignKeys": []}
     own = {"max_children": None}

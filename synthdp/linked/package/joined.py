@@ -308,9 +308,10 @@ def _column(
     texts = [None if text in missing else text for text in texts]
     wanted = [None if place < 0 else texts[place] for place in places]
     constraints = {**(field.get("constraints") or {}), "required": None not in wanted}
-    described = {"name": name, "constraints": constraints} | {
-        key: field[key] for key in ("type", "synthdp") if key in field
-    }
+    # What is public is not learnt: a draft may say so of all columns.
+    own = {key: value for key, value in (field.get("synthdp") or {}).items() if key != "derive"}
+    described = {"name": name, "constraints": constraints, "synthdp": own}
+    described |= {"type": field["type"]} if "type" in field else {}
     # The rows of a public table are public, so its levels may be read off them.
     if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
         levels = sorted({text for text in texts if text is not None})

@@ -4,7 +4,7 @@ its parent.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, NoReturn, Self, final
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.schema.open_schema import OpenSchema
 
 MAX_CHILDREN = 1000
 """Most rows of one parent: each is drawn after the one before it, and nobody's visits in a table
@@ -77,7 +80,11 @@ class LinkedTable:
     fields: Mapping[str, str]
     """All columns of the table in order, with their types."""
     schema: Schema | None
-    """Its columns without keys; None if it has no others."""
+    """Its columns without keys; None if it has no others. Of open columns what they would be at
+    most, until they are learnt.
+    """
+    declared: "OpenSchema | None" = None
+    """The same as they are declared."""
     ignored: tuple[str, ...] = ()
     """Columns that are neither read nor written."""
     key: tuple[str, ...] = ()
@@ -105,6 +112,11 @@ class LinkedTable:
     """Texts that mean that a key is missing."""
     dialect: Dialect = USUAL
     """How its file is written."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything of its columns is to be learnt."""
+        return self.declared is not None and self.declared.is_open
 
     @property
     def keys(self) -> tuple[str, ...]:

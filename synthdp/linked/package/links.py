@@ -11,7 +11,12 @@ from synthdp.core.json_value import JsonValue
 from synthdp.linked.package.linked_table import in_package, refuse_package
 from synthdp.schema.words.headers import listed
 
-_OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}
+_OF_PACKAGES: dict[str, tuple[str, ...]] = {
+    "root": ("top", "unit"),
+    "constraints": ("rules",),
+    "note": (),
+    "certificate": (),
+}
 _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "max_children": ("most_children", "max_rows"),
     "min_children": ("least_children", "min_rows"),

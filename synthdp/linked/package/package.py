@@ -8,6 +8,7 @@ See docs/linked.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, final
@@ -26,7 +27,10 @@ from synthdp.linked.package.joined import (
 )
 from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
+from synthdp.linked.package.opened import closed_fields, joint_schema
 from synthdp.linked.package.resources import linked_table, with_levels_of
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_schema import OpenSchema
 
 
 @final
@@ -103,13 +107,16 @@ class Package:
         }
         whole = with_rows(settled, links, rows)
         plain = {**content, "resources": [whole[name] for name in links.names]}
-        return cls(
+        package = cls(
             tables=tables,
             lookups=lookups,
             rules=tuple(rule_on_sources(rule, joined, columns) for rule in rules),
             content=plain,
             joined=joined,
         )
+        if package.is_open:
+            _ = package.joint_schema  # refuses rules on what nobody knows before the run
+        return package
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -132,6 +139,48 @@ class Package:
         """The table whose rows are protected, each with everything below it."""
         return self.tables[0]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of all tables, called ``table.column``."""
+        return self.joint_schema.names
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as JSON values; see ``content``."""
+        return dict(self.content)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything of its columns is to be learnt."""
+        return any(table.is_open for table in self.tables)
+
+    def check_closed(self) -> None:
+        """Raise `SchemaError` if it is, where levels are needed and nothing may be learnt."""
+        if self.is_open:
+            column = self.joint_schema.open_columns[0].name
+            refuse_package(
+                f"column {column!r} is open; give the description beside the synthetic tables, or the package of "
+                "the release, in which it is declared as it was learnt"
+            )
+
+    @cached_property
+    def joint_schema(self) -> OpenSchema:
+        """What is declared of the columns of all tables, called ``table.column``."""
+        return joint_schema(self.tables, self.rules)
+
+    def closed(self, learnt: Mapping[str, Column]) -> "Package":
+        """The package in which open columns are declared as they were learnt.
+
+        ``learnt`` has columns by their names in `joint_schema`, which are also their own. Raises
+        `SchemaError` if one is none of these.
+        """
+        joint = self.joint_schema.partly_closed(learnt)
+        found = {table.name: closed_fields(table, joint) for table in self.tables}
+        resources = [
+            _with_fields(resource, found.get(resource["name"], {}))
+            for resource in self.content["resources"]
+        ]
+        return Package.from_dict({**self.content, "resources": resources})
+
     def __getitem__(self, name: str) -> LinkedTable:
         """The protected table of that name."""
         return next(table for table in self.tables if table.name == name)
@@ -144,6 +193,15 @@ class Package:
         """The tables that one hangs on, the root first."""
         parent = self[name].parent
         return () if parent is None else (*self.ancestors(parent), self[parent])
+
+
+def _with_fields(
+    resource: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A resource with other fields in place of those of their names."""
+    schema = resource["schema"]
+    changed = [fields.get(field["name"], field) for field in schema["fields"]]
+    return {**resource, "schema": {**schema, "fields": changed}}
 
 
 def _path(resource: Mapping[str, Any], name: str) -> str:

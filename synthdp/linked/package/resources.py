@@ -1,6 +1,7 @@
 """From a resource of a package to what is public of its table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,11 @@ def _with_levels(
             f"column {there!r} does not hold integers, and {name!r} refers to it; make that a string",
             other,
         )
-    return {**field, "constraints": {**constraints, "enum": levels}}
+    known = {**field, "constraints": {**constraints, "enum": levels}}
+    if constraints.get("required") is True:  # then nothing is left to be learnt of it
+        own = {key: value for key, value in (field.get("synthdp") or {}).items() if key != "derive"}
+        known["synthdp"] = own
+    return known
 
 
 def _check_key_of_parent(links: Links, name: str) -> None:
@@ -122,7 +127,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
             f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name
         )
     fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
-    columns_, ignored = _schema_of(resource, schema, fields, name)
+    declared, ignored = _declared_of(resource, schema, fields, name)
+    columns_ = None if declared is None else outline_of(declared)
+    opened = [] if declared is None else [column.name for column in declared.open_columns]
     if parent is None and own.mapping().keys() & {
         "max_children",
         "min_children",
@@ -137,12 +144,18 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         )
     most = 1 if parent is None else own["max_children"].whole(1, MAX_CHILDREN)
     order = _order(own["order"], columns_, name)
-    once = _columns_once(own, columns_, order, name)
+    if order in opened and columns_ is not None and columns_[order].axis is None:
+        refuse_package(
+            f"column {order!r} orders rows, and its levels are derived; declare them, in their order",
+            name,
+        )
+    once = _columns_once(own, columns_, order, opened, name)
     table = LinkedTable(
         name=name,
         path=str(resource.get("path", "")),
         fields=types,
         schema=columns_,
+        declared=declared,
         ignored=ignored,
         key=key,
         has_tables_below=any(links.parent(other) == name for other in links.order),
@@ -151,7 +164,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         max_children=most,
         min_children=own["min_children"].default(0).whole(0, most),
         order=order,
-        limits=(*_limits(own["limits"], columns_, name), *once),
+        limits=(*_limits(own["limits"], columns_, opened, name), *once),
         key_patterns=_key_patterns(schema, key, parent_key, name),
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
@@ -178,10 +191,10 @@ def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
     return types
 
 
-def _schema_of(
+def _declared_of(
     resource: Mapping[str, Any], schema: Mapping[str, Any], fields: list[Any], name: str
-) -> tuple[Schema | None, tuple[str, ...]]:
-    """The schema of the columns that are no keys, and those that are left out."""
+) -> tuple[OpenSchema | None, tuple[str, ...]]:
+    """What is declared of the columns that are no keys, and those that are left out."""
     own = schema.get("synthdp", {})
     ignored = own.get("ignore", ()) if isinstance(own, Mapping) else ()
     fields = [field for field in fields if field["name"] not in ignored]
@@ -190,19 +203,27 @@ def _schema_of(
     plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
     plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
     try:
-        plain_schema = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=False)
-        if plain_schema.is_open:
-            left = plain_schema.open_columns[0].name
-            refuse_package(
-                f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages",
-                name,
-            )
-        return plain_schema.resolved({}), plain_schema.ignored
+        declared = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=False)
+        return replace(declared, ignored=()), declared.ignored
     except SchemaError as error:
         text = str(error)
         if text.startswith("package: "):
             raise
         refuse_package(text.removeprefix("schema: "), name)
+
+
+def outline_of(declared: OpenSchema) -> Schema:
+    """The schema with open columns closed by findings that are made up, as wide as can be."""
+    return declared.resolved({column.name: column.template for column in declared.open_columns})
+
+
+def _check_closed(key: str, column: str, opened: Collection[str], name: str) -> None:
+    """Refuse bounds on rows by levels that nobody knows before the run."""
+    if column in opened:
+        refuse_package(
+            f"{key} names {column!r}, whose domain is derived; declare the column, without synthdp.derive",
+            name,
+        )
 
 
 def _key_patterns(
@@ -249,7 +270,7 @@ MAX_LEVELS_ONCE = 64
 
 
 def _columns_once(
-    own: JsonValue, schema: Schema | None, order: str | None, name: str
+    own: JsonValue, schema: Schema | None, order: str | None, opened: Collection[str], name: str
 ) -> tuple[Limit, ...]:
     """One limit a level of the columns that are unique, or increasing, within the parent.
 
@@ -262,6 +283,7 @@ def _columns_once(
                 refuse_package(
                     f"synthdp.{key} names {column!r}, which is no column besides keys", name
                 )
+            _check_closed(f"synthdp.{key}", column, opened, name)
             if key == "increasing" and column != order:
                 refuse_package(
                     f"synthdp.increasing names {column!r}, by which rows are not ordered; name it in synthdp.order",
@@ -294,13 +316,16 @@ def _single_levels(column: str, schema: Schema | None, name: str) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in labels]
 
 
-def _limits(declared: JsonValue, schema: Schema | None, name: str) -> tuple[Limit, ...]:
+def _limits(
+    declared: JsonValue, schema: Schema | None, opened: Collection[str], name: str
+) -> tuple[Limit, ...]:
     limits = tuple(
         Limit.from_dict(each) for each in declared.default(()).entries("a list of limits")
     )
     for limit in limits:
         if schema is None or limit.column not in schema.names:
             refuse_package(f"a limit names {limit.column!r}, which is no column besides keys", name)
+        _check_closed("a limit", limit.column, opened, name)
         try:
             met = levels_where(schema[limit.column], limit.levels)
         except SchemaError as error:

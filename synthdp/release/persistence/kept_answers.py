@@ -73,6 +73,10 @@ class KeptAnswers:
     """Where the file ends within a line, in words."""
     views: tuple[tuple[str, int], ...] = ()
     """Of linked tables each view that was begun, with the number of answers before it."""
+    stated_views: Mapping[str, Any] | None = None
+    """What each of these may cost and is asked once open columns were learnt; None if none were, or
+    not yet.
+    """
 
     @classmethod
     def from_file(cls, path: str | PathLike[str]) -> Self:
@@ -102,7 +106,7 @@ class KeptAnswers:
                 list[tuple[str, int]](),
             )
             resumed, budgets = list[str](), list[Mapping[str, str]]()
-            workload, ended = None, has_ended(file)
+            workload, stated_views, ended = None, None, has_ended(file)
             # A journal that ended has one line more than answers: the one that says so.
             for number in range(1, len(file) - ended):
                 if (remark := remark_at(file, number)) is not None:
@@ -119,6 +123,8 @@ class KeptAnswers:
                         # A view is noted before its answers: how many answers there were by then
                         # says where they begin.
                         views.append((str(entry["view"]), len(answers)))
+                    elif "views" in entry:
+                        stated_views = entry["views"]
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
                     else:
@@ -141,6 +147,7 @@ class KeptAnswers:
             budgets=tuple(budgets),
             cut=cut,
             views=tuple(views),
+            stated_views=stated_views,
         )
 
     @property
@@ -159,14 +166,21 @@ class KeptAnswers:
         facts = self.header.get("facts")
         return isinstance(facts, Mapping) and "package" in facts
 
+    @property
+    def before_views(self) -> tuple[Event, ...]:
+        """Of linked tables what was asked before their first view: to learn open columns."""
+        first = self.views[0][1] if self.views else len(self.answers)
+        return tuple(event for event, _, _ in self.answers[:first])
+
     def by_view(self) -> dict[str, Self]:
-        """What it holds of each view of linked tables; raises `ValueError` if some answer is of
-        none, or of two.
+        """What it holds of each view of linked tables; raises `ValueError` if an answer of one comes
+        before it, or a view comes twice.
         """
-        # The answers of a view reach from its note to the next one, so that no answer may come
-        # before the first note, and no view twice.
+        # The answers of a view reach from its note to the next one. Before the first one marginals
+        # are nobody's.
         ends = [*(first for _, first in self.views), len(self.answers)]
-        if ends[0] > 0 or len({label for label, _ in self.views}) < len(self.views):
+        is_learning = not any(isinstance(event, MarginalEvent) for event in self.before_views)
+        if not is_learning or len({label for label, _ in self.views}) < len(self.views):
             raise ValueError("not the answers of views")
         return {
             label: replace(self, answers=self.answers[first:end], views=())

@@ -82,7 +82,7 @@ def evaluate_linked(
     """
     check_seed(seed)
     report = in_notebook(report)
-    described = _described(truth, package)
+    described = _closed(_described(truth, package), synthetic)
     stated = read_certificate(certificate)
     views = {name: view for name, view in views_of(described).items() if not view.is_later}
     with ExitStack() as stack:
@@ -160,6 +160,14 @@ def _described(
             "package is missing; give it, or the path of a datapackage.json as truth"
         )
     return Package.load(truth)
+
+
+def _closed(package: Package, synthetic: Tables) -> Package:
+    """The package, or the one beside the synthetic tables if columns of that were learnt."""
+    if package.is_open and isinstance(synthetic, str | PathLike):
+        package = Package.load(synthetic)
+    package.check_closed()
+    return package
 
 
 def _opened(package: Package, tables: Tables, what: str, stack: ExitStack) -> Opened:

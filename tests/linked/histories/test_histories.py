@@ -12,8 +12,8 @@ from helpers.stopped_runs import answers, stops
 
 import synthdp
 from synthdp.core import CautionWarning, ParameterError, SchemaError
-from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedTableReader
-from synthdp.release import Budget, RunSettings
+from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedRelease, LinkedTableReader
+from synthdp.release import Budget, LearntDomain, RunSettings
 from synthdp.schema import OpenSchema
 
 WARDS = ["surgery", "eyes", "heart"]
@@ -139,7 +139,7 @@ def sources(table):
         settings=RunSettings(**WHOSE, **RUN),
         header=list(table.columns),
     )
-    return run._read(table, lambda *_: None)
+    return run._read(table, lambda *_: None).counted(run._run.all_views)
 
 
 def test_a_person_changes_no_count_by_more_than_is_charged_for():
@@ -217,7 +217,13 @@ def test_it_goes_on_after_a_stop_is_charged_once_and_shares_a_budget_with_the_un
 # --- what is refused ------------------------------------------------------------------------------
 
 OPTIONAL = {"fields": [{**DAY, "constraints": {"minimum": 1, "maximum": 40}}, WARD]}
-OPEN = {"fields": [DAY, {"name": "ward", "type": "string", "synthdp": {"derive": ["levels"]}}]}
+OPEN_WARD = {
+    "name": "ward",
+    "type": "string",
+    "constraints": {"required": True},
+    "synthdp": {"derive": ["levels"]},
+}
+OPEN = {"fields": [DAY, OPEN_WARD]}
 MADE_UP = {"fields": [*SCHEMA["fields"], {"name": "patient", "type": "id"}]}
 
 
@@ -236,7 +242,10 @@ MADE_UP = {"fields": [*SCHEMA["fields"], {"name": "patient", "type": "id"}]}
         ({"order": "date"}, "order is 'date', which the schema lacks; name one of 'ward', 'day'"),
         ({"unit": "person"}, r"unit \(--unit\) is 'person': the table has no such column"),
         ({"schema": OPTIONAL}, "order is 'day', which may be missing"),
-        ({"schema": OPEN}, "order: column 'ward' is open"),
+        (
+            {"schema": OPEN, "order": "ward"},
+            "column 'ward' orders rows, and its levels are derived; declare them, in their order",
+        ),
         ({"schema": MADE_UP}, "unit is 'patient', which the schema generates"),
         ({"schema": {"fields": [DAY]}}, "ward"),
         ({"epsilon": -1.0}, "epsilon is -1"),
@@ -248,3 +257,42 @@ def test_wrong_input_is_one_line_before_a_row_is_read(change, said, monkeypatch)
     with pytest.raises((ParameterError, SchemaError), match=said) as refused:
         released(visits(20), **change)
     assert len(str(refused.value).splitlines()) == 1
+
+
+# --- what is learnt -------------------------------------------------------------------------------
+
+KINDS = {"day": {"type": "integer", "constraints": {"required": True}}, "ward": "categorical"}
+
+
+def test_levels_and_bounds_are_learnt_of_one_row_of_each_person():
+    table = visits(900)
+    found = synthdp.synthesize(table, kinds=KINDS, **WHOSE, **RUN | {"epsilon": 3.0})
+    drawn = found.sample(300, seed=0)
+    assert set(drawn["ward"].dropna()) <= set(table["ward"])
+    assert drawn["day"].between(table["day"].min() - 3, table["day"].max() + 3).all()
+    assert drawn.groupby("patient")["day"].apply(lambda days: days.is_monotonic_increasing).all()
+    assert set(found.certificate["domain"]["derived"]) == {"rows.day", "rows.ward"}
+
+
+def test_what_was_learnt_of_a_run_that_fails_is_a_schema(monkeypatch):
+    kept, made = [], LinkedRelease._release
+
+    def failing(run, label, known=()):
+        if not run._views.package.is_open:
+            raise MemoryError
+        return made(run, label, known)
+
+    monkeypatch.setattr(LinkedRelease, "_release", failing)
+    with pytest.raises(MemoryError):
+        synthdp.synthesize(
+            visits(900), kinds=KINDS, rescue=kept.append, **WHOSE, **RUN | {"epsilon": 3.0}
+        )
+    (learnt,) = kept
+    assert isinstance(learnt, LearntDomain)
+    assert sorted(learnt.schema.names) == ["day", "ward"]
+    assert not learnt.schema.is_open
+
+
+def test_dtypes_are_no_kinds_of_rows_in_an_order():
+    with pytest.raises(ParameterError, match="kinds is 'dtypes', which does not go with order"):
+        synthdp.synthesize(visits(20), kinds="dtypes", **WHOSE, **RUN)

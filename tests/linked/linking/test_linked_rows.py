@@ -23,7 +23,7 @@ from helpers.families import (
 )
 
 from synthdp.core import ParameterError, PrivacyError
-from synthdp.linked import LinkedTableReader, LinkedView, Package, linked_sources, views_of
+from synthdp.linked import LinkedRows, LinkedTableReader, LinkedView, Package, views_of
 
 PETS = ("pets", "later pets")
 """The views of a table that nothing hangs on."""
@@ -101,7 +101,7 @@ def test_a_bound_that_is_not_enforced_is_caught():
     for name, reader in wide.items():
         reader.add(tables_of([LARGE])[name])
     with pytest.raises(ParameterError, match="outside"):
-        linked_sources(views_of(found), wide, "home")
+        LinkedRows(found.tables, wide, "home", hash_key=KEY).counted(views_of(found))
 
 
 def rows_by_home(tables, names=("people", "visits", "pets")):

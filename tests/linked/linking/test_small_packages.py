@@ -23,7 +23,7 @@ from helpers.small_packages import (
 )
 from oracles.families import counted
 
-from synthdp.linked import LinkedTableReader, LinkedView, Package, linked_sources, views_of
+from synthdp.linked import LinkedRows, LinkedTableReader, LinkedView, Package, views_of
 
 SHAPE_NAMES = list(SHAPES)
 N_PACKAGES, N_TABLES = 5, 75
@@ -46,7 +46,7 @@ def sources_of(found, views, tables, *, hash_key=KEY, n_at_once=None):
         n_rows = n_at_once or max(len(rows), 1)
         for start in range(0, max(len(rows), 1), n_rows):
             reader.add(rows.iloc[start : start + n_rows])
-    return linked_sources(views, readers, "root")
+    return LinkedRows(found.tables, readers, "root", hash_key=hash_key).counted(views)
 
 
 def some_tables(seed, found):

@@ -130,9 +130,6 @@ BAD = {
         r["pets"]["synthdp"].update(order="kind"),
     ),
     "did you mean 'max_children'": lambda r, _: r["pets"]["synthdp"].update(maxchildren=3),
-    "is open; declare": lambda r, _: r["pets"]["schema"]["fields"][1].update(
-        constraints={}, synthdp={"derive": True}
-    ),
     "neither at_least nor at_most": lambda r, _: r["pets"]["synthdp"].update(
         limits=[{"where": {"kind": ["cat"]}}]
     ),

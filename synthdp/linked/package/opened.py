@@ -1,0 +1,84 @@
+"""Open columns of a package: all of them as those of one table, of which each root is a record."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from synthdp.core.errors import SchemaError
+from synthdp.linked.package.linked_table import LinkedTable, refuse_package
+from synthdp.linked.package.qualified import OTHER, qualified_rule
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.rules.rules import is_check, names_in
+
+Rules = Iterable[Mapping[str, Any]]
+
+
+def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
+    """The columns of all tables, called ``table.column``, with the rules on them that one row of
+    each table keeps to.
+
+    It says what is learnt of them. Rules of a view that name rows beside, or numbers of children,
+    are not among its rules.
+
+    Raises
+    ------
+    SchemaError
+        If a rule names an open column and is no check, or one on rows beside does.
+    """
+    fields = []
+    every = list(rules)
+    for table in tables:
+        if table.declared is None:
+            continue
+        names = {name: f"{table.name}.{name}" for name in table.declared.names}
+        every += [qualified_rule(rule, names) for rule in table.declared.rules]
+        fields += [_field(column, names[column.name]) for column in table.declared.columns]
+    known = {field["name"] for field in fields}
+    opened = {
+        f"{table.name}.{column.name}"
+        for table in tables
+        if table.declared is not None
+        for column in table.declared.open_columns
+    }
+    kept = []
+    for rule in every:
+        named = names_in(rule)
+        plain = {name.removeprefix(OTHER) for name in named}
+        plain |= {name.rpartition(":")[0] for name in plain - known}
+        if open_ones := sorted(plain & opened):
+            if not is_check(rule) or named - known:
+                refuse_package(
+                    f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
+                    "synthdp.derive, or remove the rule"
+                )
+            kept.append(rule)
+    own = {"synthdp": {"constraints": kept}} if kept else {}
+    try:
+        return OpenSchema.from_dict({"fields": fields, **own}, learns_bins=False)
+    except SchemaError as error:
+        refuse_package(str(error).removeprefix("schema: "))
+
+
+def closed_fields(table: LinkedTable, joint: OpenSchema) -> dict[str, dict[str, Any]]:
+    """The fields of a table's open columns as the joint schema has them by now, by their names."""
+    declared = table.declared
+    if declared is None:
+        return {}
+    columns = {column.name: column for column in joint.columns}
+    fields = []
+    for column in declared.open_columns:
+        field = _field(columns[f"{table.name}.{column.name}"], column.name)
+        fields.append(field)
+    if declared.relatives is not None:
+        fields = declared.relatives.added_to(fields)
+    return {field["name"]: field for field in fields}
+
+
+def learnt_levels(joint: OpenSchema) -> list[str]:
+    """The columns of which levels are learnt."""
+    return [column.name for column in joint.open_columns if "levels" in column.open_parts]
+
+
+def _field(column: Column | OpenColumn, name: str) -> dict[str, Any]:
+    return {**column.field(), "name": name, "missingValues": list(column.missing_values)}

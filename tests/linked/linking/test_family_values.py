@@ -1,0 +1,200 @@
+"""What is learnt of linked tables: each root is one record, whatever hangs on it, and of no other
+root anything changes.
+"""
+
+from collections import Counter
+from functools import cache
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.families import KEY, field
+from helpers.seldom import examples
+from helpers.small_packages import (
+    KEYS,
+    SHAPES,
+    UGLY_KEYS,
+    root_keys,
+    small_description,
+    small_tables,
+    without_root,
+)
+
+from synthdp.core import Grid
+from synthdp.linked import FamilyRows, LinkedRows, LinkedTableReader, Package
+
+SHAPE_NAMES = list(SHAPES)
+N_PACKAGES, N_TABLES = 5, 40
+VALUES = ("1", "2", "7", "-3.25", "u", "", None, "1e300", 5, 0.5)
+CELLS = np.array([-10, 0, 1, 2, 5, 8], np.int64)
+
+
+def opened_description(rng, shape):
+    """A small package whose columns are open: x a number, by which rows may be ordered, and y a
+    text.
+    """
+    content = small_description(rng, shape)
+    for resource in content["resources"]:
+        schema = resource["schema"]
+        has_column = any(each["name"] == "x" for each in schema["fields"])
+        schema["fields"] = [each for each in schema["fields"] if each["name"] != "x"]
+        if has_column:
+            derive = {"synthdp": {"derive": True}}
+            required = {"constraints": {"required": True}}
+            schema["fields"] += [
+                {"name": "x", "type": "number", **required, **derive},
+                {"name": "y", "type": "string", **derive},
+                field("z", "u", "v"),
+            ]
+    return content
+
+
+@cache
+def opened_package(shape, number):
+    rng = np.random.default_rng([SHAPE_NAMES.index(shape), number])
+    return Package.from_dict(opened_description(rng, shape))
+
+
+def values_of(found, tables, hash_key=KEY, n_at_once=None):
+    """Exact counts of the open columns, as the kernel is given them."""
+    readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
+    for name, reader in readers.items():
+        rows = tables[name]
+        n_rows = n_at_once or max(len(rows), 1)
+        for start in range(0, max(len(rows), 1), n_rows):
+            reader.add(rows.iloc[start : start + n_rows])
+    return LinkedRows(found.tables, readers, "root", hash_key=hash_key).values
+
+
+def answers(found, values):
+    """The exact answer to each question that learning asks, by question: counts by cell."""
+    asked = {}
+    for table in found.tables:
+        for column in () if table.declared is None else table.declared.open_columns:
+            name = f"{table.name}.{column.name}"
+            if column.type == "string":
+                cells = values.histogram(Grid(column=name), np.empty(0, np.int64))
+                asked[name, "missing"] = dict(enumerate(cells.tolist()))
+                frequencies = values.frequencies(Grid(column=name))
+                asked[name, "levels"] = listed(frequencies) | {"missing": int(cells[0])}
+                continue
+            for of in ("values", "decimals", "exponents", "steps", "reading"):
+                cells = values.histogram(Grid(column=name, of=of), CELLS)
+                asked[name, of] = dict(enumerate(cells.tolist()))
+            frequencies = values.frequencies(Grid(column=name))
+            missing = int(values.histogram(Grid(column=name), CELLS)[0])
+            asked[name, "frequent"] = listed(frequencies) | {"missing": missing}
+    return asked
+
+
+def listed(frequencies):
+    counts = [count for block in frequencies.counts() for count in block.tolist()]
+    return dict(zip(frequencies.values(np.arange(len(counts))), counts, strict=True))
+
+
+def some_tables(seed, found):
+    rng = np.random.default_rng(seed)
+    keys = ("1", "2") if seed % 3 == 0 else UGLY_KEYS
+    tables = small_tables(rng, found, keys, most=14 if seed % 3 == 0 else 8, values=VALUES)
+    for name, table in tables.items():
+        if "z" in table:
+            z = rng.choice(["u", "v"], len(table))
+            tables[name] = table.assign(z=pd.Series(z, dtype=object))
+    return tables
+
+
+def largest_moves(shape):
+    """How far the answers move, at most, if a root is taken away: all cells of one question."""
+    worst, least = Counter(), 0
+    for seed in range(examples(N_TABLES)):
+        found = opened_package(shape, seed % N_PACKAGES)
+        tables = some_tables(seed, found)
+        reading = {"hash_key": f"{seed:016}", "n_at_once": seed % 4 or None}
+        whole = answers(found, values_of(found, tables, **reading))
+        for key in sorted(root_keys(found, tables)):
+            fewer = without_root(found, tables, key)
+            for question, cells in answers(found, values_of(found, fewer, **reading)).items():
+                before = whole[question]
+                moved = [before.get(cell, 0) - cells.get(cell, 0) for cell in {*before, *cells}]
+                worst[question[1]] = max(worst[question[1]], sum(map(abs, moved)))
+                least = min(least, *moved)
+    return worst, least
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_root_moves_each_answer_by_one_at_most_whatever_the_keys_are(shape):
+    worst, least = largest_moves(shape)
+    assert set(worst.values()) == {1}, worst
+    assert least == 0, "no count grows where a root goes"
+
+
+def _all_rows(rows, _):
+    return None if rows._held is None else rows._held.source
+
+
+def _one_of_each_parent(rows, _):
+    if rows._held is None:
+        return None
+    firsts = np.unique(rows.parents, return_index=True)[1]
+    return rows._held.of_rows(firsts).source
+
+
+def _one_by_the_number_of_its_root(rows, _):
+    """Roots are numbered in turn, so that one more changes which rows of others are taken."""
+    if rows._held is None:
+        return None
+    turns = [np.flatnonzero(rows.roots == root) for root in np.unique(rows.roots)]
+    chosen = [own[root % len(own)] for root, own in enumerate(turns)]
+    return rows._held.of_rows(np.array(chosen, np.intp)).source
+
+
+@pytest.mark.parametrize("choice", [_all_rows, _one_of_each_parent, _one_by_the_number_of_its_root])
+def test_other_choices_of_rows_would_be_found(choice):
+    with patch.object(FamilyRows, "one_of_each_root", choice):
+        worst, _ = largest_moves("tree")
+    assert max(worst.values()) > 1
+
+
+def test_a_root_is_counted_with_each_of_its_rows_equally_often():
+    found = Package.from_dict(opened_description(np.random.default_rng(1), "pair"))
+    root, child = found.tables
+    n_rows = child.max_children
+    names = [*child.parent_key]
+    tables = {
+        root.name: pd.DataFrame({name: ["1"] for name in root.fields}),
+        child.name: pd.DataFrame(
+            {
+                name: (["1"] * n_rows if name in names else [*map(str, range(n_rows))])
+                for name in child.fields
+            }
+        ),
+    }
+    taken = Counter()
+    n_keys = 600
+    for key in range(n_keys):
+        values = values_of(found, tables, hash_key=f"{key:016}")
+        taken.update(listed(values.frequencies(Grid(column=f"{child.name}.y"))))
+    assert taken.total() == n_keys
+    assert n_rows > 1
+    assert all(abs(n - n_keys / n_rows) < 6 * np.sqrt(n_keys) for n in taken.values())
+
+
+def test_keys_that_are_read_alike_are_of_one_root_and_others_are_not():
+    """Two roots with one name among those that are drawn from would have one row together."""
+    found = opened_package("pair", 0)
+    root = found.root
+    keys = [*KEYS, b"1", " a", "a b", "\u00e9", "e\u0301x", "1|2", "nan", "None", "\ud800"]
+    table = dict.fromkeys(root.fields, keys)
+    tables = {
+        each.name: pd.DataFrame(columns=list(each.fields), dtype=object) for each in found.tables
+    }
+    tables[root.name] = pd.DataFrame(
+        {**table, **({"x": 1, "y": "y", "z": "u"} if "x" in root.fields else {})}
+    )
+    child = found.tables[1]
+    rows = {name: keys if name in child.parent_key else ["7"] * len(keys) for name in child.fields}
+    tables[child.name] = pd.DataFrame(rows)
+    values = values_of(found, tables)
+    cells = values.histogram(Grid(column=f"{child.name}.x"), CELLS)
+    assert cells.sum() == len(keys)
