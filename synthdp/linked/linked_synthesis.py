@@ -149,8 +149,9 @@ class LinkedSynthesis(Result):
         given
             Complete these families: rows of the root, by some of its columns, as a data frame, a
             dict of lists or a list of dicts, and by its key if fresh ones will not do; or such rows
-            by table, those below the root whole and with the keys of their parents. They are used
-            as they are and are not protected. Of a table that is given no further rows are drawn.
+            by table, those below the root with the keys of their parents and what orders them.
+            Values are used as they are and are not protected; what is lacking, or an empty cell, is
+            drawn. Of a table that is given no further rows are drawn.
 
         Returns
         -------

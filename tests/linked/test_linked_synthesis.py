@@ -236,6 +236,32 @@ def test_numbers_of_children_of_given_rows_follow_from_what_is_given():
 PEOPLE = GIVEN["people"]
 
 
+def test_rows_below_the_root_are_given_by_some_columns_and_get_the_others():
+    """Who has a job depends on the home: what is lacking is drawn so."""
+    found = synthdp.synthesize(
+        random_tables(900), content(), epsilon=30.0, delta=1e-6, mechanism="mst"
+    )
+    homes = pd.DataFrame({"home": range(200), "place": ["town", "land"] * 100})
+    people = pd.DataFrame(
+        {"home": np.repeat(range(200), 2), "number": [1, 2] * 200, "job": ["yes", None] * 200}
+    )
+    drawn = found.sample(given={"homes": homes, "people": people}, seed=0)["people"]
+    assert len(drawn) == 400
+    assert (drawn["job"][drawn["number"] == 1] == "yes").all()
+    keys = people[["home", "number"]]
+    again = found.sample(given={"homes": homes, "people": keys}, seed=0)["people"]
+    works = again["job"] == "yes"
+    assert works[again["home"] % 2 == 0].mean() > 0.9 > 0.1 > works[again["home"] % 2 == 1].mean()
+
+
+def test_rows_that_are_completed_stand_in_their_order(released):
+    homes, people = (GIVEN[name] for name in ("homes", "people"))
+    visits = pd.DataFrame({"home": ["B", "B"], "number": [7, 7], "when": ["3", "1"]})
+    drawn = released.sample(given={"homes": homes, "people": people, "visits": visits}, seed=0)
+    assert drawn["visits"]["when"].tolist() == ["1", "3"]
+    assert set(drawn["visits"]["why"]) <= {"check", "ill"}
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -243,7 +269,15 @@ PEOPLE = GIVEN["people"]
         ({"homes": None}, "rows of 'people' need those of 'homes'"),
         ({"people": None, "visits": PEOPLE}, "rows of 'visits' need those of 'people'"),
         ({"homes": GIVEN["homes"].drop(columns="home")}, "'homes', whose rows lack 'home'"),
-        ({"people": PEOPLE.drop(columns="job")}, "rows of 'people' lack 'job'"),
+        ({"people": PEOPLE.drop(columns="home")}, "rows of 'people' lack 'home'"),
+        (
+            {"visits": pd.DataFrame({"home": "B", "number": [7], "why": "check"})},
+            "rows of 'visits' lack 'when'",
+        ),
+        (
+            {"visits": pd.DataFrame({"home": "B", "number": [7], "when": [None]})},
+            "column 'when' of 'visits' has an empty cell, and orders rows",
+        ),
         (
             {"people": PEOPLE.assign(home=["B", "A", "D"])},
             r"row 2 \(from 0\) of 'people' refers to no given row",
@@ -254,10 +288,6 @@ PEOPLE = GIVEN["people"]
             "'homes' has 4 rows of 'people', and max_children is 3",
         ),
         ({"people": PEOPLE.assign(number=7)}, "keys of 'people' are missing or repeat"),
-        (
-            {"people": PEOPLE.assign(job=["yes", None, "no"])},
-            "column 'job' of 'people' has an empty cell",
-        ),
         (
             {"people": PEOPLE.assign(sex="X")},
             r"none of its levels; correct it \(rows of 'people'\)",

@@ -21,8 +21,9 @@ from synthdp.linked.families.given_tables import GivenTable
 from synthdp.linked.families.quotas import Quotas
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
-from synthdp.release.drawing.completing import completed_table
+from synthdp.release.drawing.completing import completed_table, decoded_rows
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.given_rows import GivenRows, with_given
 from synthdp.schema.schema import Schema
 
 Ints = NDArray[np.intp]
@@ -282,33 +283,59 @@ def completed_children(
     text: bool,
     checked: Collection[str],
 ) -> DrawnRows:
-    """Rows of a table that are given: nothing is drawn but their numbers of children, as far as
-    those are not.
+    """Rows of a table that are given: drawn is what they lack, their numbers of children too.
 
     ``given`` are rows by their table, all else as in `drawn_children`.
     """
     rows = given[view.name]
-    frame, codes = rows.values(text=text)
-    codes |= {each: parents.codes[each][rows.parents] for each in view.ancestors}
+    partial = rows.partial()
+    n_rows = len(rows.frame)
+    schema = view.schema
+    codes: dict[str, Codes] = {each: parents.codes[each][rows.parents] for each in view.ancestors}
+    if schema is not None:
+        codes |= {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
+    if partial is not None:
+        codes |= {f"{view.name}.{name}": own for name, own in partial.codes().items()}
+    counted = {each.count for each in view.package.children(view.name) if each.name in given}
     for child in view.package.children(view.name):
         if child.name in given:
-            codes[child.count] = given[child.name].counted(len(frame))
-    if unknown := [count for count in view.counts if count not in codes]:
-        codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
-        for position in range(int(rows.positions.max(initial=-1)) + 1):
-            which = np.flatnonzero(rows.positions == position)
-            drawn = _numbers_drawn(
-                fitted[min(position, 1)], which, position, codes, unknown, seed.spawn(1)[0]
-            )
-            for count in unknown:
-                codes[count][which] = drawn[count]
+            codes[child.count] = given[child.name].counted(n_rows)
+    for position in range(int(rows.positions.max(initial=-1)) + 1):
+        for known, members in _alike(partial, view, n_rows):
+            which = members[rows.positions[members] == position]
+            unknown = [name for name in view.drawn if name not in known | counted]
+            if len(which) and unknown:
+                fitted_to = fitted[min(position, 1)]
+                drawn = _rest_drawn(fitted_to, which, position, codes, unknown, seed.spawn(1)[0])
+                for name in unknown:
+                    codes[name][which] = drawn[name]
+    frame = pd.DataFrame(index=pd.RangeIndex(n_rows))
+    if partial is not None:
+        own_codes = tuple(codes[name] for name in view.table.attributes)
+        rng = np.random.default_rng(seed.spawn(1)[0])
+        frame = with_given(decoded_rows(own_codes, partial, rng, text=text), partial, text=text)
+        # A check may have moved a value into another bin; what hangs on the row must see its code.
+        codes |= dict(
+            zip(view.table.attributes, encode(frame, partial.schema).columns, strict=True)
+        )
     numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
     return DrawnRows(
         frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.positions
     )
 
 
-def _numbers_drawn(
+def _alike(partial: GivenRows | None, view: LinkedView, n_rows: int) -> list[tuple[set[str], Ints]]:
+    """Given rows in groups of which the same is known: these attributes, and the rows."""
+    if partial is None:
+        return [(set(), np.arange(n_rows))]
+    source = {column.name: column.source for column in partial.schema.columns}
+    return [
+        ({f"{view.name}.{name}" for name in source if source[name] in names}, rows)
+        for names, rows in partial.alike(partial.modelled)
+    ]
+
+
+def _rest_drawn(
     fitted: FittedView,
     rows: Ints,
     position: int,
@@ -316,7 +343,7 @@ def _numbers_drawn(
     unknown: Collection[str],
     seed: np.random.SeedSequence,
 ) -> dict[str, CodeColumn]:
-    """Numbers of children of given rows of one position, given all else that is known of them."""
+    """What given rows of one position lack, given all else that is known of them."""
     view, positions = fitted.view, np.full(len(rows), position)
     given = {name: column[rows] for name, column in codes.items() if name not in unknown}
     given |= {

@@ -11,15 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.data.codes.coded_table import Codes
-from synthdp.data.codes.decoding import decode
-from synthdp.data.records.codec import encode
 from synthdp.data.records.unit_rows import UnitRows, positions_within
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.linking.linked_rows import joined_keys
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
-from synthdp.release.drawing.given_rows import given_rows, with_given
+from synthdp.release.drawing.given_rows import GivenRows, given_rows
 from synthdp.schema.words.headers import listed
 
 Ints = NDArray[np.intp]
@@ -33,7 +30,7 @@ class GivenTable:
     table: LinkedTable
     """What is public of the table."""
     frame: pd.DataFrame
-    """Its rows: of the root some columns, else all but perhaps keys that nothing given refers to."""
+    """Its rows by some columns; below the root by the keys of their parents, and by what orders them."""
     parents: Ints
     positions: Ints
     """For each row the place of its parent among the rows given above, and how many rows of that
@@ -46,13 +43,11 @@ class GivenTable:
         of these.
         """
         frame = _frame(given, table)
-        needed = [
-            *table.parent_key,
-            *([] if table.schema is None else (c.name for c in table.schema.table_columns)),
-        ]
+        # Rows come in their order, so that it has to be known before anything is drawn of them.
+        needed = [*table.parent_key, *([] if table.order is None else [table.order])]
         if lacking := [name for name in needed if name not in frame.columns]:
             raise ParameterError(
-                f"given: rows of {table.name!r} lack {lacking[0]!r}; give all of {listed(needed)}"
+                f"given: rows of {table.name!r} lack {lacking[0]!r}; give {listed(needed)}"
             )
         if lacking := [name for name in parent.key if name not in above_rows.frame.columns]:
             raise ParameterError(
@@ -78,32 +73,29 @@ class GivenTable:
             )
         return cls(table, frame.iloc[rows].reset_index(drop=True), parents[rows], positions)
 
-    def values(self, *, text: bool) -> tuple[pd.DataFrame, dict[str, Codes]]:
-        """Its own columns as they are given, typed or as texts, and their codes by the names of
-        views.
+    def partial(self) -> GivenRows | None:
+        """Its own columns as far as they are given; None if the table has nothing but keys.
 
         Raises
         ------
         ParameterError, SchemaError
-            If a cell is empty, or holds what the schema does not know.
+            If a cell holds what the schema does not know, or one by which rows are ordered is empty.
         """
         schema = self.table.schema
         if schema is None:
-            return pd.DataFrame(index=self.frame.index), {}
-        own = self.frame[[column.name for column in schema.table_columns]]
+            return None
+        names = [column.name for column in schema.table_columns]
+        own = self.frame[[name for name in names if name in self.frame.columns]]
+        if not len(own.columns):
+            return GivenRows(own, schema, {})
         try:
             rows = given_rows(own, schema)
         except SchemaError as error:
             raise SchemaError(f"{error} (rows of {self.table.name!r})") from None
-        for column in schema.table_columns:
-            if column.required and not rows.known[column.name].all():
-                problem = f"column {column.name!r} of {self.table.name!r} has an empty cell"
-                raise ParameterError(f"given: {problem}; below the root rows are given whole")
-        coded = encode(own, schema).columns
-        drawn = decode(coded, schema, np.random.default_rng(0), text=text)
-        return with_given(drawn, rows, text=text), dict(
-            zip(self.table.attributes, coded, strict=True)
-        )
+        if self.table.order is not None and not rows.known[self.table.order].all():
+            problem = f"column {self.table.order!r} of {self.table.name!r} has an empty cell"
+            raise ParameterError(f"given: {problem}, and orders rows; fill it in")
+        return rows
 
     def counted(self, n_above: int) -> Ints:
         """How many rows each row above has."""

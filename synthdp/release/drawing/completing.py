@@ -1,10 +1,11 @@
 """From a model, a schema and partial records to a table of whole ones."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
 from synthdp.data.codes.decoding import decode
@@ -41,7 +42,7 @@ def completed_table(
     sampling, decoding, generating = seeds_of(seed)
     rows = given_rows(given, schema)
     codes = _completed(model, rows, wanted, sampling, unused)
-    drawn = _decoded(codes, rows, np.random.default_rng(decoding), text=text)
+    drawn = decoded_rows(codes, rows, np.random.default_rng(decoding), text=text)
     table = with_given(drawn, rows, text=text)
     stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
     completed = schema.generated.completed(table, seed=generating, stated=stated, text=text)
@@ -73,8 +74,8 @@ def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused
     return tuple(columns)
 
 
-def _decoded(
-    codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: bool
+def decoded_rows(
+    codes: Sequence[NDArray[np.integer]], given: GivenRows, rng: np.random.Generator, *, text: bool
 ) -> pd.DataFrame:
     """Values for the codes of completed records, such that checks hold for what is given of them."""
     numbers, groups = given.numbers(), given.alike(given.numbers())
