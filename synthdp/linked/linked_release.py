@@ -62,18 +62,12 @@ Sources = Callable[[], Mapping[str, CountSource] | LinkedRows]
 @final
 @dataclass(frozen=True)
 class Views:
-    """What is asked of a package whose columns are closed, or taken as wide as they can be.
-
-    Parameters
-    ----------
-    package
-        What is public of the tables.
-    every
-        The views of all tables, by what they are called.
-    """
+    """What is asked of a package whose columns are closed, or taken as wide as they can be."""
 
     package: Package
+    """What is public of the tables."""
     every: Mapping[str, LinkedView]
+    """The views of all tables, by what they are called."""
 
     @classmethod
     def of(cls, package: Package) -> Self:

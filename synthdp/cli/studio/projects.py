@@ -30,46 +30,33 @@ class ChangedElsewhereError(SynthdpError):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """What is said of a table and its release, besides its columns.
-
-    Parameters
-    ----------
-    version
-        Counts what was saved: a page that was opened before another one saved is noticed.
-    kind, table, source
-        What is given, its name in the place or in the database, and the database's address.
-    dialect
-        How a file is written.
-    names
-        Of the columns, in their order.
-    unit, max_rows, order
-        Whose rows are protected together, how many at most, and their order.
-    rows, epsilon, delta
-        A public guess of the number of records, and what is to be spent.
-    budget, note
-        The name of the population's budget file, and what is written there.
-    run
-        The number of the last run, 0 before the first.
-    walked
-        How many steps were gone on from.
-    """
+    """What is said of a table and its release, besides its columns."""
 
     version: int = 0
+    """Counts what was saved: a page that was opened before another one saved is noticed."""
     kind: str = TABLE
     table: str = ""
     source: str = ""
+    """What is given, its name in the place or in the database, and the database's address."""
     dialect: Mapping[str, str] = field(default_factory=dict)
+    """How a file is written."""
     names: tuple[str, ...] = ()
+    """Of the columns, in their order."""
     unit: str = ""
     max_rows: int = 1
     order: str = ""
+    """Whose rows are protected together, how many at most, and their order."""
     rows: int = 0
     epsilon: float = 0.0
     delta: float = 0.0
+    """A public guess of the number of records, and what is to be spent."""
     budget: str = ""
     note: str = ""
+    """The name of the population's budget file, and what is written there."""
     run: int = 0
+    """The number of the last run, 0 before the first."""
     walked: int = 0
+    """How many steps were gone on from."""
 
     @property
     def is_linked(self) -> bool:

@@ -38,21 +38,14 @@ _WHAT = "plan"
 @final
 @dataclass(frozen=True, kw_only=True)
 class PlannedMarginal:
-    """One marginal of a plan.
-
-    Parameters
-    ----------
-    clique
-        Its columns.
-    share
-        Its share of the budget, above 0: shares of a plan count in proportion to their sum.
-    merged
-        For some of its columns the group that each level is merged into before counting.
-    """
+    """One marginal of a plan."""
 
     clique: Clique
+    """Its columns."""
     share: float
+    """Its share of the budget, above 0: shares of a plan count in proportion to their sum."""
     merged: Mapping[str, Sequence[int]]
+    """For some of its columns the group that each level is merged into before counting."""
 
     @property
     def coarsening(self) -> Coarsening | None:

@@ -17,22 +17,16 @@ from synthdp.release.sites.measuring_plan import MeasuringPlan
 @final
 @dataclass(frozen=True, kw_only=True)
 class Planned(Mechanism):
-    """MEASURE the marginals of a plan, and nothing else; what is asked depends on no answer.
-
-    Parameters
-    ----------
-    plan
-        The hash of the plan.
-    measuring
-        The plan itself. It is in a certificate by its hash and its events.
-    """
+    """MEASURE the marginals of a plan, and nothing else; what is asked depends on no answer."""
 
     name: ClassVar[str] = "plan"
     reference: ClassVar[str] = "docs/sites.md"
     is_gaussian: ClassVar[bool] = True
     default_accounting: ClassVar[Accounting] = Accounting.GDP
     plan: str
+    """The hash of the plan."""
     measuring: InitVar[MeasuringPlan]
+    """The plan itself. It is in a certificate by its hash and its events."""
 
     def __post_init__(self, measuring: MeasuringPlan) -> None:
         object.__setattr__(self, "_measuring", measuring)
