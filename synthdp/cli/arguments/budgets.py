@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.parsing import Commands, command, flag
-from synthdp.cli.arguments.shared import add_adjacency
+from synthdp.cli.arguments.shared import add_adjacency, add_guarantee
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
@@ -86,18 +86,7 @@ def add_journal(commands: Commands) -> None:
 def _add_create(budget: Commands) -> None:
     parser = command(budget, "create", "write a new budget file")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument(
-        "--epsilon",
-        required=True,
-        type=float,
-        help="privacy loss of all releases together, above 0",
-    )
-    parser.add_argument(
-        "--delta",
-        required=True,
-        type=float,
-        help="probability that the guarantee may fail with, above 0 and far below 1 / (number of people)",
-    )
+    add_guarantee(parser, of="of all releases together", units="people")
     parser.add_argument(
         "--population", required=True, metavar="TEXT", help="who is protected, in words"
     )

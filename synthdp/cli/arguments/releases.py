@@ -8,6 +8,7 @@ from synthdp.cli.arguments.shared import (
     FILES,
     add_about,
     add_adjacency,
+    add_guarantee,
     add_model,
     add_output,
     add_schemas,
@@ -32,15 +33,7 @@ def add_run(commands: Commands) -> None:
     )
     add_source(parser)
     add_schemas(parser)
-    parser.add_argument(
-        "--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0"
-    )
-    parser.add_argument(
-        "--delta",
-        required=True,
-        type=float,
-        help="probability that the guarantee may fail with, above 0 and far below 1 / (number of records)",
-    )
+    add_guarantee(parser, of="of the whole release")
     parser.add_argument(
         "--mechanism",
         default="auto",

@@ -26,6 +26,17 @@ def add_schemas(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_guarantee(parser: argparse.ArgumentParser, *, of: str, units: str = "records") -> None:
+    """Add epsilon and delta; ``of`` is what epsilon is the privacy loss of."""
+    parser.add_argument("--epsilon", required=True, type=float, help=f"privacy loss {of}, above 0")
+    parser.add_argument(
+        "--delta",
+        required=True,
+        type=float,
+        help=f"probability that the guarantee may fail with, above 0 and far below 1 / (number of {units})",
+    )
+
+
 def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     """Add whose rows are protected together, and what learning a domain may cost."""
     parser.add_argument(
@@ -42,13 +53,13 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_max_rows(parser: argparse.ArgumentParser) -> None:
-    """Add how many rows of a person may be used."""
+def add_max_rows(parser: argparse.ArgumentParser, *, at: str = "") -> None:
+    """Add how many rows of a person may be used; ``at`` says where, if that needs to be said."""
     parser.add_argument(
         "--max-rows-per-unit",
         type=whole_number,
         metavar="K",
-        help="most rows of a person that may be used; needed with --unit",
+        help=f"most rows of a person that may be used{at}; needed with --unit",
     )
 
 

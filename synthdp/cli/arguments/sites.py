@@ -2,8 +2,16 @@
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed, whole_number
-from synthdp.cli.arguments.shared import FILES, add_about, add_adjacency, add_source, add_verbose
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed
+from synthdp.cli.arguments.shared import (
+    FILES,
+    add_about,
+    add_adjacency,
+    add_guarantee,
+    add_max_rows,
+    add_source,
+    add_verbose,
+)
 from synthdp.release.registry import ENGINES
 
 
@@ -20,15 +28,7 @@ def add_plan_measure(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="PLAN", help="the plan (JSON), which is public"
     )
-    parser.add_argument(
-        "--epsilon", required=True, type=float, help="privacy loss at each site, above 0"
-    )
-    parser.add_argument(
-        "--delta",
-        required=True,
-        type=float,
-        help="probability that the guarantee may fail with, above 0 and far below 1 / (number of records)",
-    )
+    add_guarantee(parser, of="at each site")
     parser.add_argument(
         "--workload",
         metavar="WHAT",
@@ -44,12 +44,7 @@ def add_plan_measure(commands: Commands) -> None:
     parser.add_argument(
         "--unit", metavar="COLUMN", help="column that tells persons apart, at every site"
     )
-    parser.add_argument(
-        "--max-rows-per-unit",
-        type=whole_number,
-        metavar="K",
-        help="most rows of a person that may be used at a site; needed with --unit",
-    )
+    add_max_rows(parser, at=" at a site")
     flag(parser, "--force", "replace a file that exists")
 
 
