@@ -117,13 +117,15 @@ class Auto(Mechanism):
         # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
         # of linked tables most columns of a view are those of rows that were drawn before.
         known = [marginal for marginal in engine.known if len(marginal.clique) == 1]
+        # Wider ones, published totals, are neither scored nor measured.
+        known_sets = engine.known_sets
         if known:
             table = cast(PrivateTable, KnowingTable(asked, known))
         # Shares are taken as exact fractions of an exact budget. With floats the last measurement
         # could ask for a rounding error more than the ledger has, and would be refused.
         score_rho = budget * Fraction(self.score_share)
         # Everything up to the first call of `table.measure` follows from public input alone.
-        candidates = Candidates(table.domain, workload)
+        candidates = Candidates(table.domain, workload, known_sets)
         findings = Findings(candidates)
         # The fits of a release are rough ones: between the batches a model is only what errors are
         # measured against, and a last one to the last digit would follow the noise.
@@ -164,6 +166,7 @@ class Auto(Mechanism):
             rho=after_scores * Fraction(self.named_share),
             can_merge=engine.takes_merged,
             is_allowed=survey.is_allowed,
+            known=known_sets,
         )
         # Scores whose noise is larger than what they could show would cost their share and then
         # mislead the plan: Titanic at epsilon 0.3 did better without.

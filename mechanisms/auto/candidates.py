@@ -41,6 +41,8 @@ class Candidates:
         The columns.
     workload
         What matters.
+    known
+        Sets of columns of which all is public: they are neither scored nor planned for.
 
     Attributes
     ----------
@@ -60,7 +62,9 @@ class Candidates:
         Whether the workload holds marginals of more than `MAX_COLUMNS` columns.
     """
 
-    def __init__(self, domain: Domain, workload: Workload) -> None:
+    def __init__(
+        self, domain: Domain, workload: Workload, known: Collection[frozenset[str]] = ()
+    ) -> None:
         self._domain = domain
         self.column_weights = workload.relative_weights((name,) for name in domain.attributes)
         # It becomes a caution: whoever lists a marginal of seven columns gets its pairs.
@@ -71,7 +75,8 @@ class Candidates:
         columns = dict.fromkeys(self.column_weights, MIN_USE * max(planned.values()))
         self.weights: Mapping[Clique, float] = _with_inner_pairs(columns | planned)
         # Smallest first, so that a limit on cells leaves out the fewest.
-        subsets = sorted(Workload(planned).downward_closure(), key=domain.size)
+        inner = Workload(planned).downward_closure()
+        subsets = sorted((each for each in inner if frozenset(each) not in known), key=domain.size)
         pairs = [clique for clique in subsets if len(clique) == 2]
         affordable = self._affordable(pairs, _MAX_FIRST_CELLS)
         self.pairs: Sequence[Clique] = self._in_column_order(affordable)

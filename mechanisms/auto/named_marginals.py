@@ -5,7 +5,7 @@ A plan believes what scores show. Who names a marginal may know what no score sh
 columns that depend all together and not two by two.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple, final
@@ -59,6 +59,8 @@ class NamedMarginals:
         Whether the engine takes merged levels.
     is_allowed
         Whether a model over some cliques can be fitted.
+    known
+        Sets of columns of which all is public.
 
     Attributes
     ----------
@@ -75,13 +77,16 @@ class NamedMarginals:
         rho: Fraction,
         can_merge: bool,
         is_allowed: Callable[[Sequence[Clique]], bool],
+        known: Collection[frozenset[str]] = (),
     ) -> None:
         self._table = table
         # The default workload names nothing: floors under all triples would take half of the budget
         # from the plan.
         weights = workload.weights if workload.are_named else {}
         self._weights = {
-            clique: weight for clique, weight in weights.items() if 2 <= len(clique) <= MAX_COLUMNS
+            clique: weight
+            for clique, weight in weights.items()
+            if 2 <= len(clique) <= MAX_COLUMNS and frozenset(clique) not in known
         }
         total, stddev = total_and_noise(table.released)
         # Of a table in which not even the number of records stands out of the noise, no share of

@@ -201,7 +201,7 @@ class Survey:
         # The plan sees released values only, so it is free; the batch that it returns is charged
         # measurement by measurement.
         plan = BatchPlan(table.domain, self._loss(errors, weights), self.is_allowed)
-        batch = plan.split(rho)
+        batch = self._unknown(plan.split(rho))
         for (clique, resolution), share in batch.items():
             table.measure(clique, rho=share, coarsening=self._resolutions.coarsenings[resolution])
         finest = len(self._resolutions) - 1
@@ -209,6 +209,14 @@ class Survey:
         n_merged = sum(resolution < finest for _, resolution in batch)
         self._findings.measured(len(batch), n_merged)
         return plan.left()
+
+    def _unknown(self, batch: Mapping[ResolvedClique, Fraction]) -> dict[ResolvedClique, Fraction]:
+        """A batch without what is public anyway; its part of the budget goes to the others."""
+        known = self._engine.known_sets
+        asked = {each: rho for each, rho in batch.items() if frozenset(each.clique) not in known}
+        kept = sum(asked.values(), Fraction(0))
+        whole = sum(batch.values(), Fraction(0))
+        return {each: rho * whole / kept for each, rho in asked.items()}
 
     def _loss(self, errors: SquaredErrors, weights: Mapping[Clique, float]) -> ExpectedLoss:
         l2_squared = self._table.ledger.unit.marginal_l2_squared

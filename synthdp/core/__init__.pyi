@@ -34,6 +34,7 @@ from synthdp.core.grid import Grid as Grid
 from synthdp.core.imports import import_extra as import_extra
 from synthdp.core.imports import import_named as import_named
 from synthdp.core.json_value import JsonValue as JsonValue
+from synthdp.core.known_marginal import KnownMarginal as KnownMarginal
 from synthdp.core.measurement import CLEAR_TOTAL as CLEAR_TOTAL
 from synthdp.core.measurement import MAX_COUNT as MAX_COUNT
 from synthdp.core.measurement import MIN_STDDEV as MIN_STDDEV

@@ -17,6 +17,7 @@ from synthdp.inference.engines.generative_network import (
 )
 from synthdp.inference.engines.graphical_model import GraphicalModelEngine as GraphicalModelEngine
 from synthdp.inference.engines.gum import RecordUpdateEngine as RecordUpdateEngine
+from synthdp.inference.engines.known_totals import KnownTotalsEngine as KnownTotalsEngine
 from synthdp.inference.engines.layered_consistency import (
     LayeredConsistencyEngine as LayeredConsistencyEngine,
 )
@@ -45,9 +46,14 @@ from synthdp.inference.graphical.variable_elimination import (
 )
 from synthdp.inference.jobs import each as each
 from synthdp.inference.jobs import thread_count as thread_count
+from synthdp.inference.known.consistency import check_known as check_known
+from synthdp.inference.known.order import order_of as order_of
+from synthdp.inference.known.rounding import counts_of as counts_of
+from synthdp.inference.known.rounding import rounded as rounded
 from synthdp.inference.loss import MarginalLoss as MarginalLoss
 from synthdp.inference.model import FitStatus as FitStatus
 from synthdp.inference.model import Model as Model
+from synthdp.inference.models.known_totals import KnownTotalsModel as KnownTotalsModel
 from synthdp.inference.models.mixture_model import MixtureModel as MixtureModel
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel as PseudoMarginalModel
 from synthdp.inference.models.pseudo_slices import field_of as field_of

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar, final
 
@@ -43,11 +43,18 @@ class Engine(ABC):
     """Whether it fits measurements over merged levels, each merged in its own way, and tells all
     levels apart.
     """
+    refines: ClassVar[bool] = False
+    """Whether it calls `estimate_refined` itself, for what it does to a model comes last."""
 
     @property
     def known(self) -> Sequence[LinearMeasurement]:
         """Marginals that it fits besides those that it is given: nothing need be paid for them."""
         return ()
+
+    @property
+    def known_sets(self) -> Collection[frozenset[str]]:
+        """Sets of attributes of which it knows all exactly: none of them is scored or measured."""
+        return frozenset()
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is

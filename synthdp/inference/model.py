@@ -3,7 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, final
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    TypedDict,
+    cast,
+    final,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +24,9 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows
 from synthdp.inference.arrays import Array, Codes
+
+if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
 
 Progress = Callable[[int, int], None]
 Ending: TypeAlias = Literal["optimal", "stalled", "stopped"]
@@ -96,6 +109,15 @@ class Model(ABC):
     def cliques(self) -> tuple[Clique, ...]:
         """Sets of attributes whose tables the model holds whole; none if it is not made of tables."""
         return ()
+
+    @property
+    def known(self) -> "tuple[KnownMarginal, ...]":
+        """Published marginals that it meets exactly; none but of fits that were told of some."""
+        return ()
+
+    def known_differences(self, codes: Codes) -> list[float]:  # noqa: ARG002 - most know none
+        """By how many rows a cell of each of them differs from its share of these, at most."""
+        return []
 
     def rough(self) -> "Model":
         """A model that completes records sooner and less exactly, for who moves them afterwards;

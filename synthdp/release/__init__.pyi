@@ -33,6 +33,7 @@ from synthdp.release.drawing.unused_levels import redrawn as redrawn
 from synthdp.release.drawing.unused_levels import without_unused as without_unused
 from synthdp.release.external import from_measurements as from_measurements
 from synthdp.release.filled_table import FilledTable as FilledTable
+from synthdp.release.known_tables import known_marginals as known_marginals
 from synthdp.release.learnt_domain import LearntDomain as LearntDomain
 from synthdp.release.loading import load as load
 from synthdp.release.on_demand import OnDemand as OnDemand

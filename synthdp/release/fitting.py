@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
@@ -9,8 +10,11 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
-from synthdp.release.on_demand import MERGED_FIT, POSSIBILITY
+from synthdp.release.on_demand import KNOWN_ENGINE, MERGED_FIT, POSSIBILITY
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
 
 
 def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
@@ -20,6 +24,11 @@ def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
     if constraints:
         check_possible = POSSIBILITY.load()
         check_possible(domain, constraints)
+
+
+def meeting(engine: Engine, known: "Sequence[KnownMarginal]") -> Engine:
+    """The engine for models that meet some known marginals; itself if there are none."""
+    return KNOWN_ENGINE.load()(inner=engine, marginals=tuple(known)) if known else engine
 
 
 def fit_model(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from networkx import Graph
 
+    from synthdp.core.known_marginal import KnownMarginal
     from synthdp.core.measurement import LinearMeasurement
+    from synthdp.inference.engine import Engine
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
     from synthdp.privacy.scores import MarginalL1Error
@@ -67,6 +69,16 @@ JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] =
     "synthdp.release.persistence.journaled_run:journaled_run"
 )
 """A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``."""
+
+KNOWN_ENGINE: OnDemand["Callable[..., Engine]"] = OnDemand(
+    "synthdp.inference.engines.known_totals:KnownTotalsEngine"
+)
+"""Fits that meet published totals; for runs with ``known``."""
+
+KNOWN_MARGINALS: OnDemand["Callable[..., tuple[KnownMarginal, ...]]"] = OnDemand(
+    "synthdp.release.known_tables:known_marginals"
+)
+"""Published tables, read and checked; for runs with ``known``."""
 
 LEARNT_SO_FAR: OnDemand[Callable[..., Any]] = OnDemand(
     "synthdp.release.learnt_domain:learnt_so_far"

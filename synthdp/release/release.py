@@ -25,11 +25,12 @@ from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import unprotected_quantities
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.filled_table import FilledTable
-from synthdp.release.fitting import check_rules
+from synthdp.release.fitting import check_rules, meeting
 from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
     CHECK_QUESTIONS,
     JOURNALED_RUN,
+    KNOWN_MARGINALS,
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
@@ -50,9 +51,16 @@ from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
     from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.release.learnt_domain import LearntDomain
     from synthdp.release.prediction_quality import PrivateDerived
+
+
+_PUBLISHED: Mapping[str, object] = {
+    "quantity": "totals that were said to be published",
+    "source": "known",
+}
 
 
 @final
@@ -107,6 +115,12 @@ class Release:
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
+        known: tuple[KnownMarginal, ...] = ()
+        if settings.known is not None:
+            called = settings.spelling.of("known")
+            known = KNOWN_MARGINALS.load()(settings.known, self._schema, called)
+        self._known = known
+        self._engine = meeting(settings.engine, known)
         has_trees, has_thresholds = (
             LEARNING_NEEDS.load()(self._schema) if self._schema.is_open else (False, False)
         )
@@ -119,7 +133,7 @@ class Release:
             unit_column=settings.unit,
             failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
         )
-        self._stated = settings.stated | dict(stated)
+        self._stated = settings.stated | dict(stated) | self._known_facts
         self._randomness = randomness
         self._learnt_columns: dict[str, Column] = {}
         self._findings: list[str] = []
@@ -136,6 +150,11 @@ class Release:
     def run(self) -> KeptRun:
         """What is kept of the run, and whether it was there before."""
         return self._kept
+
+    @property
+    def _known_facts(self) -> dict[str, object]:
+        """The published tables, for certificate and journal; nothing if there are none."""
+        return {"known": [marginal.stated() for marginal in self._known]} if self._known else {}
 
     @property
     def _domain_rho(self) -> Fraction:
@@ -162,6 +181,7 @@ class Release:
         others = {
             "target": settings.target,
             "domain_share": settings.domain_share,
+            **self._known_facts,
             "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
             "randomness": self._bits.description,
         }
@@ -238,7 +258,7 @@ class Release:
                 model = self._settings.mechanism.release(
                     cast(PrivateTable, table),
                     workload=self._workload,
-                    engine=self._settings.engine,
+                    engine=self._engine,
                     constraints=schema.constraints,
                     report=progress,
                 )
@@ -250,6 +270,10 @@ class Release:
                 said, drawn = self._quality(
                     schema, table.released, model, checked, derived, rho=reserved
                 )
+            if self._known:
+                # Rows have what is known whatever the noise: which is checked on a table all the same.
+                drawn = drawn or self._drawn(model)
+                said = said | {"known": self._met(model, drawn)}
             synthesis = self._synthesis(schema, table, model, said, drawn)
             self._kept.end()
             return synthesis
@@ -342,6 +366,20 @@ class Release:
         if self._settings.accept is not None:
             said["acceptance"] = verdicts(self._settings.accept, None if is_hidden else quality)
         return said, drawn
+
+    def _drawn(self, model: Model) -> Drawn:
+        """The table that is drawn unless something else is asked for."""
+        n_rows = round(model.total)
+        codes = model.sample(n_rows, seed=self._checked.seed)
+        return Drawn(n_rows=n_rows, seed=self._checked.seed, codes=codes)
+
+    def _met(self, model: Model, drawn: Drawn) -> list[dict[str, object]]:
+        """What is known, and by how many rows of a table its cells are off at most."""
+        off = model.known_differences(drawn.codes)
+        return [
+            {**marginal.stated(), "rows": drawn.n_rows, "largest_difference": round(largest, 6)}
+            for marginal, largest in zip(self._known, off, strict=True)
+        ]
 
     def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the
@@ -484,7 +522,7 @@ class Release:
         asked = {
             "mechanism": mechanism_facts(self._settings.mechanism),
             "workload": workload_facts(self._workload),
-            "unprotected": public,
+            "unprotected": [*public, *([dict(_PUBLISHED)] if self._known else [])],
         }
         return RunFacts(
             schema=self._schema,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.requests import check_rows, check_seed
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
+from synthdp.release.fitting import meeting
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
@@ -53,6 +53,7 @@ def replicates_of(
         raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
     name = str(release.certificate.get("engine", {}).get("name", "auto"))
     fitter = as_engine(name if engine is None else engine)
+    fitter = meeting(fitter, release.model.known)
     report = in_notebook(report)
 
     def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
@@ -76,7 +77,7 @@ def replicates_of(
         fits=fits,
         engine_of=engine_of,
         m=m,
-        n_rows=round(estimate_total(measurements)) if n_rows is None else n_rows,
+        n_rows=round(release.model.total) if n_rows is None else n_rows,
         seed=seed,
         unused=release.unused,
     )

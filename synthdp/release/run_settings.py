@@ -28,6 +28,8 @@ from synthdp.release.settings import (
 
 WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | None
 AboutLike: TypeAlias = Mapping[str, Any] | str | PathLike[str] | None
+KnownLike: TypeAlias = Any
+"""Published tables, as `synthdp.release.known_tables` reads them."""
 
 
 @final
@@ -52,10 +54,10 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset",
+        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known",
     ),
     "order": (
-        "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema",
+        "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
@@ -74,7 +76,7 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, about, anyway
+    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -109,6 +111,7 @@ class RunSettings:
     quality_share: float
     accept: tuple[Criterion, ...] | None
     about: Mapping[str, Any] | None
+    known: KnownLike
     anyway: bool
     spelling: Spelling
 
@@ -130,6 +133,7 @@ class RunSettings:
         quality_share: float = QUALITY_SHARE,
         accept: str | tuple[Criterion, ...] | None = None,
         about: AboutLike = None,
+        known: KnownLike = None,
         anyway: bool = False,
         spelling: Spelling = Spelling.PYTHON,
     ) -> None:
@@ -158,6 +162,7 @@ class RunSettings:
             "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
             "accept": _criteria(accept, quality_share, spelling),
             "about": None if about is None else READ_ABOUT.load()(about),
+            "known": known,
             "anyway": checked_flag("anyway", anyway),
             "spelling": spelling,
         }
@@ -204,7 +209,9 @@ def check_combined(
     """
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
-        if value is None or value is False or value == DEFAULT_SHARES.get(name):
+        if value is None or value is False:
+            continue
+        if name in DEFAULT_SHARES and value == DEFAULT_SHARES[name]:
             continue
         if name == "adjacency":
             _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, re
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
-from synthdp.release.fitting import fit_model
+from synthdp.release.fitting import fit_model, meeting
 from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS, VERIFY
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.registry import as_engine, engine_named
@@ -169,7 +169,12 @@ class Synthesis(Answers, Result):
         """Whether the number of records can be told from its noise; if not, `sample` is to be told
         how many to draw.
         """
-        return not self._measurements or clear_total(self._measurements) is not None
+        known = () if self.existing_model is None else self.existing_model.known
+        return (
+            not self._measurements
+            or any(marginal.is_count for marginal in known)
+            or clear_total(self._measurements) is not None
+        )
 
     def sample(
         self,
@@ -391,7 +396,10 @@ class Synthesis(Answers, Result):
             If a library that the engine needs is not installed.
         """
         estimator = as_engine(engine)
-        model = fit_model(estimator, self._schema, self._measurements, report=report)
+        known = () if self.existing_model is None else self.existing_model.known
+        model = fit_model(
+            meeting(estimator, known), self._schema, self._measurements, report=report
+        )
         certificate = refit_certificate(
             self._certificate, self.existing_model, self._schema, estimator, model
         )

@@ -58,7 +58,7 @@ _OF_ALL_FIELDS = ("trueValues", "falseValues", "decimalChar", "groupChar", "bare
 _OF_DIALECTS = ("delimiter", "quoteChar", "encoding", "sheetName")
 """Keys that stand under ``dialect``."""
 
-_OF_SCHEMAS = ("ignore", "constraints", "note", "certificate")
+_OF_SCHEMAS = ("ignore", "constraints", "hierarchy", "note", "certificate")
 """What ``synthdp`` at the top can have; the last two are not read."""
 
 
@@ -175,7 +175,7 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
             where = (
                 "it belongs in the fields that it is meant for"
                 if key in _HOMES
-                else "it may have ignore, constraints"
+                else "it may have ignore, constraints, hierarchy"
             )
             raise SchemaError(f"schema: {f'synthdp.{key}'!r} is not known here; {where}")
 

@@ -16,7 +16,11 @@ from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import refuse
 
-_OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
+_OF_KINDS = {
+    "constraints": ("rules", "rule", "checks", "check"),
+    "hierarchy": ("levels",),
+    "dialect": ("csv", "format"),
+}
 """What may stand there, and what else it is called."""
 
 IGNORE = "ignore"
@@ -90,7 +94,7 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
             f"kinds: 'synthdp.ignore' is not known; give each column to leave out the kind {IGNORE!r}"
         )
     JsonValue(own, "kinds", OWN).check_keys(_OF_KINDS)
-    rules = {"constraints": own["constraints"]} if "constraints" in own else {}
+    rules = {key: own[key] for key in ("constraints", "hierarchy") if key in own}
     dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
     return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
 

@@ -19,6 +19,7 @@ from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
+from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in, hierarchy_property
 from synthdp.schema.keys import within_levels
 from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
@@ -62,6 +63,8 @@ class OpenSchema:
         Further columns, whose values are made up for the output; nor is anything in these read.
     relatives
         Columns of which the model has the distance from another one.
+    hierarchy
+        Coarser levels of columns, by which totals may be published.
 
     Raises
     ------
@@ -85,6 +88,7 @@ class OpenSchema:
     dialect: Dialect = USUAL
     generated: Generated = NOTHING_GENERATED
     relatives: "Relatives | None" = None
+    hierarchy: tuple[HierarchyLevel, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
@@ -137,7 +141,10 @@ class OpenSchema:
             return cls.from_schema(Schema.from_dict(whole))
         declared = JsonValue(mapping, "schema")["synthdp"]["constraints"]
         rules = declared.default(()).sequence("a list of rules")
-        return cls(columns, missing_values, rules, ignored, of_files, generated, relatives)
+        hierarchy = hierarchy_in(own, [column.name for column in columns])
+        return cls(
+            columns, missing_values, rules, ignored, of_files, generated, relatives, hierarchy
+        )
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Self:
@@ -150,6 +157,7 @@ class OpenSchema:
             dialect=schema.dialect,
             generated=schema.generated,
             relatives=schema.relatives,
+            hierarchy=schema.hierarchy,
         )
 
     @classmethod
@@ -339,7 +347,7 @@ class OpenSchema:
         if self.rules:
             opened = {column.name for column in self.open_columns}
             settled = [dict(rule) for rule in self.rules if not names_of(rule, self.names) & opened]
-            schema["synthdp"] = {"constraints": settled}
+            schema["synthdp"] = {**schema["synthdp"], "constraints": settled}
         return Schema.from_dict(schema)
 
     @cached_property
@@ -349,8 +357,9 @@ class OpenSchema:
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         schema = written_columns(columns, self.missing_values, self.relatives)
-        if self.rules:
-            schema["synthdp"] = {"constraints": [dict(rule) for rule in self.rules]}
+        rules = {"constraints": [dict(rule) for rule in self.rules]} if self.rules else {}
+        if own := rules | hierarchy_property(self.hierarchy):
+            schema["synthdp"] = own
         return self.generated.added_to(schema | self.dialect.as_property())
 
     def _check_ignored(self) -> None:

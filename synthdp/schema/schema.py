@@ -24,6 +24,7 @@ from synthdp.schema.columns.with_parts import with_parts
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
+from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in, hierarchy_property
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
@@ -57,6 +58,8 @@ class Schema:
         Further columns of the table, whose values are made up for the output.
     relatives
         Columns of which the model has the distance from another one.
+    hierarchy
+        Coarser levels of columns, by which totals may be published.
 
     Raises
     ------
@@ -90,6 +93,7 @@ class Schema:
     dialect: Dialect = USUAL
     generated: Generated = NOTHING_GENERATED
     relatives: "Relatives | None" = None
+    hierarchy: tuple[HierarchyLevel, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", with_parts(self.columns))
@@ -116,7 +120,8 @@ class Schema:
         rules = JsonValue(own, "schema", "synthdp")["constraints"].default(()).value
         exact = with_exact_decimals(columns, rules)
         rules = parse_rules(rules, exact)
-        return cls(exact, missing_values, rules, dialect, generated, relatives)
+        hierarchy = hierarchy_in(own, [column.name for column in exact])
+        return cls(exact, missing_values, rules, dialect, generated, relatives, hierarchy)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -138,8 +143,9 @@ class Schema:
         """
         schema = written_columns(self.table_columns, self.missing_values, self.relatives)
         schema |= self.dialect.as_property()
-        if self.rules:
-            schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
+        rules = {"constraints": [dict(rule.text) for rule in self.rules]} if self.rules else {}
+        if own := rules | hierarchy_property(self.hierarchy):
+            schema["synthdp"] = own
         return self.generated.added_to(schema)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:

@@ -24,7 +24,7 @@ ROOMS = {
     "core": (("",), ("files",)),
     "privacy": (("noise",), ("",), ("values", "shares")),
     "inference": (
-        ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
+        ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows", "known"), ("models",),
         ("engines",),
     ),
     "schema": (("words",), ("axes",), ("columns",), ("rules", "made_up"), ("",)),

@@ -631,7 +631,7 @@ def test_kinds_leave_everything_open_that_is_not_declared():
         ),
         (
             {"age": "integer", "synthdp": {"colour": 3}},
-            "'synthdp.colour' is not known; it may have constraints, dialect",
+            "'synthdp.colour' is not known; it may have constraints, hierarchy, dialect",
         ),
         ({"synthdp": {"dialect": "csv"}}, "no column is named"),
         (

@@ -104,6 +104,7 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     reject: bool
     anyway: bool
     about: str | None
+    known: tuple[str, ...] | None
     save: str | None
     save_schema: str | None
 

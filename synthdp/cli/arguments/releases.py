@@ -80,6 +80,13 @@ def add_run(commands: Commands) -> None:
         "go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
     )
     add_about(parser)
+    parser.add_argument(
+        "--known",
+        action="append",
+        metavar="FILE",
+        help="published totals that rows are to have exactly: CSV of some columns and count or share; repeat it for "
+        "more; see docs/published-totals.md",
+    )
     _add_saving(parser)
     add_keeping(parser)
     add_output(parser, rows=_ROWS, folder=_FOLDER)

@@ -74,6 +74,7 @@ def run_command(options: RunOptions) -> None:
         *files_of(options.source),
         declared,
         *filter(None, [options.about]),
+        *(options.known or ()),
     ]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     public = load_json(declared, "kinds" if of_kinds else "schema")

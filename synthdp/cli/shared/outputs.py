@@ -233,7 +233,10 @@ def _is_long(
         round(synthesis.model.total) if options.rows is None and where is None else options.rows
     )
     is_excel = file_kind(options.output).format is Format.EXCEL
+    # Blocks are rounded each by itself: together they would miss published totals.
+    has_totals = bool(synthesis.model.known) and where is None
     can = given is None and not is_excel and not numbered_within(synthesis.schema)
+    can = can and not has_totals
     return can and n_rows is not None and n_rows > MAX_ROWS_AT_ONCE
 
 

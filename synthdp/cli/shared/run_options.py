@@ -23,6 +23,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
         accept=options.accept,
         about=options.about,
+        known=options.known,
         anyway=options.anyway,
         spelling=Spelling.SHELL,
     )

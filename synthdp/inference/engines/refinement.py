@@ -39,7 +39,7 @@ def estimate_refined(
     over their levels before the fit, by the same counts. ``warm_start`` is an earlier model of
     measurements that are merged alike, to start from.
     """
-    if not any(measurement.groups for measurement in measurements):
+    if engine.refines or not any(measurement.groups for measurement in measurements):
         return engine.estimate(
             domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
         )

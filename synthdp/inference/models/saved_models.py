@@ -9,6 +9,7 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.model import Model, State
 
 KINDS = {
+    "known-totals": "synthdp.inference.models.known_totals:KnownTotalsModel",
     "markov-random-field": "synthdp.inference.graphical.markov_random_field:MarkovRandomField",
     "mixture-of-products": "synthdp.inference.models.mixture_model:MixtureModel",
     "pseudo-marginals": "synthdp.inference.models.pseudo_marginals:PseudoMarginalModel",

@@ -57,6 +57,7 @@ def synthesize(
     quality_share: float = QUALITY_SHARE,
     accept: str | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
+    known: Any = None,
     journal: str | PathLike[str] | None = None,
     budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
@@ -145,6 +146,10 @@ def synthesize(
         What only you know of the release, for its certificate: curators, intended use, how it was
         tuned, and so on, as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is
         published as it is.
+    known
+        Published tables, which cost nothing and are met exactly: data frames or CSV files with some
+        columns of the table, or levels of the schema's hierarchy, and one called ``count`` or
+        ``share``. See ``docs/published-totals.md``.
     journal
         A file in which each answer is kept, on the disk, before the next is asked for. A call that
         was killed is made again with the same arguments and data, and goes on: what was paid for is
@@ -224,6 +229,7 @@ def synthesize(
         quality_share=quality_share,
         accept=accept,
         about=about,
+        known=known,
         anyway=anyway,
     )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)

@@ -42,7 +42,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    quality_share, accept, anyway
+    quality_share, accept, known, anyway
         As for `synthesize`.
 
     Attributes
@@ -84,6 +84,7 @@ class Synthesizer:
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None
     budget_note: str = ""
+    known: Any = None
     anyway: bool = False
 
     synthesis_: Result = field(init=False)

@@ -22,6 +22,7 @@ from synthdp.report.texts.certificates import (
     run_facts,
     site_facts,
 )
+from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.numbers import at_most, chance, times
 from synthdp.report.texts.quality import quality_facts
 
@@ -261,6 +262,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     quality = quality_facts(content.get("quality") or {})
     rows += [(name.capitalize(), text) for name, text in quality]
     rows += [("Accepted if", line) for line in acceptance_lines(content)]
+    rows += [("Known", line) for line in known_lines(content)]
     rows += [(name.capitalize(), text) for name, text in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     rows.append(

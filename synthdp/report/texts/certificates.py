@@ -13,6 +13,7 @@ from synthdp.core.message_codes import with_caution_code
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.acceptance import acceptance_lines
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
+from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
 from synthdp.report.texts.quality import quality_facts
@@ -73,6 +74,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
     facts += [("accepted if", line) for line in acceptance_lines(content)]
+    facts += [("known", line) for line in known_lines(content)]
     facts += rows_facts(content.get("rows") or {}) if is_whole else []
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))

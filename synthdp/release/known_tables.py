@@ -1,0 +1,283 @@
+"""Published tables of counts or shares, read as known marginals of a schema's columns."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.known_marginal import KnownMarginal
+from synthdp.core.measurement import Coarsening
+from synthdp.inference.arrays import IntArray
+from synthdp.inference.known.consistency import check_known
+from synthdp.schema.columns.column import Column
+from synthdp.schema.hierarchy import HierarchyLevel
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.words.headers import listed
+
+KnownTable: TypeAlias = pd.DataFrame | str | PathLike[str]
+KnownLike: TypeAlias = KnownTable | Sequence[KnownTable] | None
+
+COUNT, SHARE = "count", "share"
+"""The column of a published table that holds its numbers."""
+
+_INTERVAL = re.compile(r"\s*([\[(])\s*(.+?)\s*,\s*(.+?)\s*([\])])\s*")
+_MAX_SUM_ERROR = 1e-6
+"""Shares sum to 1 but for so much."""
+
+
+def known_marginals(given: KnownLike, schema: OpenSchema, called: str) -> tuple[KnownMarginal, ...]:
+    """The known marginals that published tables say, checked for contradictions.
+
+    Parameters
+    ----------
+    given
+        One or more tables, each a data frame or the path of a CSV file in UTF-8: some columns of
+        the schema, or levels of its hierarchy, and one, ``count`` or ``share``. A combination that
+        is not listed has no records.
+    schema
+        What is public of the table.
+    called
+        What errors call the setting.
+
+    Raises
+    ------
+    DataFileError
+        If a file cannot be read.
+    SchemaError
+        If a table names a column, level or value that the schema does not know, or that is open.
+    ParameterError
+        If numbers are none, or tables contradict each other or the rules.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, pd.DataFrame | str | PathLike):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise ParameterError(f"{called} is a {type(given).__name__}; give a table, or a list")
+    known = tuple(_marginal(table, f"{called}[{i}]", schema) for i, table in enumerate(given))
+    domain = schema.largest_domain
+    attributes = {name for marginal in known for name in marginal.clique}
+    check_known(domain, known, _within(schema.constraints, attributes))
+    return known
+
+
+def _within(constraints: Sequence[Constraint], attributes: set[str]) -> list[Constraint]:
+    """Constraints that speak of what is known."""
+    return [each for each in constraints if attributes & set(each.clique)]
+
+
+def _marginal(given: object, place: str, schema: OpenSchema) -> KnownMarginal:
+    frame, name = _read(given, place)
+    numbers = [column for column in (COUNT, SHARE) if column in frame.columns]
+    if len(numbers) != 1:
+        raise SchemaError(f"{name}: it needs one column {COUNT!r}, or one {SHARE!r}; name it so")
+    named = [str(column) for column in frame.columns if column != numbers[0]]
+    if not named or len(set(named)) < len(named):
+        raise SchemaError(f"{name}: name one column or more beside {numbers[0]!r}, each once")
+    values = _numbers(frame[numbers[0]], name)
+    if frame.duplicated(named).any():
+        row = int(np.flatnonzero(frame.duplicated(named))[0])
+        raise ParameterError(f"{name}: row {row} (from 0) repeats a combination; give each once")
+    axes = [_axis(column, frame[column], name, schema) for column in named]
+    clique = [axis[0] for axis in axes]
+    if twice := [one for one in clique if clique.count(one) > 1]:
+        raise SchemaError(
+            f"{name}: two of its columns are levels of {twice[0]!r}; keep the finer one"
+        )
+    shape = tuple(int(groups.max()) + 1 for _, groups, _ in axes)
+    cells = np.zeros(shape)
+    np.add.at(cells, tuple(rows for _, _, rows in axes), values)
+    merged = {column: groups for column, groups, _ in axes if groups.size > int(groups.max()) + 1}
+    order = [clique.index(each) for each in schema.largest_domain.canonical(clique)]
+    if numbers[0] == SHARE and abs(values.sum() - 1.0) > _MAX_SUM_ERROR:
+        raise ParameterError(
+            f"{name}: the shares sum to {values.sum():.7g}, not 1; give all of them, or counts"
+        )
+    return KnownMarginal(
+        tuple(clique[i] for i in order),
+        np.transpose(cells, order),
+        is_count=numbers[0] == COUNT,
+        coarsening=Coarsening(merged) if merged else None,
+        name=name,
+    )
+
+
+def _read(given: object, place: str) -> tuple[pd.DataFrame, str]:
+    """A published table, and what errors call it."""
+    if isinstance(given, pd.DataFrame):
+        return given.reset_index(drop=True), place
+    if not isinstance(given, str | PathLike):
+        raise ParameterError(f"{place} is a {type(given).__name__}; give a data frame or a file")
+    name = os.fspath(given)
+    try:
+        return pd.read_csv(name, dtype=str, keep_default_na=False), f"{place} {name!r}"
+    except (OSError, ValueError) as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is no CSV"
+        raise DataFileError(f"{place}: {name!r} cannot be read: {reason} in UTF-8") from None
+
+
+def _numbers(column: pd.Series, name: str) -> Any:
+    values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if bad.size:
+        raise ParameterError(
+            f"{name}: {column.name!r} of row {bad[0]} (from 0) is no number of 0 or more"
+        )
+    return values
+
+
+def _axis(
+    named: str, values: pd.Series, name: str, schema: OpenSchema
+) -> tuple[str, IntArray, IntArray]:
+    """The attribute of a column of a published table, the group of each of its levels, and the
+    group of each row.
+    """
+    levels = {level.name: level for level in schema.hierarchy}
+    attribute = named
+    while attribute in levels:
+        attribute = levels[attribute].of
+    column = _closed(attribute, name, schema)
+    distinct = list(dict.fromkeys(values.tolist()))
+    if named in levels:
+        groups = {value: _members(str(value), named, levels, column, name) for value in distinct}
+    else:
+        groups = {value: _codes(value, column, name) for value in distinct}
+    of_level = np.full(column.size, -1, dtype=np.int64)
+    numbers: dict[object, int] = {}
+    for value in sorted(distinct, key=lambda each: tuple(groups[each])):
+        codes = groups[value]
+        before = np.unique(of_level[codes])
+        if before.size == 1 and before[0] >= 0 and (of_level == before[0]).sum() == codes.size:
+            numbers[value] = int(before[0])  # several values that are one level: they are added up
+            continue
+        if before.max() >= 0:
+            raise SchemaError(
+                f"{name}: {value!r} of {named!r} overlaps another of its values; "
+                f"give groups that have no level of {attribute!r} in common"
+            )
+        numbers[value] = int(of_level.max()) + 1
+        of_level[codes] = numbers[value]
+    left = np.flatnonzero(of_level < 0)
+    ordinary = np.setdiff1d(left, _unlisted(column))
+    if ordinary.size:
+        raise SchemaError(
+            f"{name}: {str(column.labels[ordinary[0]])!r}, a level of {attribute!r}, is in none of its "
+            "rows; list it, with 0 if nobody has it"
+        )
+    # A missing value that is not listed is one that nobody has.
+    of_level[left] = np.arange(left.size) + int(of_level.max()) + 1
+    return attribute, *_by_level(of_level, [numbers[value] for value in values])
+
+
+def _by_level(of_level: IntArray, rows: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Groups numbered in the order of their first levels, and those of the rows."""
+    _, firsts = np.unique(of_level, return_index=True)
+    rank = np.empty(firsts.size, dtype=np.int64)
+    rank[np.argsort(firsts)] = np.arange(firsts.size)
+    return rank[of_level], rank[np.asarray(rows, dtype=np.int64)]
+
+
+def _unlisted(column: Column) -> list[int]:
+    """Codes that a published table need not list: of missing values, and of any other ones."""
+    return list(column.special_codes)
+
+
+def _closed(attribute: str, name: str, schema: OpenSchema) -> Column:
+    if attribute in {column.name for column in schema.open_columns}:
+        raise SchemaError(
+            f"{name}: what is known is of {attribute!r}, whose levels or bins are still to be "
+            "learnt; declare them in the schema (levels as enum, bins or edges)"
+        )
+    for column in schema.resolved({}).columns if not schema.is_open else schema.closed_columns:
+        if column.name == attribute:
+            return column
+    known = [*schema.names, *(level.name for level in schema.hierarchy)]
+    raise SchemaError(f"{name}: the schema has no column {attribute!r}; it has {listed(known)}")
+
+
+def _members(
+    label: str, level: str, levels: Mapping[str, HierarchyLevel], column: Column, name: str
+) -> IntArray:
+    """Codes of all levels of a column that a group of its hierarchy holds."""
+    groups = dict(levels[level].groups)
+    if label not in groups:
+        raise SchemaError(
+            f"{name}: {label!r} is no group of {level!r} in the schema's hierarchy; "
+            f"it has {listed(list(groups))}"
+        )
+    below = levels[level].of
+    parts = [
+        _members(member, below, levels, column, name)
+        if below in levels
+        else _codes(member, column, name)
+        for member in groups[label]
+    ]
+    if not parts:
+        raise SchemaError(f"{name}: the group {label!r} of {level!r} is empty; remove it")
+    return np.unique(np.concatenate(parts))
+
+
+def _codes(value: object, column: Column, name: str) -> IntArray:
+    """Codes of the levels that a value stands for: one, or all bins inside of an interval."""
+    one = pd.Series([value], dtype=object)
+    if not isinstance(value, pd.Interval) and column.knows(one)[0]:
+        return np.asarray(column.by_level.encode(one)).astype(np.int64)
+    if column.axis is not None and (ends := _ends(value)) is not None:
+        inside = _inside(column, *ends)
+        if inside.size:
+            return inside
+    raise SchemaError(
+        f"{name}: {value!r} is no level of {column.name!r}, nor an interval such as [0, 18) that "
+        "begins and ends where bins do; correct it, or the column's levels or edges"
+    )
+
+
+def _ends(value: object) -> tuple[object, object, bool, bool] | None:
+    """The ends of an interval, and whether each is inside."""
+    if isinstance(value, pd.Interval):
+        return value.left, value.right, value.closed_left, value.closed_right
+    match = _INTERVAL.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    return match[2], match[3], match[1] == "[", match[4] == "]"
+
+
+def _inside(column: Column, low: object, high: object, has_low: bool, has_high: bool) -> IntArray:
+    """Bins that an interval holds whole; none if it cuts one."""
+    bins = [
+        (code, label) for code, label in enumerate(column.labels) if isinstance(label, pd.Interval)
+    ]
+    if not bins:
+        return np.zeros(0, dtype=np.int64)
+    kind = type(bins[0][1].left)
+    try:
+        first, last = (
+            (pd.Timestamp(low), pd.Timestamp(high))
+            if issubclass(kind, pd.Timestamp)
+            else (float(low), float(high))  # type: ignore[arg-type]
+        )
+    except (TypeError, ValueError):
+        return np.zeros(0, dtype=np.int64)
+    # Of whole numbers those from 18 on are those above 17.
+    step = 1 if column.field()["type"] == "integer" else 0
+    first = first if has_low or not step else first + step
+    codes = []
+    for code, label in bins:
+        end = label.right
+        is_last = label.closed_right
+        begins_inside = label.left >= first
+        reach = last + step if has_high and step else last
+        ends_inside = end < reach or (end == reach and (not is_last or has_high or bool(step)))
+        if is_last and step and not ends_inside:
+            ends_inside = end + step <= reach
+        if begins_inside and ends_inside:
+            codes.append(code)
+        elif label.left < reach and end > first and not (is_last and end == first):
+            return np.zeros(0, dtype=np.int64)
+    return np.array(codes, dtype=np.int64)
