@@ -270,7 +270,7 @@ class Release:
                 said, drawn = self._quality(
                     schema, table.released, model, checked, derived, rho=reserved
                 )
-            if self._known:
+            if self._known and model is not None:
                 # Rows have what is known whatever the noise: which is checked on a table all the same.
                 drawn = drawn or self._drawn(model)
                 said = said | {"known": self._met(model, drawn)}

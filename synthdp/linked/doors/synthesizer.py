@@ -81,10 +81,10 @@ class Synthesizer:
     quality_share: float = QUALITY_SHARE
     accept: str | None = None
     about: Mapping[str, Any] | str | PathLike[str] | None = None
+    known: Any = None
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None
     budget_note: str = ""
-    known: Any = None
     anyway: bool = False
 
     synthesis_: Result = field(init=False)

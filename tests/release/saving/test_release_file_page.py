@@ -205,7 +205,7 @@ def test_the_page_names_each_part_of_a_model(path, tmp_path):
         keys, names = known[model["kind"]]
         assert model.keys() - {"kind", "total", "status"} == keys
         listed |= {re.sub(r"<\w>", "", name) for name in names}
-        model = model.get("coarse")
+        model = model.get("coarse") or model.get("inner")
     assert arrays <= listed
 
 
