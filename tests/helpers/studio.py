@@ -1,5 +1,6 @@
 """The studio as tests drive it: its application without a server, and a server with a browser."""
 
+import random
 import re
 import subprocess
 import sys
@@ -100,6 +101,7 @@ class Served:
     def close(self, *, kills=False):
         (self.process.kill if kills else self.process.terminate)()
         self.process.wait(60)
+        self.process.stdout.close()
 
 
 class Person:
@@ -162,3 +164,62 @@ class Person:
         self.until("window.before === undefined && document.readyState === 'complete'")
         if leads is not None:
             assert self.path == leads, (self.path, self.text()[:2500])
+
+
+NAMES = (
+    "Pat.-Nr.;Name;Geschlecht;Geburtsdatum;Größe (cm);Gewicht;Raucher;Bundesland;Staatsangehörigkeit;"
+    "Aufnahme;Entlassung;Station;Diagnose;Kosten €;Zuzahlung;Kasse;Wiederkehrer;Bemerkung"
+)
+"""Of the columns of an export as a hospital's program writes it."""
+
+
+def messy_export(path, n_rows):
+    """A table with semicolons, umlauts, a byte-order mark, currencies and several words for nothing."""
+    chance = random.Random(5)
+    lines = [NAMES]
+    for number in range(n_rows):
+        day, month, stay = chance.randint(1, 24), chance.randint(1, 12), chance.randint(0, 4)
+        weight = f"{chance.gauss(75, 14):.1f}".replace(".", ",")
+        cost = f"{abs(chance.gauss(3200, 1500)):,.2f}".translate(str.maketrans(",.", ".,"))
+        cells = [
+            f"{number + 1:05d}",
+            f"{chance.choice(['Müller', 'Weiß', 'Krüger'])}, {chance.choice(['Jörg', 'Änne'])}",
+            chance.choice("mwwmd"),
+            f"{chance.randint(1, 28):02d}.{chance.randint(1, 12):02d}.{chance.randint(1935, 2015)}",
+            str(int(chance.gauss(170, 10))),
+            chance.choice(["k.A.", *[weight] * 15]),
+            chance.choice(["ja", "nein", "nein"]),
+            chance.choice(["Baden-Württemberg", "Bayern", "Berlin", "Thüringen"]),
+            chance.choice(["deutsch"] * 8 + ["türkisch", "französisch"]),
+            f"{day:02d}.{month:02d}.2025",
+            f"{day + stay:02d}.{month:02d}.2025",
+            chance.choice(["Chirurgie", "Innere", "Gynäkologie", "HNO"]),
+            chance.choice(["S72.0", "I10", "E11.9", "J18.9", "K35", "O80"]),
+            f"{cost} €",
+            chance.choice(["0", "10,00", "40,00"]),
+            chance.choice(["AOK", "TK", "Barmer", "privat", ""]),
+            chance.choice(["x", ""]),
+            f'"siehe Akte; {number}"',
+        ]
+        lines.append(";".join(cells))
+    path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8-sig", newline="")
+
+
+EXPORT = {
+    "ignore": (0, 1, 17), "categorical": (2, 7, 8, 11, 12, 15), "date": (3, 9, 10), "integer": (4,),
+    "number": (5, 13, 14), "boolean": (6, 16),
+}  # fmt: skip
+
+
+def declare_export(person):
+    """What somebody who knows the export says of its columns on the page."""
+    for kind, places in EXPORT.items():
+        for place in places:
+            person.fill(f"c0-{place}.kind", kind)
+    for place in EXPORT["date"]:
+        person.fill(f"c0-{place}.format", "dd.mm.yyyy")
+    typed = {"2.levels": "m\nw\nd", "6.true": "ja", "6.false": "nein", "16.true": "x"}
+    typed |= {"16.false": "-", "5.missing": "k.A.", "13.bare": "on", "10.relative_to": "Aufnahme"}
+    typed |= {"10.minimum": "0", "10.maximum": "60"}
+    for name, value in typed.items():
+        person.fill(f"c0-{name}", value)

@@ -61,15 +61,15 @@ def _kinds_of(resource: Mapping[str, Any]) -> Iterator[tuple[str, Kind]]:
     for name in schema.get(OWN, {}).get("ignore", ()):
         yield name, IGNORE
     for declared in schema["fields"]:
-        own = {key: value for key, value in declared.get(OWN, {}).items() if key != "derive"}
-        rest = {key: value for key, value in declared.items() if key not in ("name", OWN)}
-        if rest.get("type") is None:
+        kind = {key: value for key, value in _closed(declared).items() if key != "name"}
+        if kind.get("type") is None:
             yield declared["name"], None
         else:
-            kind = {**rest, **({OWN: own} if own else {})}
             constraints = dict(kind.get("constraints", {}))
             filled = {
-                key: each for key, each in constraints.items() if each not in (None, [], False)
+                key: each
+                for key, each in constraints.items()
+                if each is not None and each is not False and each != []
             }
             kind = {**{key: each for key, each in kind.items() if key != "constraints"}}
             yield declared["name"], {**kind, **({"constraints": filled} if filled else {})}
@@ -132,11 +132,18 @@ def _with_kinds(resource: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[
             fields.append({"name": name, "type": None})
         else:
             (declared,) = schema_of_kinds({name: kind})["fields"]
-            fields.append(declared)
+            fields.append(_closed(declared))
     own = {key: value for key, value in schema.get(OWN, {}).items() if key != "ignore"}
     own |= {"ignore": ignored} if ignored else {}
     rest = {key: value for key, value in schema.items() if key not in ("fields", OWN)}
     return {**resource, "schema": {"fields": fields, **rest, **({OWN: own} if own else {})}}
+
+
+def _closed(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """A field of which nothing is learnt, as linked tables need it."""
+    own = {key: value for key, value in declared.get(OWN, {}).items() if key != "derive"}
+    rest = {key: value for key, value in declared.items() if key != OWN}
+    return {**rest, **({OWN: own} if own else {})}
 
 
 def rules_of(folder: ProjectFolder, project: Project) -> list[Any]:
@@ -168,7 +175,7 @@ def _save_content(folder: ProjectFolder, _: Project, content: Mapping[str, Any])
     folder.save_public(KINDS, content)
 
 
-def said_of(name: str, kind: Kind, kinds: Mapping[str, Kind], dialect: Mapping[str, str]) -> Said:
+def said_of(name: str, kind: Kind, kinds: Mapping[str, Kind], project: Project) -> Said:
     """What is said of a column as it is declared, with those that it is relative to."""
     if kind is None:
         return Said(errors=("",))
@@ -184,8 +191,11 @@ def said_of(name: str, kind: Kind, kinds: Mapping[str, Kind], dialect: Mapping[s
     try:
         # A schema needs a column that is read, which ids and fakes are not.
         beside = {f"{first} beside": "integer"}
-        own = {OWN: {"dialect": dict(dialect)}} if dialect else {}
-        schema = OpenSchema.from_kinds(own | asked | beside)
+        own = {OWN: {"dialect": dict(project.dialect)}} if project.dialect else {}
+        content = schema_of_kinds(own | asked | beside)
+        if project.is_linked:  # of which nothing is learnt
+            content["fields"] = [_closed(each) for each in content["fields"][:-1]]
+        schema = OpenSchema.from_dict(content)
         return Said(
             findings=tuple(str(each) for each in schema_findings(schema) if first in each.columns),
             reading=readings(schema).get(first),

@@ -9,7 +9,7 @@ from synthdp.core.strict_json import parse_json
 from synthdp.schema.kinds import IGNORE, kinds_known
 from synthdp.schema.types import GENERATED_KINDS
 
-KINDS = (*kinds_known(), IGNORE)
+KINDS = (*(kind for kind in kinds_known() if kind != "string"), IGNORE)
 """What a column can be called, in the order of the page."""
 
 NUMBERS, MOMENTS = ("integer", "number", "year"), ("date", "datetime", "time")

@@ -35,9 +35,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
                 "name": name,
                 "is_key": name in keys,
                 "inputs": _shown(visit, f"c{place}-{number}", kind),
-                "said": Said()
-                if name in keys
-                else said_of(name, kind, kinds, visit.project.dialect),
+                "said": Said() if name in keys else said_of(name, kind, kinds, visit.project),
             }
             for number, (name, kind) in enumerate(kinds.items())
         ]
@@ -68,7 +66,8 @@ def save_columns(visit: Visit) -> str:
     save_kinds(visit.folder, project, filled)
     if not goes_on:
         return "/columns"
-    check(visit.folder, project)  # whoever goes on has nothing left that is refused
+    if not project.is_linked:  # whose keys are named in the next step
+        check(visit.folder, project)
     visit.folder.save(replace(project, walked=max(project.walked, 2)), seen=project.version)
     return "/people"
 
@@ -85,7 +84,7 @@ def said_of_form(visit: Visit) -> dict[str, Any]:
                     for other, each in enumerate(kinds)
                     if f"c{number}-{other}.kind" in visit.form
                 }
-                said = said_of(name, typed.get(name), {**kinds, **typed}, visit.project.dialect)
+                said = said_of(name, typed.get(name), {**kinds, **typed}, visit.project)
                 return {"said": said}
             except SynthdpError as error:
                 return {"said": Said(errors=(str(error),))}

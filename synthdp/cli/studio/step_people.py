@@ -6,6 +6,7 @@ from typing import Any
 
 from synthdp.cli.studio.descriptions import (
     check,
+    keys_of,
     kinds_of_tables,
     rules_of,
     save_package,
@@ -204,6 +205,11 @@ def _with_links(visit: Visit) -> dict[str, Any]:
         schema["primaryKey"] = _listed(visit.text(f"t{number}.key"))
         schema["foreignKeys"] = [
             _link(line) for line in visit.text(f"t{number}.links").splitlines()
+        ]
+        keys = keys_of({"schema": schema})
+        schema["fields"] = [
+            each | {"type": "string"} if each["name"] in keys and not each["type"] else each
+            for each in schema["fields"]
         ]
         own = dict(resource.get("synthdp") or {})
         for name in ("max_children", "order", "public"):

@@ -12,6 +12,7 @@ from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
 from synthdp.release.persistence.budget import Budget
+from synthdp.report.texts.quality import quality_line
 
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
@@ -38,6 +39,7 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "progress": progress,
         "cautions": cautions,
         "result": result,
+        "quality": quality_line(result["quality"]) if result and result.get("quality") else "",
         "is_private": bool((result or {}).get("is_private", True)),
         "spent": _spent(visit),
         "left": _left(visit),

@@ -10,6 +10,8 @@ from string import Formatter
 
 import pytest
 from helpers.cli_runs import invoke
+from helpers.house import code_lines
+from helpers.paths import ROOT
 from helpers.studio import form_with, key_and_version, posted, studio_client
 
 from synthdp.cli import CATALOGUES, run_words, script_text
@@ -314,3 +316,46 @@ def test_both_catalogues_say_the_same_things():
             for each in (english, german)
         ]
         assert places[0] == places[1], key
+
+
+PATIENTS = "patient,sex\n" + "".join(f"{n},{'mw'[n % 2]}\n" for n in range(400))
+STAYS = "patient,days\n" + "".join(f"{n % 400},{n % 9}\n" for n in range(700))
+
+
+def test_linked_tables_without_a_description(tmp_path):
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    (folder / "patients.csv").write_text(PATIENTS)
+    (folder / "stays.csv").write_text(STAYS)
+    client, studio = studio_client(tmp_path)
+    posted(client, "/table", action="choose", table="clinic/")
+    posted(client, "/table", action="dialect", then="go_on")
+    kinds = {"c0-1.kind": "categorical", "c0-1.levels": "m\nw", "c1-1.kind": "integer"}
+    kinds |= {"c1-1.minimum": "0", "c1-1.maximum": "8"}
+    assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
+    assert posted(client, "/people", action="go_on").status_code == 422  # nothing links them yet
+    links = {"root": "patients", "t0.key": "patient", "t1.max_children": "4"}
+    links |= {"t1.links": "patient -> patients: patient"}
+    assert posted(client, "/people", action="links", **links).status_code == 303
+    page = client.get("/people").text
+    assert "<line " in page
+    assert (
+        posted(client, "/people", action="links", **{**links, "t1.links": "x"}).status_code == 422
+    )
+    assert posted(client, "/people", action="go_on").headers["location"] == "/budget"
+    assert "What each table gets" in client.get("/budget").text
+    assert posted(client, "/budget", action="go_on", epsilon="20").headers["location"] == "/run"
+    posted(client, "/run", action="start")
+    assert 'data-state="done"' in finished(client, studio)
+    posted(client, "/run", action="go_on")
+    posted(client, "/look", action="go_on")
+    assert "tables/stays.csv" in client.get("/take").text
+
+
+def test_the_studio_stays_a_thin_door():
+    room = ROOT / "synthdp/cli/studio"
+    lines = sum(code_lines(path.read_text("utf-8")) for path in room.glob("*.py"))
+    lines += sum(
+        len(path.read_text("utf-8").splitlines()) for path in (room / "templates").iterdir()
+    )
+    assert lines <= 2_500

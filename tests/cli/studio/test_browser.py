@@ -1,0 +1,222 @@
+"""The studio in a real browser: whole walks, what people do wrong, and what hinders readers."""
+
+import random
+import shutil
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from helpers.browser import CHROMIUM, Browser
+from helpers.paths import ROOT
+from helpers.studio import Person, Served, declare_export, messy_export
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("python_multipart")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+
+AXE = """axe.run(document, {resultTypes: ["violations"], iframes: false}).then((found) =>
+    found.violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 200)}`))"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    started = Browser(tmp_path_factory.mktemp("browser"))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Starts studios, and ends them."""
+    studios = []
+
+    def start(*arguments, port=0):
+        studios.append(Served(*arguments, cwd=tmp_path, port=port))
+        return studios[-1]
+
+    yield start
+    for each in studios:
+        each.close()
+
+
+@pytest.fixture
+def export(tmp_path):
+    messy_export(tmp_path / "Export 2025.csv", 1500)
+    return "Export 2025.csv"
+
+
+def faults(person):
+    """What axe finds on a page, in light and in dark, on a screen and on a phone."""
+    spec = find_spec("axe_core_python")
+    if spec is None:
+        pytest.skip("no axe")
+    script = next(Path(spec.origin).parent.rglob("axe.min.js")).read_text("utf-8")
+    browser, found = person.browser, []
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        browser.resize(width, 900)
+        media = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.ask("Emulation.setEmulatedMedia", features=media)
+        browser.run(script + ";1")
+        found += [f"{width} {scheme}: {fault}" for fault in browser.run(AXE)]
+        wide = browser.run("document.documentElement.scrollWidth - innerWidth")
+        found += [f"{width}: {wide} pixels too wide"] if wide > 1 else []
+    browser.resize(1280, 900)
+    browser.ask("Emulation.setEmulatedMedia", features=[])
+    return found
+
+
+def runs(person):
+    person.press("action", "start", leads="/run")
+    person.until("document.querySelector('.state-done, .state-failed')", 240)
+    person.loaded()
+
+
+def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
+    browser, started, export, tmp_path
+):
+    person = Person(browser, started(export))
+    found = {"table": faults(person)}
+    person.fill("mark", ",")
+    person.press("then", "go_on", leads="/columns")
+    declare_export(person)
+    person.until("!document.querySelector('.said .bad')")
+    found["columns"] = faults(person)
+    person.press("action", "go_on", leads="/people")
+    found["people"] = faults(person)
+    person.press("action", "go_on", leads="/budget")
+    person.fill("rows", "1500")
+    person.fill("epsilon", "3")
+    person.until("document.querySelector('tr.here')?.innerText.startsWith('3')")
+    found["budget"] = faults(person)
+    person.press("action", "go_on", leads="/run")
+    runs(person)
+    found["run"] = faults(person)
+    person.press("action", "go_on", leads="/look")
+    person.press("action", "make")
+    person.until("document.querySelector('iframe')")
+    found["look"] = faults(person)
+    person.go(f"{person.served.home}/look?tab=not-private")
+    assert "NOT PRIVATE" in person.text()
+    found["not private"] = faults(person)
+    person.press("action", "go_on", leads="/take")
+    found["take"] = faults(person)
+    assert {page: all_ for page, all_ in found.items() if all_} == {}
+    assert "--kinds run-1/kinds.json" in person.text()
+    published = tmp_path / "Export 2025.csv.studio" / "run-1" / "publish"
+    names = {path.name for path in published.iterdir()}
+    assert {
+        "synthetic.csv",
+        "synthetic.csv.privacy.json",
+        "release.html",
+        "certificate.html",
+    } <= names
+    first = (published / "synthetic.csv").read_text("utf-8-sig").splitlines()
+    assert first[0].startswith("Geschlecht;Geburtsdatum;Größe (cm)")
+    assert browser.told("Log.entryAdded") == []
+
+
+def test_the_sample_from_its_kinds(browser, started, tmp_path):
+    shutil.copy(ROOT / "data/census.csv", tmp_path)
+    person = Person(browser, started("census.csv"))
+    person.press("then", "go_on", leads="/columns")
+    person.press("action", "rest", leads="/columns")
+    for place in (3, 5, 11, 12):
+        person.fill(f"c0-{place}.kind", "integer" if place != 12 else "number")
+    person.fill("c0-13.kind", "date")
+    person.press("action", "go_on", leads="/people")
+    person.press("action", "go_on", leads="/budget")
+    person.fill("rows", "30000")
+    person.press("action", "go_on", leads="/run")
+    runs(person)
+    assert "(1, 1e-07)-differential privacy" in person.text()
+    mend = person.browser.run("document.querySelector('.mind-card a')?.getAttribute('href')")
+    assert mend.startswith("/columns#c0-")
+
+
+def test_linked_tables(browser, started, tmp_path):
+    shutil.copytree(ROOT / "data/families", tmp_path / "families")
+    person = Person(browser, started("families"))
+    person.press("then", "go_on", leads="/columns")
+    person.press("action", "go_on", leads="/people")
+    assert person.browser.run("document.querySelectorAll('svg.links rect').length") == 5
+    assert faults(person) == []
+    person.press("action", "go_on", leads="/budget")
+    person.fill("epsilon", "10")
+    person.press("action", "go_on", leads="/run")
+    runs(person)
+    assert "Done" in person.text()
+
+
+def ready(person):
+    """A person who has come to the run of a small table."""
+    person.press("then", "go_on", leads="/columns")
+    person.press("action", "rest", leads="/columns")
+    person.press("action", "go_on", leads="/people")
+    person.press("action", "go_on", leads="/budget")
+    person.fill("rows", "2000")
+    person.press("action", "go_on", leads="/run")
+
+
+@pytest.fixture
+def small(tmp_path):
+    chance = random.Random(3)
+    lines = (",".join(chance.choice("abcdef") for _ in range(8)) for _ in range(2000))
+    (tmp_path / "small.csv").write_text("a,b,c,d,e,f,g,h\n" + "\n".join(lines) + "\n")
+    return "small.csv"
+
+
+def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp_path):
+    served = started(small)
+    person = Person(browser, served)
+    ready(person)
+    browser.run("history.back()")  # a page that was sent already is shown as it is saved now
+    person.until("location.pathname === '/budget' && document.readyState === 'complete'")
+    assert browser.run("document.querySelector('[name=rows]').value") == "2000"
+    person.go(f"{served.home}/run")
+    person.press("action", "start", leads="/run")
+    person.go(f"{served.home}/run")  # reload while it runs
+    assert person.path == "/run"
+    assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
+    port = int(served.home.rpartition(":")[2])
+    served.close(kills=True)
+    again = started("small.csv.studio", port=port)
+    person = Person(browser, again)
+    assert person.path == "/run"
+    person.until("document.querySelector('.state-done, .state-paused')", 120)
+    person.loaded()
+    if "Paused" in person.text():  # it was killed with the studio before its journal was there
+        person.press("action", "resume", leads="/run")
+        person.until("document.querySelector('.state-done')", 120)
+    assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
+
+
+def test_a_pause_is_gone_on_with_and_pays_nothing_twice(browser, started, small, tmp_path):
+    person = Person(browser, started(small))
+    ready(person)
+    person.press("action", "start", leads="/run")
+    time.sleep(1.5)
+    if browser.run("!!document.querySelector('button[value=pause]')"):
+        person.press("action", "pause", leads="/run")
+    if browser.run("!!document.querySelector('button[value=resume]')"):
+        person.press("action", "resume", leads="/run")
+    person.until("document.querySelector('.state-done')", 120)
+    assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
+
+
+def test_without_scripts_it_works_as_well(browser, started, small):
+    browser.ask("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        person = Person(browser, started(small))
+        ready(person)
+        assert "Start" in person.text()
+    finally:
+        browser.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_the_keyboard_reaches_the_content_first(browser, started, small):
+    person = Person(browser, started(small))
+    browser.press("Tab", 9)
+    assert browser.run("document.activeElement.getAttribute('href')") == "#main"
+    browser.press("Enter", 13)
+    person.until("document.activeElement.id === 'main' || location.hash === '#main'")
