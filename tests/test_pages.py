@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 from helpers.cli_runs import invoke
 from helpers.pages import DOCS, anchors, links, shell_lines
-from helpers.parameter_tables import HEADING, PAGES, class_of, expected, shown
+from helpers.parameter_sections import HEADING, PAGES, class_of, expected, shown
 from helpers.paths import ROOT
 
 from synthdp.release import ENGINES, MECHANISMS
@@ -71,7 +71,7 @@ def narrow(hurried):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_a_page_has_the_parameters_of_its_class(page):
     assert shown(page) == expected(page), (
-        "write the tables anew: python tests/helpers/parameter_tables.py"
+        "write the tables anew: python tests/helpers/parameter_sections.py"
     )
     assert page.read_text(encoding="utf-8").startswith(f"# `{page.stem}`: ")
 

@@ -1,7 +1,7 @@
-"""Tables of parameters on the pages of mechanisms and engines: written from the texts below their
-fields, and compared with them.
+"""Parameters on the pages of mechanisms and engines: the site renders the texts below their
+fields, all of which must have one.
 
-``python tests/helpers/parameter_tables.py`` writes the tables anew.
+``python tests/helpers/parameter_sections.py`` writes these sections anew.
 """
 
 import ast
@@ -9,7 +9,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -39,23 +39,19 @@ def shown(page: Path) -> str:
 
 
 def expected(page: Path) -> str:
-    """What it should say there: where the class is, and a row for each parameter."""
+    """What it should say there: where the class is, and its reference with all parameters."""
     cls, (module, _, name) = class_of(page), PAGES[page].partition(":")
     lines = [f"`{name}` in `{_place(module, name)}`{_facts(cls)}.", ""]
-    known = {each.name: each for each in fields(cls)}
+    known = [each.name for each in fields(cls)]
     if not known:
         return "\n".join([*lines, "It has none."])
-    lines += ["| parameter | default | meaning |", "|---|---|---|"]
-    meanings = dict(documented(cls))
-    if unsaid := known.keys() - meanings.keys():
+    if undocumented := set(known) - dict(documented(cls)).keys():
         raise ValueError(
-            f"{module}: no text below the fields of {name} says anything of {sorted(unsaid)}"
+            f"{module}: no text below the fields of {name} says anything of {sorted(undocumented)}"
         )
-    for meaning in dict.fromkeys(meanings[each] for each in known):  # some have one in common
-        names = [each for each in known if meanings[each] == meaning]
-        defaults = ", ".join(_default(known[each]) for each in names)
-        lines.append(f"| {', '.join(f'`{each}`' for each in names)} | {defaults} | {meaning} |")
-    return "\n".join(lines)
+    source = module.removeprefix("synthdp.") if "mechanisms" in module else module
+    lines += [f"::: {source}.{name}", "    options:", f"      members: [{', '.join(known)}]"]
+    return "\n".join([*lines, "      inherited_members: true"])
 
 
 def _place(module: str, name: str) -> str:
@@ -119,29 +115,6 @@ def _facts(cls: type) -> str:
     return (
         f"; engine `{cls.default_engine}`; accounting {' or '.join(f'`{each}`' for each in known)}"
     )
-
-
-def _default(field: "Field[object]") -> str:
-    if field.default_factory is not MISSING:
-        value = field.default_factory()
-        unlike = {
-            each.name: getattr(value, each.name)
-            for each in fields(value)
-            if _is_unlike(value, each)
-        }
-        return f"`{type(value).__name__}({', '.join(f'{name}={each!r}' for name, each in unlike.items())})`"
-    if field.default is MISSING:
-        return "none"
-    if isinstance(field.default, float):
-        return f"{field.default:.3g}"
-    if isinstance(field.default, int) and not isinstance(field.default, bool):
-        return f"{field.default:,}"
-    return f"`{field.default!r}`"
-
-
-def _is_unlike(value: object, field: "Field[object]") -> bool:
-    """Whether a part of a default is not that part's own default, or has none."""
-    return field.default_factory is MISSING and getattr(value, field.name) != field.default
 
 
 def main() -> None:
