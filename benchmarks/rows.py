@@ -2,16 +2,17 @@
 
 Run ``python benchmarks/rows.py --data DIR [--against CHECKOUT]``, alone on the machine. `DIR` holds
 ``adult`` (raw), ``adult-discretized``, ``nltcs`` and ``titanic`` (each of these a CSV file and
-Private-PGM's domain.json); made-up tables need nothing. ``CHECKOUT`` is another checkout with its
-own ``.venv``, such as the commit before a change. Each table is released once for each epsilon; the
-saved release is then drawn from by both, several seeds each.
+Private-PGM's domain.json); made-up tables need nothing. ``--more FOLDER ...`` names folders of
+further such tables, ``FOLDER/FOLDER.csv`` beside its domain.json. ``CHECKOUT`` is another checkout
+with its own ``.venv``, such as the commit before a change. Each table is released once for each
+epsilon; the saved release is then drawn from by both, several seeds each.
 
 "mt" and "worst" are total variation distances of the rows from the model's own tables; "2-way" and
 "3-way" those from the truth, means over all pairs and up to 200 triples; "spearman" the largest
 difference of rank correlation from the model's among the three strongest pairs; "contradict" how
 many times as many rows as in the model are off in pairs of columns that determine each other (nan
 without such pairs); "cpu" are CPU seconds of drawing as many rows as the table has, "few" of five,
-both with kernels compiled.
+both with kernels compiled, "release" those of the release that was drawn from.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +36,7 @@ PUBLIC = {
     "titanic": "titanic/titanic.csv",
 }
 MADE = {"wide": (wide, 20, 60_000, 1), "groups": (groups, 20, 100_000, 2)}
-FIGURES = ("cpu", "few", "mt", "worst", "2-way", "3-way", "spearman", "contradict")
+FIGURES = ("release", "cpu", "few", "mt", "worst", "2-way", "3-way", "spearman", "contradict")
 
 DRAWN = """
 import json, sys, time
@@ -114,22 +116,30 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout, with its own .venv")
     parser.add_argument("--epsilons", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
+    parser.add_argument("--only", nargs="*", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
+    parser.add_argument("--more", type=Path, nargs="+", default=[], help="folders of other tables")
     options = parser.parse_args()
     pythons = {"here": sys.executable}
     if options.against is not None:
         pythons["there"] = str(options.against.absolute() / ".venv/bin/python")
     print("table", "epsilon", "code", *FIGURES, sep="\t")
     with tempfile.TemporaryDirectory() as folder:
-        for name, (frame, schema) in _tables(options.data, options.only).items():
+        tables = _tables(options.data, options.only)
+        tables |= {folder.name: _coded(folder / f"{folder.name}.csv") for folder in options.more}
+        for frame, schema in [*tables.values()][:1]:  # what is compiled, is compiled now
+            synthdp.synthesize(frame, schema, epsilon=1.0, delta=1e-9)
+        for name, (frame, schema) in tables.items():
             for epsilon in options.epsilons:
+                start = time.process_time()
                 synthesis = synthdp.synthesize(frame, schema, epsilon=epsilon, delta=1e-9)
+                release = {"release": time.process_time() - start}
                 file, truth = Path(folder) / "release.synthdp", Path(folder) / "truth.npy"
                 file.unlink(missing_ok=True)
                 synthesis.save(str(file))
                 np.save(truth, np.array([synthesis.schema[c].encode(frame[c]) for c in frame]))
                 for code, python in pythons.items():
-                    _print(name, epsilon, code, _drawn(python, file, truth, options.seeds))
+                    drawn = _drawn(python, file, truth, options.seeds)
+                    _print(name, epsilon, code, [release | row for row in drawn])
 
 
 def _tables(data: Path | None, only: list[str]) -> dict[str, tuple[pd.DataFrame, object]]:
@@ -137,12 +147,11 @@ def _tables(data: Path | None, only: list[str]) -> dict[str, tuple[pd.DataFrame,
     for name, file in PUBLIC.items():
         if data is None or name not in only:
             continue
-        frame = pd.read_csv(data / file, dtype=str, keep_default_na=False)
         if name == "raw-adult":
+            frame = pd.read_csv(data / file, dtype=str, keep_default_na=False)
             tables[name] = frame, str(Path(__file__).parent / "schemas/adult.json")
-            continue
-        domain = json.loads((data / file).with_name("domain.json").read_text())
-        tables[name] = frame[list(domain)], domain
+        else:
+            tables[name] = _coded(data / file)
     for name, (make, n_columns, n_rows, seed) in MADE.items():
         if name not in only:
             continue
@@ -150,6 +159,12 @@ def _tables(data: Path | None, only: list[str]) -> dict[str, tuple[pd.DataFrame,
         frame = pd.DataFrame(dict(zip(table.domain.attributes, table.columns, strict=True)))
         tables[name] = frame.astype(str), schema_of(table.domain)
     return tables
+
+
+def _coded(file: Path) -> tuple[pd.DataFrame, object]:
+    frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+    domain = json.loads(file.with_name("domain.json").read_text())
+    return frame[list(domain)], domain
 
 
 def _drawn(python: str, file: Path, truth: Path, n_seeds: int) -> list[dict[str, float]]:
