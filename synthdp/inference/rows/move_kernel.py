@@ -101,6 +101,7 @@ def sweep(  # noqa: C901
     layout: Layout,
     ties: Ties,
     movable: NDArray[np.bool_],
+    eagerness: Floats,
 ) -> int:
     """Let each record in turn take the values that gain most; how many codes were changed.
 
@@ -117,6 +118,9 @@ def sweep(  # noqa: C901
         What lies where.
     movable
         Which attributes may change on their own, shape ``(n_attributes,)``.
+    eagerness
+        What leaving its value relieves each record beyond that, shape of ``records``, at least 0;
+        empty for nothing.
     """
     n_rows, n_attributes = records.shape
     n_marginals = layout.starts.size
@@ -154,6 +158,8 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
+            if eagerness.size:
+                relief += eagerness[i, j]
             # What leaving would relieve is known without trying a value. Most rows stop here.
             if not relief > 0.0:
                 continue
@@ -172,11 +178,11 @@ def sweep(  # noqa: C901
                 else:
                     for v in range(size):
                         arrival[v] += costs[start + v * stride]
+            arrival[row[j]] = np.inf  # to come back is no move
             best = 0
             for v in range(1, size):
                 if arrival[v] < arrival[best]:
                     best = v
-            # The present value is no candidate: it costs more than leaving it relieves.
             if not arrival[best] < relief:
                 continue
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):

@@ -26,6 +26,15 @@ correlations of Titanic's three strongest pairs are .021 and .050 off the model'
 with it .008 and .011.
 """
 
+_CORRELATIONS = ((0.5, 10.0), (0.25, 3.0))
+"""Pairs whose rank correlation is above this weigh so much more, too: between columns of many levels
+it hangs on cells that hold less than a record each.
+
+At epsilon 1 rank correlations of the three strongest pairs are .007 off the model's on Titanic in
+place of .019, and .004 in place of .017 on 26,000 hours of weather; marginals are 1 to 5 % further.
+Weights of 30 and 10 bring a thousandth more, for 4 % of the distance.
+"""
+
 _DETERMINED = 0.75
 """Pairs whose mutual information is above this share of the smaller entropy also move together, to
 what goes with each other most often.
@@ -164,10 +173,11 @@ def strong_pairs(targets: Mapping[Clique, Array]) -> dict[Clique, tuple[float, A
             if pair in pairs:
                 continue
             shares = marginal_inside(table, clique, pair)
-            strength = _strength(shares)
+            strength, correlation = _strength(shares), abs(_rank_correlation(shares))
             weights = [weight for least, weight in _STRENGTHS if strength > least]
+            weights += [weight for least, weight in _CORRELATIONS if correlation > least]
             if weights:
-                pairs[pair] = (weights[0], shares)
+                pairs[pair] = (max(weights), shares)
     return pairs
 
 
@@ -178,6 +188,19 @@ def _strength(shares: Array) -> float:
         return 0.0
     # The sum of both entropies less the joint one is what each says of the other.
     return (sum(ways) - _entropy(shares)) / min(ways)
+
+
+def _rank_correlation(shares: Array) -> float:
+    """Spearman's, of the codes."""
+    ranks = []
+    for axis in (0, 1):
+        way = shares.sum(axis=1 - axis)
+        rank = np.cumsum(way) - way / 2.0
+        rank -= rank @ way
+        variance = way @ rank**2
+        # What does not vary goes with nothing.
+        ranks.append(rank / np.sqrt(variance) if variance > 0.0 else np.zeros(way.size))
+    return float(ranks[0] @ shares @ ranks[1])
 
 
 def _entropy(shares: Array) -> float:
