@@ -20,19 +20,6 @@ from synthdp.core.measurement import Coarsening, FloatArray
 class KnownMarginal:
     """A marginal that is public: it costs nothing, and holds exactly.
 
-    Parameters
-    ----------
-    clique
-        The attributes, each once, in the order of the axes of ``values``.
-    values
-        Counts of all records, or shares that sum to 1; at least 0.
-    is_count
-        Whether these are counts, which are whole numbers.
-    coarsening
-        The merging of levels that they are over, if any.
-    name
-        What errors call it.
-
     Raises
     ------
     ParameterError
@@ -44,10 +31,15 @@ class KnownMarginal:
     """
 
     clique: Clique
+    """The attributes, each once, in the order of the axes of ``values``."""
     values: FloatArray
+    """Counts of all records, or shares that sum to 1; at least 0."""
     is_count: bool
+    """Whether these are counts, which are whole numbers."""
     coarsening: Coarsening | None = None
+    """The merging of levels that they are over, if any."""
     name: str = "known"
+    """What errors call it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clique", distinct(self.clique))

@@ -11,21 +11,14 @@ from synthdp.core.json_value import JsonValue
 @final
 @dataclass(frozen=True)
 class HierarchyLevel:
-    """A coarser level: each of its groups is made of levels of a column, or of a level below it.
-
-    Parameters
-    ----------
-    name
-        What published tables call it.
-    of
-        The column, or the level below, that it groups.
-    groups
-        For each group its name, and what lies in it.
-    """
+    """A coarser level: each of its groups is made of levels of a column, or of a level below it."""
 
     name: str
+    """What published tables call it."""
     of: str
+    """The column, or the level below, that it groups."""
     groups: tuple[tuple[str, tuple[str, ...]], ...]
+    """For each group its name, and what lies in it."""
 
     def as_property(self) -> dict[str, Any]:
         """The level as a schema has it."""

@@ -37,19 +37,14 @@ class KnownTotalsEngine(Engine):
 
     The projection of a Markov random field is exact, by iterative proportional fitting over its
     tree; marginals of other models are raked one by one when they are asked for.
-
-    Parameters
-    ----------
-    inner
-        The other engine.
-    marginals
-        What is known; `check_known` has found that some table has it all.
     """
 
     name: ClassVar[str] = "known-totals"
     refines: ClassVar[bool] = True
     inner: Engine
+    """The other engine."""
     marginals: tuple[KnownMarginal, ...]
+    """What is known; `check_known` has found that some table has it all."""
 
     @property
     def takes_merged(self) -> bool:  # type: ignore[override]
