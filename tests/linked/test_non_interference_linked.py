@@ -135,6 +135,47 @@ def test_a_replayed_run_says_the_same_whatever_the_frames_hold(mechanism, shape,
     assert len(logged) > 5, "logs are looked at"
 
 
+def as_texts(frame):
+    """A table whose columns are texts in every library."""
+    return frame.astype(object).where(frame.notna(), None).astype("string")
+
+
+def in_parquet(frame, path):
+    as_texts(frame).to_parquet(path)
+    return str(path)
+
+
+def in_polars(frame, _path):
+    return pytest.importorskip("polars").from_pandas(as_texts(frame))
+
+
+def in_arrow(frame, path):
+    return in_polars(frame, path).to_arrow()
+
+
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
+@pytest.mark.parametrize("source", [in_parquet, in_polars, in_arrow])
+def test_a_replayed_run_says_the_same_whatever_tables_of_any_source_hold(source, tmp_path, caplog):
+    content, tables = PACKAGES["pair"]()
+
+    def run(given, journal):
+        made = {name: source(frame, tmp_path / f"{name}.parquet") for name, frame in given.items()}
+        return synthdp.synthesize(made, content, mechanism="independent", journal=journal, **RUN)
+
+    run(tables, tmp_path / "first.journal")
+    told = {}
+    for what, changed in swapped(tables, keys_of(content), TEXTS):
+        shutil.copyfile(tmp_path / "first.journal", tmp_path / "kept.journal")
+        told[what] = told_in_python(
+            lambda given=changed: run(given, tmp_path / "kept.journal"), tmp_path, caplog
+        )
+    assert {what for what, said in told.items() if said != told["as they were"]} == set()
+    ((frames, *_), _, _) = told["as they were"]
+    assert frames.keys() == tables.keys(), "it is released"
+
+
 @pytest.mark.filterwarnings(
     "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
 )
