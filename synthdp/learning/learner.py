@@ -131,7 +131,10 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             if not decimals.is_known:
                 known.pop("decimals", None)
             return LearntColumn(column=column.resolved(**known))
-        caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
+        fewer = decimals.fewer(learnt.density, findings.get("heaping") or {})
+        caution = _doubts_of_records(learnt, column) or _doubts(
+            column, (axis, learnt), decimals, fewer
+        )
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
         if column.template.required:
@@ -226,7 +229,10 @@ def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
 
 
 def _doubts(
-    column: OpenColumn, bounds: tuple[SearchGrid, Learnt] | None, decimals: Decimals
+    column: OpenColumn,
+    bounds: tuple[SearchGrid, Learnt] | None,
+    decimals: Decimals,
+    fewer: float = 0.0,
 ) -> str:
     """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
     empty if not.
@@ -247,6 +253,12 @@ def _doubts(
         share = f"{100 * min(decimals.fractions, 1.0):.0f} %"
         doubts.append(
             f"it is written in whole numbers, although about {share} of its numbers may have decimals"
+        )
+        ways_out.append("synthdp.decimals")
+    if fewer:
+        share = f"{100 * min(fewer, 1.0):.0f} %"
+        doubts.append(
+            f"about {share} of its numbers have fewer decimals than the {decimals.decimals} of those drawn"
         )
         ways_out.append("synthdp.decimals")
     if not doubts:

@@ -47,6 +47,8 @@ class Support(NamedTuple):
     below: "Ends"
     above: "Ends"
     """How probable it is that records begin, and end, at each place."""
+    is_coarse: bool = False
+    """Whether no cell stands out but public ones, so that all else is a guess."""
 
 
 class Ends(NamedTuple):
@@ -93,7 +95,7 @@ def _looked_closer(
     support: Support, outer: ColumnHistogram, inner: ColumnHistogram, spikes: dict[int, float]
 ) -> Support:
     """The same, nearer to the records as far as finer cells of its outermost cells show them."""
-    begin, stop, doubt, below, above = support
+    begin, stop, doubt, below, above, is_coarse = support
     for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
         if not 0 <= cell < len(outer.counts):  # beyond all cells
             continue
@@ -111,7 +113,7 @@ def _looked_closer(
                 begin, below = closer.begin, closer.below
             if high == stop:
                 stop, above = closer.stop, closer.above
-    return Support(begin, stop, doubt, below, above)
+    return Support(begin, stop, doubt, below, above, is_coarse)
 
 
 @final
@@ -312,7 +314,7 @@ class _Upwards:
         if (lower := self.mirrored()._end_beyond(width)) is not None:
             low = Ends(int(inner.starts[0]), lower, 1)
             begin = low.origin - floor(lower.end)
-        return Support(begin, stop, doubt, low, high)
+        return Support(begin, stop, doubt, low, high, is_coarse=True)
 
     def _end_beyond(self, width: float) -> EndPosterior | None:
         """Where the records end if some of them lie beyond all fine cells."""
