@@ -4,11 +4,15 @@ The census is invented, so that comparing it with its synthetic copy in public h
 made by a headless Chromium, and so is that of a certificate.
 """
 
+import base64
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
@@ -102,6 +106,66 @@ def photographed(page: Path, path: Path, size: tuple[int, int]) -> None:
         )
 
 
+STUDIO = ROOT / "docs" / "pictures" / "studio"
+STUDIO_STEPS = ("table", "columns", "people", "budget", "run", "look", "take")
+STUDIO_WIDTH, STUDIO_HEIGHT = 1100, 1000
+"""Pixels of the pictures of the studio; what is longer is cut."""
+
+
+def studio_pictures(folder: Path) -> None:
+    """Each step of the studio, on an export that is made up."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from helpers.browser import Browser
+    from helpers.studio import Person, Served, declare_export, messy_export
+
+    with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as profile:
+        clinic = Path(place, "clinic")
+        clinic.mkdir()
+        messy_export(clinic / "stays.csv", 4000)
+        served, browser = Served("stays.csv", cwd=clinic), Browser(Path(profile))
+
+        def photograph(step: str) -> None:
+            answer = browser.ask("Page.captureScreenshot")
+            shot = Image.open(BytesIO(base64.b64decode(answer["data"]))).convert("RGB")
+            shot = shot.quantize(COLOURS, Image.Quantize.FASTOCTREE)
+            shot.save(folder / f"{step}.png", optimize=True)
+
+        try:
+            browser.resize(STUDIO_WIDTH, STUDIO_HEIGHT)
+            person = Person(browser, served)
+            person.fill("mark", ",")
+            photograph("table")
+            person.press("then", "go_on", leads="/columns")
+            declare_export(person)
+            person.until("!document.querySelector('.said .bad')")
+            time.sleep(2)
+            photograph("columns")
+            person.press("action", "go_on", leads="/people")
+            browser.run("document.querySelector('#rules details').open = true")
+            photograph("people")
+            person.press("action", "go_on", leads="/budget")
+            person.fill("rows", "4000")
+            person.fill("epsilon", "2")
+            person.until("document.querySelector('tr.here')?.innerText.startsWith('2')")
+            photograph("budget")
+            person.press("action", "go_on", leads="/run")
+            person.press("action", "start", leads="/run")
+            person.until("document.querySelectorAll('.charges li').length > 9", 120)
+            photograph("run")
+            person.until("document.querySelector('.state-done')", 240)
+            person.loaded()
+            person.press("action", "go_on", leads="/look")
+            person.press("action", "make")
+            person.until("document.querySelector('iframe')", 120)
+            time.sleep(2)
+            photograph("look")
+            person.press("action", "go_on", leads="/take")
+            photograph("take")
+        finally:
+            browser.close()
+            served.close()
+
+
 if __name__ == "__main__":
     evaluation, certificate = compared()
     kept = ROOT / "docs" / "pictures"
@@ -112,3 +176,5 @@ if __name__ == "__main__":
         stated.write_text(certificate_page(certificate), encoding="utf-8")
         photographed(report, kept / "report.png", SCREEN)
         photographed(stated, kept / "certificate.png", SHEET)
+    STUDIO.mkdir(exist_ok=True)
+    studio_pictures(STUDIO)

@@ -47,6 +47,21 @@ def test_the_sheet_of_columns_is_built_as_its_script_builds_it():
     )
 
 
+def test_each_step_of_the_studio_has_a_picture():
+    script = runpy.run_path(str(SCRIPT))
+    app = (ROOT / "synthdp/cli/studio/app.py").read_text(encoding="utf-8")
+    steps = re.findall(r'Step\("(\w+)"', app)
+    assert tuple(steps) == script["STUDIO_STEPS"]
+    page = (DOCS / "studio.md").read_text(encoding="utf-8")
+    for step in steps:
+        content = (DOCS / "pictures/studio" / f"{step}.png").read_bytes()
+        assert f"(pictures/studio/{step}.png)" in page
+        assert int.from_bytes(content[16:20]) == script["STUDIO_WIDTH"]
+        assert len(content) < 80_000
+    taken = (ROOT / "docs/pictures.py").read_text(encoding="utf-8")
+    assert re.findall(r'photograph\("(\w+)"\)', taken) == steps
+
+
 def test_the_picture_of_a_report_is_small():
     content = SHOT.read_bytes()
     assert content.startswith(b"\x89PNG")

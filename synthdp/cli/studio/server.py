@@ -88,5 +88,7 @@ def serve(given: str | None, *, project: str | None, port: int, opens_browser: b
     )
     try:
         server.run(sockets=[listening])
+    except KeyboardInterrupt:  # how a studio is closed
+        pass
     finally:
         studio.stop()

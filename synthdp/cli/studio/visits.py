@@ -42,7 +42,8 @@ class Studio:
         return self._jobs[name]
 
     def stop(self) -> None:
-        """Stop what is running, in order."""
+        """Stop what is running, in order; the last run also if a studio that is gone started it."""
+        self.job(f"run-{self.folder.load().run}")
         for job in self._jobs.values():
             job.stop()
 

@@ -166,3 +166,27 @@ def test_an_error_that_nobody_foresaw_shows_only_its_kind(place, monkeypatch):
     monkeypatch.setattr(studio.folder, "load", fails)
     answer = client.get("/table")
     assert (answer.status_code, answer.text) == (500, "Internal error (ValueError).\n")
+
+
+def test_names_of_columns_are_texts_and_nothing_else(tmp_path):
+    name = "<script>alert(1)</script>\"'{{ 7 * 7 }}"
+    quoted = name.replace('"', '""')
+    (tmp_path / "x.csv").write_text(f'"{quoted}",b\n1,2\n')
+    client, _ = studio_client(tmp_path)
+    posted(client, "/table", action="choose", table="x.csv")
+    posted(
+        client, "/table", action="dialect", delimiter=",", encoding="utf-8", mark=".", then="go_on"
+    )
+    sent = {
+        "c0-0.kind": "integer",
+        "c0-1.kind": "ignore",
+        "c0-0.minimum": "<script>alert(2)</script>",
+    }
+    pages = [client.get("/table").text, client.get("/columns").text]
+    pages += [posted(client, "/columns", action="go_on", **sent).text]
+    key = key_and_version(pages[1])
+    pages += [client.post("/columns/said", data=key | sent | {"column": name, "id": "c0-0"}).text]
+    for page in pages:
+        assert "<script>alert" not in page
+        assert "49" not in page.partition("alert")[2][:40]
+        assert "alert" in page

@@ -352,6 +352,25 @@ def test_linked_tables_without_a_description(tmp_path):
     assert "tables/stays.csv" in client.get("/take").text
 
 
+def test_rows_of_a_person_in_their_order(tmp_path):
+    lines = "".join(f"{n % 300},{n // 300},{'ab'[n % 2]}\n" for n in range(900))
+    (tmp_path / "visits.csv").write_text("person,visit,what\n" + lines)
+    client, studio = studio_client(tmp_path)
+    posted(client, "/table", action="choose", table="visits.csv")
+    given = {"delimiter": ",", "encoding": "utf-8", "mark": ".", "then": "go_on"}
+    posted(client, "/table", action="dialect", **given)
+    kinds = {"c0-0.kind": "ignore", "c0-1.kind": "integer", "c0-1.minimum": "0", "c0-1.maximum": "2"}
+    kinds |= {"c0-1.required": "on", "c0-2.kind": "categorical", "c0-2.levels": "a\nb"}
+    assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
+    units = {"several": "yes", "unit": "person", "max_rows": "3", "order": "visit"}
+    assert posted(client, "/people", action="go_on", **units).headers["location"] == "/budget"
+    sent = {"rows": "900", "epsilon": "20", "delta": "1e-6"}
+    assert posted(client, "/budget", action="go_on", **sent).headers["location"] == "/run"
+    posted(client, "/run", action="start")
+    page = finished(client, studio)
+    assert 'data-state="done"' in page, page
+
+
 def test_the_studio_stays_a_thin_door():
     room = ROOT / "synthdp/cli/studio"
     lines = sum(code_lines(path.read_text("utf-8")) for path in room.glob("*.py"))
