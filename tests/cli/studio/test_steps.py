@@ -359,7 +359,12 @@ def test_rows_of_a_person_in_their_order(tmp_path):
     posted(client, "/table", action="choose", table="visits.csv")
     given = {"delimiter": ",", "encoding": "utf-8", "mark": ".", "then": "go_on"}
     posted(client, "/table", action="dialect", **given)
-    kinds = {"c0-0.kind": "ignore", "c0-1.kind": "integer", "c0-1.minimum": "0", "c0-1.maximum": "2"}
+    kinds = {
+        "c0-0.kind": "ignore",
+        "c0-1.kind": "integer",
+        "c0-1.minimum": "0",
+        "c0-1.maximum": "2",
+    }
     kinds |= {"c0-1.required": "on", "c0-2.kind": "categorical", "c0-2.levels": "a\nb"}
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     units = {"several": "yes", "unit": "person", "max_rows": "3", "order": "visit"}

@@ -66,7 +66,7 @@ if (waiting) setInterval(() => location.replace(waiting.dataset.reload), 3000);
 
 // A column that something leads to opens, and forms are sent once.
 const target = location.hash && document.getElementById(location.hash.slice(1));
-target?.querySelector("select, input")?.focus();
+addEventListener("load", () => setTimeout(() => target?.querySelector("select, input")?.focus()));
 for (const form of document.forms) form.addEventListener("submit", () => {
   setTimeout(() => { for (const each of form.querySelectorAll("button")) each.disabled = true; });
 });
