@@ -2,7 +2,7 @@
 this one never opens them.
 
 What a page shows of a command is what the command wrote: its log, which holds public facts only,
-and its result. A command outlives the studio, and is found again by the lock on its journal.
+and its result. A command outlives the studio, and is found again by a lock that it inherits.
 """
 
 import json
@@ -12,18 +12,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, final
+from typing import Any, BinaryIO, final
 
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.files.writing import reason
-from synthdp.release.persistence.locks import close_locked, open_locked
 
-COMMAND, LOG, RESULT = "command.json", "log.jsonl", "result.json"
+COMMAND, LOG, RESULT, LOCK = "command.json", "log.jsonl", "result.json", "lock"
 """The files of a command, in its folder."""
 
 TICK = 2.0
@@ -119,13 +118,19 @@ class Job:
             write_json(self.folder / COMMAND, {"arguments": [*arguments]}, force=True)
             further = ["--log-format", "json", "-vv", *(["--force"] if force else [])]
             words = [sys.executable, "-m", "synthdp", *arguments, *further]
-            with (self.folder / LOG).open("wb") as log, (self.folder / RESULT).open("wb") as result:
+            with ExitStack() as stack:
+                lock = stack.enter_context((self.folder / LOCK).open("ab"))
+                if not _locked(lock):
+                    return  # another studio was faster
+                log = stack.enter_context((self.folder / LOG).open("wb"))
+                result = stack.enter_context((self.folder / RESULT).open("wb"))
                 self._process = subprocess.Popen(
                     words,
                     cwd=self._project,
                     stdin=subprocess.DEVNULL,
                     stdout=result,
                     stderr=log,
+                    pass_fds=(lock.fileno(),) if os.name == "posix" else (),
                     start_new_session=True,  # Ctrl-C in the studio's terminal is not meant for it
                 )
             content = {"arguments": [*arguments], "process": self._process.pid}
@@ -156,14 +161,9 @@ class Job:
     def _is_running(self) -> bool:
         if self._process is not None:
             return self._process.poll() is None
-        # It was started by a studio that is gone: while it goes on, it holds its journal.
-        try:
-            journal = open_locked(self.folder / "journal", "rb", is_shared=True, patience=0)
-        except OSError:
-            return False
-        if journal is None:
-            return True
-        close_locked(journal)
+        # It was started by another studio, or by one that is gone: while it goes on, it holds its lock.
+        with suppress(OSError), (self.folder / LOCK).open("rb") as lock:
+            return not _locked(lock)
         return False
 
     def _read(self, tick: float | None) -> Progress:
@@ -209,3 +209,21 @@ class Job:
                     if isinstance(line, Mapping) and {"time", "level", "message"} <= line.keys():
                         found.append(line)
         return found
+
+
+if sys.platform == "win32":
+
+    def _locked(_: BinaryIO) -> bool:
+        """Windows hands no lock on: there the lock on the journal alone keeps a run from starting twice."""
+        return True
+
+else:
+    import fcntl
+
+    def _locked(file: BinaryIO) -> bool:
+        """Whether nobody else holds a file, which is locked now; a process that it is handed to keeps it."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -244,6 +244,20 @@ def test_a_run_is_paused_and_gone_on_with(place):
     assert 'data-state="done"' in finished(*again)
 
 
+def test_a_second_studio_sees_the_run_and_starts_none(place):
+    client, studio = studio_client(place)
+    budgeted(client)
+    posted(client, "/run", action="start")
+    other, second = studio_client(place)  # at once, before the run has a journal
+    assert 'data-state="running"' in other.get("/run").text
+    posted(other, "/run", action="resume")
+    second.job("run-1").start(["show"])
+    assert studio.job("run-1").arguments[0] == "run"
+    posted(other, "/run", action="pause")
+    assert 'data-state="paused"' in finished(client, studio)
+    assert not (place / "people.studio" / "run-2").exists()
+
+
 def test_two_pages_do_not_overwrite_each_other(client, place):
     declared(client)
     old = key_and_version(client.get("/people").text)
