@@ -175,8 +175,8 @@ def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp
     person = Person(browser, served)
     ready(person)
     browser.run("history.back()")  # a page that was sent already is shown as it is saved now
-    person.until("location.pathname === '/budget' && document.readyState === 'complete'")
-    assert browser.run("document.querySelector('[name=rows]').value") == "2000"
+    person.until("document.querySelector('[name=rows]')?.value === '2000'")
+    assert person.path == "/budget"
     person.go(f"{served.home}/run")
     person.press("action", "start", leads="/run")
     person.go(f"{served.home}/run")  # reload while it runs
