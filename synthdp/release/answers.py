@@ -11,8 +11,9 @@ from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE
+from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE, WEIGHTED_MARGINAL
 from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
@@ -62,13 +63,15 @@ class Answers(ABC):
         return without_unused(self.model.marginal(columns).values, columns, self.unused)
 
     @overload
-    def marginal(self, columns: Sequence[str]) -> pd.Series: ...
+    def marginal(self, columns: Sequence[str], *, weighted: bool = False) -> pd.Series: ...
 
     @overload
-    def marginal(self, columns: Sequence[str], *, interval: float) -> pd.DataFrame: ...
+    def marginal(
+        self, columns: Sequence[str], *, interval: float, weighted: bool = False
+    ) -> pd.DataFrame: ...
 
     def marginal(
-        self, columns: Sequence[str], *, interval: float | None = None
+        self, columns: Sequence[str], *, interval: float | None = None, weighted: bool = False
     ) -> pd.Series | pd.DataFrame:
         """Expected counts of all combinations of levels of some columns.
 
@@ -82,6 +85,9 @@ class Answers(ABC):
         interval
             Also limits between which each count of the sensitive table lies with this probability,
             such as 0.95, over the noise.
+        weighted
+            Weighted counts, by the column of weights; limits allow for the noise, and not for where
+            in its bin a weight lies, nor for the sampling.
 
         Returns
         -------
@@ -105,6 +111,15 @@ class Answers(ABC):
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
+        if weighted:
+            weighted_marginal = WEIGHTED_MARGINAL.load()
+            return weighted_marginal(
+                with_densities(self.schema, self.model),
+                self.measurements,
+                names,
+                interval,
+                self._expected,
+            )
         if interval is not None:
             with_intervals = INTERVALS.load()
             return with_intervals(self.schema, self.measurements, names, interval, self._expected)

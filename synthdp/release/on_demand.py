@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from synthdp.core.known_marginal import KnownMarginal
     from synthdp.core.measurement import LinearMeasurement
+    from synthdp.core.workload import Workload
     from synthdp.inference.engine import Engine
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
@@ -46,6 +47,16 @@ ARCHIVE: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.saving.archiv
 
 BATCHES: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.drawing.batches:arrow_batches")
 """Long tables as a stream of Arrow, which needs pyarrow; for `Synthesis.sample_batches`."""
+
+WEIGHTED_MARGINAL: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.release.uncertainty.weighted:weighted_marginal"
+)
+"""Weighted counts; for `Synthesis.marginal` with ``weighted``."""
+
+WITH_WEIGHT: OnDemand["Callable[..., Workload]"] = OnDemand(
+    "synthdp.release.drawing.weighting:with_weight"
+)
+"""Workloads that keep what depends on a weight; for runs with a column of weights."""
 
 COMPLETION: OnDemand["Callable[..., tuple[pd.DataFrame, Collection[str]]]"] = OnDemand(
     "synthdp.release.drawing.completing:completed_table"

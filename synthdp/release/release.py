@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from logging import INFO
@@ -37,6 +38,7 @@ from synthdp.release.on_demand import (
     MEASURED_PREDICTION,
     MEASURED_QUALITY,
     UNUSED_LEVELS,
+    WITH_WEIGHT,
 )
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
@@ -105,12 +107,12 @@ class Release:
                 f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
             )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
-        self._schema = as_schema(schema)
+        self._schema = self._with_weight(as_schema(schema), settings)
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
         if settings.accept is not None:
             check_criteria(settings.accept, domain.attributes, settings.spelling.of("accept"))
-        self._workload = Workload.parse(domain, settings.workload, target=settings.target)
+        self._workload = self._wanted(domain)
         # Whatever can be refused is refused here, before a record is read or anything is charged.
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
@@ -150,6 +152,27 @@ class Release:
     def run(self) -> KeptRun:
         """What is kept of the run, and whether it was there before."""
         return self._kept
+
+    @staticmethod
+    def _with_weight(schema: OpenSchema, settings: RunSettings) -> OpenSchema:
+        """The schema with its column of weights; refuses one that has no numbers."""
+        name = schema.weight if settings.weight is None else settings.weight
+        if name is None:
+            return schema
+        called = settings.spelling.of("weight")
+        types = {field["name"]: field["type"] for field in schema.to_dict()["fields"]}
+        if types.get(name) not in ("integer", "number"):
+            problem = f"it is of type {types[name]}" if name in types else "there is no such column"
+            raise ParameterError(f"{called} is {name!r}: {problem}; name a column of numbers")
+        return replace(schema, weight=name)
+
+    def _wanted(self, domain: Domain) -> Workload:
+        """What is to be right, and what depends on the weights."""
+        settings = self._settings
+        workload = Workload.parse(domain, settings.workload, target=settings.target)
+        if self._schema.weight is None:
+            return workload
+        return WITH_WEIGHT.load()(workload, domain.attributes, self._schema.weight)
 
     @property
     def _known_facts(self) -> dict[str, object]:
@@ -457,9 +480,7 @@ class Release:
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""
-        self._workload = Workload.parse(
-            schema.domain, self._settings.workload, target=self._settings.target
-        )
+        self._workload = self._wanted(schema.domain)
         if self._schema.is_open:
             self._kept.note({"workload": workload_facts(self._workload)})
 

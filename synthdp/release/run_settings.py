@@ -54,10 +54,12 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known",
+        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known", "weight",
+        "weighted",
     ),
     "order": (
         "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
+        "weight",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
@@ -76,7 +78,7 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, anyway
+    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, weight, anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -112,6 +114,7 @@ class RunSettings:
     accept: tuple[Criterion, ...] | None
     about: Mapping[str, Any] | None
     known: KnownLike
+    weight: str | None
     anyway: bool
     spelling: Spelling
 
@@ -134,6 +137,7 @@ class RunSettings:
         accept: str | tuple[Criterion, ...] | None = None,
         about: AboutLike = None,
         known: KnownLike = None,
+        weight: str | None = None,
         anyway: bool = False,
         spelling: Spelling = Spelling.PYTHON,
     ) -> None:
@@ -163,6 +167,7 @@ class RunSettings:
             "accept": _criteria(accept, quality_share, spelling),
             "about": None if about is None else READ_ABOUT.load()(about),
             "known": known,
+            "weight": weight,
             "anyway": checked_flag("anyway", anyway),
             "spelling": spelling,
         }

@@ -184,6 +184,7 @@ class Synthesis(Answers, Result):
         text: bool = False,
         where: Mapping[str, object] | None = None,
         given: Any = None,
+        weighted: bool = False,
         n_jobs: int = 1,
     ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
@@ -214,6 +215,9 @@ class Synthesis(Answers, Result):
             its column has an ``other`` level: then the rest is drawn as for ``other``, and the
             value stays. With ``where`` the rest is drawn inside the slice. Given values of a
             generated column stay, too.
+        weighted
+            Draw the population that the column of weights describes: rows in proportion to it, and
+            without it; by default as many as the weights sum to.
         n_jobs
             Threads that draw, -1 for as many as there are cores: the same rows sooner, of tables of
             some 100,000 rows or more. Slices and given records are drawn by one.
@@ -246,6 +250,8 @@ class Synthesis(Answers, Result):
         thread_count(n_jobs)
         if given is not None and n_rows is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
+        if given is not None and weighted:
+            raise ParameterError("weighted: given rows are completed as they are; leave out one")
         if given is None and n_rows is None and not self.knows_size:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         if given is None:
@@ -258,7 +264,8 @@ class Synthesis(Answers, Result):
                 where=where,
                 unused=self.unused,
                 # Rows of this number and seed may have been drawn before; see `Drawn`.
-                codes=self.drawn_before(n_rows, seed) if where is None else None,
+                codes=self.drawn_before(n_rows, seed) if where is None and not weighted else None,
+                weighted=weighted,
                 n_jobs=n_jobs,
             )
             return self._form.filled(table, text=text)

@@ -34,6 +34,7 @@ from synthdp.schema.open_rules import (
 )
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.schema import Schema, written_columns
+from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -65,6 +66,8 @@ class OpenSchema:
         Columns of which the model has the distance from another one.
     hierarchy
         Coarser levels of columns, by which totals may be published.
+    weight
+        The column that says how many of a population a row stands for.
 
     Raises
     ------
@@ -89,6 +92,7 @@ class OpenSchema:
     generated: Generated = NOTHING_GENERATED
     relatives: "Relatives | None" = None
     hierarchy: tuple[HierarchyLevel, ...] = ()
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
@@ -128,6 +132,7 @@ class OpenSchema:
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         plain, relatives = without_relative(plain)
+        plain, weight = without_weight(plain)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
         own = mapping.get("synthdp")
         settled = settled_names(own.get("constraints") if isinstance(own, Mapping) else None)
@@ -143,7 +148,15 @@ class OpenSchema:
         rules = declared.default(()).sequence("a list of rules")
         hierarchy = hierarchy_in(own, [column.name for column in columns])
         return cls(
-            columns, missing_values, rules, ignored, of_files, generated, relatives, hierarchy
+            columns,
+            missing_values,
+            rules,
+            ignored,
+            of_files,
+            generated,
+            relatives,
+            hierarchy,
+            weight,
         )
 
     @classmethod
@@ -158,6 +171,7 @@ class OpenSchema:
             generated=schema.generated,
             relatives=schema.relatives,
             hierarchy=schema.hierarchy,
+            weight=schema.weight,
         )
 
     @classmethod
@@ -357,6 +371,7 @@ class OpenSchema:
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         schema = written_columns(columns, self.missing_values, self.relatives)
+        schema["fields"] = with_mark(schema["fields"], self.weight)
         rules = {"constraints": [dict(rule) for rule in self.rules]} if self.rules else {}
         if own := rules | hierarchy_property(self.hierarchy):
             schema["synthdp"] = own

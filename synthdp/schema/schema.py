@@ -30,6 +30,7 @@ from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.schema.rules.rules import Rule
 from synthdp.schema.value_rules import parse_rules, system_of, with_exact_decimals
+from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Schema:
         Columns of which the model has the distance from another one.
     hierarchy
         Coarser levels of columns, by which totals may be published.
+    weight
+        The column that says how many of a population a row stands for.
 
     Raises
     ------
@@ -94,6 +97,7 @@ class Schema:
     generated: Generated = NOTHING_GENERATED
     relatives: "Relatives | None" = None
     hierarchy: tuple[HierarchyLevel, ...] = ()
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", with_parts(self.columns))
@@ -115,13 +119,14 @@ class Schema:
         """
         plain, generated = without_generated(mapping)
         plain, relatives = without_relative(plain)
+        plain, weight = without_weight(plain)
         columns, missing_values, dialect = parse_schema(plain)
         own = mapping.get("synthdp") if "fields" in mapping else {}
         rules = JsonValue(own, "schema", "synthdp")["constraints"].default(()).value
         exact = with_exact_decimals(columns, rules)
         rules = parse_rules(rules, exact)
         hierarchy = hierarchy_in(own, [column.name for column in exact])
-        return cls(exact, missing_values, rules, dialect, generated, relatives, hierarchy)
+        return cls(exact, missing_values, rules, dialect, generated, relatives, hierarchy, weight)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -142,6 +147,7 @@ class Schema:
         it.
         """
         schema = written_columns(self.table_columns, self.missing_values, self.relatives)
+        schema["fields"] = with_mark(schema["fields"], self.weight)
         schema |= self.dialect.as_property()
         rules = {"constraints": [dict(rule.text) for rule in self.rules]} if self.rules else {}
         if own := rules | hierarchy_property(self.hierarchy):

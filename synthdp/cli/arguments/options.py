@@ -105,6 +105,7 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     anyway: bool
     about: str | None
     known: tuple[str, ...] | None
+    weight: str | None
     save: str | None
     save_schema: str | None
 
@@ -118,6 +119,7 @@ class SampleOptions(OutputOptions):
     where: str | None
     given: str | None
     offset: int | None
+    weighted: bool
 
 
 CommandOptions = TypeVar("CommandOptions")

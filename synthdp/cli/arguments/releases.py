@@ -87,6 +87,11 @@ def add_run(commands: Commands) -> None:
         help="published totals that rows are to have exactly: CSV of some columns and count or share; repeat it for "
         "more; see docs/published-totals.md",
     )
+    parser.add_argument(
+        "--weight",
+        metavar="COLUMN",
+        help="column of survey weights: `sample --weighted` then draws the population; see docs/survey-tables.md",
+    )
     _add_saving(parser)
     add_keeping(parser)
     add_output(parser, rows=_ROWS, folder=_FOLDER)
@@ -135,6 +140,7 @@ def add_sample(commands: Commands) -> None:
         metavar="N",
         help="begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
     )
+    flag(parser, "--weighted", "draw the population that the column of weights describes")
     add_output(parser, rows=_ROWS, folder=_FOLDER)
 
 

@@ -54,7 +54,13 @@ def sample_table(options: SampleOptions) -> None:
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         distance = write_sample(
-            synthesis, options, status, where=where, given=given, offset=options.offset
+            synthesis,
+            options,
+            status,
+            where=where,
+            given=given,
+            offset=options.offset,
+            weighted=options.weighted,
         )
     announce(with_rows(synthesis.certificate, distance), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]

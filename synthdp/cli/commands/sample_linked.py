@@ -27,7 +27,12 @@ from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.package import Package
 
-_NOT_OF_HISTORIES = {"where": "--where", "given": "--given", "offset": "--offset"}
+_NOT_OF_HISTORIES = {
+    "where": "--where",
+    "given": "--given",
+    "offset": "--offset",
+    "weighted": "--weighted",
+}
 
 
 def sample_linked(options: SampleOptions) -> None:
@@ -42,7 +47,7 @@ def sample_linked(options: SampleOptions) -> None:
 def _sample_history(synthesis: HistorySynthesis, options: SampleOptions) -> None:
     """``synthdp sample`` of a saved release of a table with ``--order``."""
     for name, option in _NOT_OF_HISTORIES.items():
-        if getattr(options, name) is not None:
+        if getattr(options, name) not in (None, False):
             raise ParameterError(
                 f"{option} does not go with a model of a run with --order; leave it out"
             )

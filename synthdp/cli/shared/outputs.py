@@ -144,6 +144,7 @@ def write_sample(
     where: Any = None,
     given: pd.DataFrame | None = None,
     offset: int | None = None,
+    weighted: bool = False,
     unless_known: int | None = None,
 ) -> RowsDistance | None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout;
@@ -158,9 +159,11 @@ def write_sample(
     if options.rows is None and given is None and not synthesis.knows_size:
         options = replace(options, rows=rows_or_refuse(unless_known, "rows"))
     try:
-        if _is_long(synthesis, options, where=where, given=given, offset=offset):
+        if weighted and offset is not None:
+            raise ParameterError("--offset: a population is drawn at once; leave out --weighted")
+        if not weighted and _is_long(synthesis, options, where=where, given=given, offset=offset):
             return _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
-        if where is None and given is None:
+        if where is None and given is None and not weighted:
             frame, distance = _whole_table(synthesis, options)
         else:
             distance = None
@@ -170,6 +173,7 @@ def write_sample(
                 text=is_text(options.output),
                 where=where,
                 given=given,
+                weighted=weighted,
                 n_jobs=options.jobs,
             )
     # The schema itself was checked when the release was made.

@@ -24,6 +24,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         accept=options.accept,
         about=options.about,
         known=options.known,
+        weight=options.weight,
         anyway=options.anyway,
         spelling=Spelling.SHELL,
     )

@@ -58,6 +58,7 @@ def synthesize(
     accept: str | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     known: Any = None,
+    weight: str | None = None,
     journal: str | PathLike[str] | None = None,
     budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
@@ -150,6 +151,10 @@ def synthesize(
         Published tables, which cost nothing and are met exactly: data frames or CSV files with some
         columns of the table, or levels of the schema's hierarchy, and one called ``count`` or
         ``share``. See ``docs/published-totals.md``.
+    weight
+        The column that says how many of a population a row stands for, unless the schema marks it.
+        How all others depend on it is measured, and ``sample(weighted=True)`` draws the population.
+        See ``docs/survey-tables.md``.
     journal
         A file in which each answer is kept, on the disk, before the next is asked for. A call that
         was killed is made again with the same arguments and data, and goes on: what was paid for is
@@ -230,6 +235,7 @@ def synthesize(
         accept=accept,
         about=about,
         known=known,
+        weight=weight,
         anyway=anyway,
     )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)

@@ -42,7 +42,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    quality_share, accept, known, anyway
+    quality_share, accept, known, weight, anyway
         As for `synthesize`.
 
     Attributes
@@ -82,6 +82,7 @@ class Synthesizer:
     accept: str | None = None
     about: Mapping[str, Any] | str | PathLike[str] | None = None
     known: Any = None
+    weight: str | None = None
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None
     budget_note: str = ""

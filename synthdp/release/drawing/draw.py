@@ -13,6 +13,7 @@ from synthdp.inference.arrays import Codes
 from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn, without_unused
+from synthdp.release.drawing.weighting import by_weight
 from synthdp.schema.schema import Schema, narrowed_schema
 
 Shares = Mapping[str, NDArray[np.float64]]
@@ -36,6 +37,7 @@ def drawn_table(
     after: int = 0,
     seen: Seen = unseen,
     codes: Codes | None = None,
+    weighted: bool = False,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
     """A table that a model draws, with generated columns.
@@ -43,12 +45,14 @@ def drawn_table(
     ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
     that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
     ``seen`` is called with the codes of all rows before they are decoded; ``codes`` are those of
-    these rows if they were drawn before. The other parameters, and errors, are those of
-    `synthdp.release.synthesis.Synthesis.sample`.
+    these rows if they were drawn before; ``weighted`` rows are of the population. The other
+    parameters, and errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema = with_densities(schema, model)
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
+    if weighted:
+        wanted = by_weight(schema, wanted)
     sampling, decoding, generating = seeds_of(seed)
     rng = np.random.default_rng(decoding)
     if codes is None:
@@ -56,7 +60,9 @@ def drawn_table(
     seen(codes)
     table = decode(codes, schema, rng, text=text, categories=categories)
     generated = schema.generated.continued(after)
-    return generated.completed(table, seed=generating, stated={}, text=text)
+    completed = generated.completed(table, seed=generating, stated={}, text=text)
+    # Each of a population stands for itself.
+    return completed.drop(columns=[schema.weight]) if weighted else completed
 
 
 def seeds_of(seed: int | np.random.SeedSequence | None) -> list[int]:

@@ -1,0 +1,61 @@
+"""Rows of the population that a column of weights describes, in place of rows of the sample."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.workload import Workload
+from synthdp.schema.schema import Schema
+
+_DRAWN = 512
+"""Values of a bin that are drawn for its mean: it is known to some 2 % of the bin's own width."""
+
+_SHARE = 0.5
+"""Weight of all pairs with the column of weights together, as a share of the workload's."""
+
+
+def weight_of(schema: Schema) -> str:
+    """The name of the column of weights; raises `ParameterError` if there is none."""
+    if schema.weight is None:
+        raise ParameterError(
+            "weighted: the release has no column of weights; name one by weight=, or in the schema"
+        )
+    return schema.weight
+
+
+def mean_weights(schema: Schema) -> NDArray[np.float64]:
+    """The mean weight of each level of the column of weights, 0 where it is missing.
+
+    Values are drawn inside of the bins as rows have them, always the same ones.
+    """
+    column = schema[weight_of(schema)]
+    codes = np.repeat(np.arange(column.size), _DRAWN).astype(column.dtype)
+    values = column.decode(codes, np.random.default_rng(0)).to_numpy(np.float64, na_value=np.nan)
+    means = np.nan_to_num(values).reshape(column.size, _DRAWN).mean(axis=1)
+    found: NDArray[np.float64] = np.maximum(means, 0.0)
+    return found
+
+
+def by_weight(
+    schema: Schema, wanted: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[np.float64]]:
+    """What is wanted of each level, times the mean weight of the levels of the column of weights."""
+    name = weight_of(schema)
+    means = mean_weights(schema)
+    return {**wanted, name: wanted.get(name, np.ones(means.size)) * means}
+
+
+def with_weight(workload: Workload, columns: tuple[str, ...], weight: str) -> Workload:
+    """A workload in which each pair with the column of weights matters, too: a weighted count of a
+    column is as right as that pair.
+    """
+    pairs = [tuple(n for n in columns if n in (name, weight)) for name in columns if name != weight]
+    if not pairs:
+        return workload
+    weights = dict(workload.weights)
+    each = _SHARE * sum(weights.values()) / len(pairs)
+    for pair in pairs:
+        weights[pair] = weights.get(pair, 0.0) + each
+    return Workload(weights, workload.are_named)

@@ -1,0 +1,140 @@
+"""Survey weights: the population is drawn, weighted counts have limits, and nothing else changes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import synthdp
+from synthdp.core import ParameterError, SchemaError
+from synthdp.schema import OpenSchema, Schema
+
+FIELDS = [
+    {"name": "area", "type": "string", "constraints": {"enum": ["a", "b"], "required": True}},
+    {"name": "owner", "type": "string", "constraints": {"enum": ["n", "y"], "required": True}},
+    {
+        "name": "weight",
+        "type": "integer",
+        "constraints": {"minimum": 1, "maximum": 20, "required": True},
+        "synthdp": {"bins": 20},
+    },
+]
+SCHEMA = {"fields": FIELDS}
+
+
+def survey(seed=0, n_rows=4000):
+    """A sample in which who owns is rare, and weighs much."""
+    chance = np.random.default_rng(seed)
+    owner = np.where(chance.random(n_rows) < 0.2, "y", "n")
+    area = np.where(chance.random(n_rows) < 0.3 + 0.4 * (owner == "y"), "a", "b")
+    weight = np.where(owner == "y", 18, 2) + (area == "a")
+    return pd.DataFrame({"area": area, "owner": owner, "weight": weight})
+
+
+def marked():
+    own = {**FIELDS[2]["synthdp"], "weight": True}
+    return {"fields": [*FIELDS[:2], {**FIELDS[2], "synthdp": own}]}
+
+
+def release(table, schema=SCHEMA, **settings):
+    return synthdp.synthesize(table, schema, **{"epsilon": 3.0, "delta": 1e-6} | settings)
+
+
+def shares(table, weights=None):
+    weights = pd.Series(1.0, table.index) if weights is None else weights
+    return weights.groupby([table["area"], table["owner"]]).sum() / weights.sum()
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, marked()], ids=["setting", "schema"])
+def test_the_population_is_drawn(schema, tmp_path):
+    table = survey()
+    synthesis = release(table, schema, **({"weight": "weight"} if schema is SCHEMA else {}))
+    synthesis.save(tmp_path / "survey.synthdp")
+    synthesis = synthdp.load(tmp_path / "survey.synthdp")
+    population = synthesis.sample(weighted=True, seed=1)
+    assert list(population.columns) == ["area", "owner"]
+    assert len(population) == pytest.approx(table["weight"].sum(), rel=0.05)
+    truth = shares(table, table["weight"])
+    assert (shares(population) - truth).abs().max() < 0.03
+    assert (shares(synthesis.sample(seed=1)) - truth).abs().max() > 0.3
+    assert len(synthesis.sample(500, weighted=True, where={"area": ["a"]}, seed=1)) == 500
+    assert "weight" in synthesis.sample(5, seed=0)
+
+
+def test_weighted_counts_and_their_limits():
+    table = survey()
+    synthesis = release(table, weight="weight")
+    truth = table["weight"].groupby(table["owner"]).sum()
+    found = synthesis.marginal(["owner"], weighted=True)
+    assert found.loc["y"] == pytest.approx(truth["y"], rel=0.05)
+    limits = synthesis.marginal(["owner"], weighted=True, interval=0.999999)
+    assert (limits["low"] <= truth.to_numpy()).all()
+    assert (limits["high"] >= truth.to_numpy()).all()
+
+
+def test_limits_of_measured_weighted_counts_cover_as_often_as_they_say():
+    table = survey(n_rows=2000)
+    truth = table["weight"].groupby(table["owner"]).sum().to_numpy()
+    inside, measured = [], 0
+    for _ in range(40):
+        synthesis = release(table, weight="weight", workload="2-way", mechanism="gaussian")
+        limits = synthesis.marginal(["owner"], weighted=True, interval=0.8)
+        measured += (limits["basis"] == "measured").all()
+        inside += list((limits["low"] <= truth) & (truth <= limits["high"]))
+    assert measured == 40
+    # 80 limits of .8, some of which hang together: six standard deviations.
+    assert 0.45 <= np.mean(inside) <= 1
+
+
+def test_what_depends_on_the_weight_is_in_the_workload():
+    table = survey()
+    target = {"marginals": [{"columns": ["area", "owner"]}]}
+    plain = release(table, workload=target)
+    weighed = release(table, workload=target, weight="weight")
+    assert plain.certificate["workload"]["n_marginals"] == 1
+    assert weighed.certificate["workload"]["n_marginals"] == 3
+
+
+def test_a_weight_changes_no_sensitivity():
+    """The same is spent, and the noise of a measured cell has the same scale."""
+    table = survey()
+    settings = {"mechanism": "independent", "workload": "2-way"}
+    plain, weighed = release(table, **settings), release(table, weight="weight", **settings)
+    spent = [each.certificate["accounting"]["rho_spent"] for each in (plain, weighed)]
+    assert spent[0] == pytest.approx(spent[1])
+    heavy = release(table.assign(weight=20), weight="weight", **settings)
+    assert [m.stddev for m in heavy.measurements] == [m.stddev for m in weighed.measurements]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("owner", "it is of type string; name a column of numbers"), ("w", "there is no such column")],
+)
+def test_a_column_that_is_no_weight_is_refused_before_anything_is_paid(name, said, tmp_path):
+    with pytest.raises(ParameterError, match=f"weight is '{name}': {said}"):
+        release(survey(), weight=name, journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+
+
+def test_without_a_weight_no_population_is_drawn():
+    synthesis = release(survey())
+    for asked in (
+        lambda: synthesis.sample(weighted=True),
+        lambda: synthesis.marginal(["owner"], weighted=True),
+    ):
+        with pytest.raises(ParameterError, match="the release has no column of weights"):
+            asked()
+    with pytest.raises(ParameterError, match="given rows are completed as they are"):
+        synthesis.sample(weighted=True, given={"area": ["a"]})
+
+
+def test_the_mark_is_kept_by_the_schema():
+    for kind in (Schema, OpenSchema):
+        schema = kind.from_dict(marked())
+        assert schema.weight == "weight"
+        assert kind.from_dict(schema.to_dict()) == schema
+    two = {"fields": [{**each, "synthdp": {"weight": True}} for each in FIELDS]}
+    with pytest.raises(SchemaError, match="'area' and 'owner' are both weights"):
+        Schema.from_dict(two)
+    wrong = {"fields": [{**FIELDS[0], "synthdp": {"weight": "yes"}}]}
+    with pytest.raises(SchemaError, match="give true or false"):
+        Schema.from_dict(wrong)
