@@ -54,7 +54,7 @@ WEIGHTED_MARGINAL: OnDemand[Callable[..., Any]] = OnDemand(
 """Weighted counts; for `Synthesis.marginal` with ``weighted``."""
 
 WITH_WEIGHT: OnDemand["Callable[..., Workload]"] = OnDemand(
-    "synthdp.release.drawing.weighting:with_weight"
+    "synthdp.release.weighted_workload:with_weight"
 )
 """Workloads that keep what depends on a weight; for runs with a column of weights."""
 

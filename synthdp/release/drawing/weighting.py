@@ -6,14 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.workload import Workload
 from synthdp.schema.schema import Schema
 
 _DRAWN = 512
 """Values of a bin that are drawn for its mean: it is known to some 2 % of the bin's own width."""
-
-_SHARE = 0.5
-"""Weight of all pairs with the column of weights together, as a share of the workload's."""
 
 
 def weight_of(schema: Schema) -> str:
@@ -45,17 +41,3 @@ def by_weight(
     name = weight_of(schema)
     means = mean_weights(schema)
     return {**wanted, name: wanted.get(name, np.ones(means.size)) * means}
-
-
-def with_weight(workload: Workload, columns: tuple[str, ...], weight: str) -> Workload:
-    """A workload in which each pair with the column of weights matters, too: a weighted count of a
-    column is as right as that pair.
-    """
-    pairs = [tuple(n for n in columns if n in (name, weight)) for name in columns if name != weight]
-    if not pairs:
-        return workload
-    weights = dict(workload.weights)
-    each = _SHARE * sum(weights.values()) / len(pairs)
-    for pair in pairs:
-        weights[pair] = weights.get(pair, 0.0) + each
-    return Workload(weights, workload.are_named)
