@@ -510,7 +510,7 @@ def test_help_lists_every_command_and_fits_a_terminal():
             invoke("run", "--help-all").out.decode().split()
         )  # lines may break after a hyphen
     assert (
-        "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,\n143 terminated (SIGTERM)"
+        "exit codes: 0 done, 1 failed, 2 usage, 3 refused for privacy, 4 not accepted, 130 or 143 stopped"
         in text
     )
     assert "kinds file" in invoke("show", "--help").out.decode()

@@ -18,7 +18,10 @@ VALUES = {
     "max_rows_per_unit": 2,
 }
 
-DOORS = {"synthesize", "Synthesizer", "RunSettings", "RunOptions", "AuditOptions"}
+DOORS = {
+    *("synthesize", "Synthesizer", "RunSettings", "RunOptions", "AuditOptions"),
+    *("plan_measurements", "PlanMeasureOptions"),
+}
 """They are told each setting by itself, in Python or by the options of a command."""
 
 

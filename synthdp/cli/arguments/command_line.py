@@ -18,8 +18,7 @@ EXAMPLES = """examples:
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
 each command has an example of its own: synthdp COMMAND --help
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
-143 terminated (SIGTERM)"""
+exit codes: 0 done, 1 failed, 2 usage, 3 refused for privacy, 4 not accepted, 130 or 143 stopped"""
 
 
 def command_line_parser() -> argparse.ArgumentParser:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import final
 
-from synthdp.core.imports import import_extra, import_named
+from synthdp.cli.commands.table import SERVE_STUDIO
+from synthdp.core.imports import import_extra
 
 _LIBRARIES = ("starlette", "uvicorn", "jinja2", "python_multipart")
 
@@ -26,8 +27,7 @@ def studio_command(options: StudioOptions) -> None:
             library,
             "the studio's libraries are not installed; install them with pip install 'synthdp[studio]'",
         )
-    serve = import_named("synthdp.cli.studio.server:serve")
-    serve(
+    SERVE_STUDIO.load()(
         options.file,
         project=options.project,
         port=options.port,

@@ -71,6 +71,9 @@ PACKAGE_COMMANDS: dict[str, OnDemand[Function]] = {
 RUN_HISTORY: OnDemand[Function] = OnDemand("synthdp.cli.commands.histories:run_history")
 """What `synthdp run` does with ``--order``."""
 
+SERVE_STUDIO: OnDemand[Function] = OnDemand("synthdp.cli.studio.server:serve")
+"""What `synthdp studio` does once its libraries are there."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,13 @@
 linked tables; and what is to be said of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
+from synthdp.cli.describing.packages import package_facts
 from synthdp.cli.planning.readings import readings
 from synthdp.cli.planning.schema_check import describe_check
 from synthdp.cli.planning.schema_findings import schema_findings
@@ -15,7 +16,7 @@ from synthdp.cli.studio.places import command_path, path_of
 from synthdp.cli.studio.projects import KINDS, LINKED, PACKAGE, Project, ProjectFolder
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
-from synthdp.release.on_demand import OnDemand
+from synthdp.linked.package.package import Package
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.kinds import IGNORE, schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -26,12 +27,6 @@ Kind: TypeAlias = Mapping[str, Any] | str | None
 OWN = "synthdp"
 DESCRIPTION_BESIDE = "datapackage.studio.json"
 """The description of linked tables beside them, where the commands look for their files."""
-
-PACKAGE_FACTS: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
-    "synthdp.cli.describing.packages:package_facts"
-)
-PACKAGE_TYPE: OnDemand[Any] = OnDemand("synthdp.linked.package.package:Package")
-"""What linked tables alone need."""
 
 
 @final
@@ -225,7 +220,7 @@ def check(
     """What `synthdp schema check` says of all columns and rules together; raises as it does."""
     path = declared_file(folder, project)
     if project.kind == LINKED:
-        return PACKAGE_FACTS.load()(PACKAGE_TYPE.load().load(path), epsilon=epsilon, delta=delta)
+        return package_facts(Package.load(path), epsilon=epsilon, delta=delta)
     content, _ = describe_check(
         path,
         epsilon=epsilon,
