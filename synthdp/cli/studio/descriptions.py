@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
-from synthdp.cli.describing.packages import package_facts
 from synthdp.cli.planning.readings import readings
 from synthdp.cli.planning.schema_check import describe_check
 from synthdp.cli.planning.schema_findings import schema_findings
 from synthdp.cli.studio.places import command_path, path_of
 from synthdp.cli.studio.projects import KINDS, LINKED, PACKAGE, Project, ProjectFolder
+from synthdp.cli.studio.table import PACKAGE_FACTS, PACKAGE_TYPE
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
-from synthdp.linked.package.package import Package
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.kinds import IGNORE, schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -220,7 +219,7 @@ def check(
     """What `synthdp schema check` says of all columns and rules together; raises as it does."""
     path = declared_file(folder, project)
     if project.kind == LINKED:
-        return package_facts(Package.load(path), epsilon=epsilon, delta=delta)
+        return PACKAGE_FACTS.load()(PACKAGE_TYPE.load().load(path), epsilon=epsilon, delta=delta)
     content, _ = describe_check(
         path,
         epsilon=epsilon,
