@@ -350,21 +350,11 @@ def days_of(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
 SEEN_DECIMALS = 6
 """Nobody compares further ones."""
 
-FLOAT_DIGITS = 15
-"""Digits that every number of so many has as a float; further ones are an accident of it."""
-
 
 def decimals_of(cell: str, decimal: str) -> tuple[int, int]:
     """Digits after the decimal mark, without zeros at the end, and with them."""
-    found = re.fullmatch(rf"([^{re.escape(decimal)}]*){re.escape(decimal)}(\d+)\D*", cell.strip())
-    shown = found[2] if found else ""
-    # 8.055459999999999 and 8.05546 are one measured number: floats hold no more digits.
-    if found and len(shown) > SEEN_DECIMALS and found[1].lstrip("-").isdigit():
-        most = max(FLOAT_DIGITS - len(found[1].lstrip("-0")), 0)
-        if len(shown) > most:
-            whole = float(f"{found[1]}.{shown}")
-            shown = f"{whole:.{most}f}".partition(".")[2]
-    shown = shown[:SEEN_DECIMALS]
+    found = re.fullmatch(rf"[^{re.escape(decimal)}]*{re.escape(decimal)}(\d+)\D*", cell.strip())
+    shown = found[1][:SEEN_DECIMALS] if found else ""
     return len(shown.rstrip("0")), len(shown)
 
 

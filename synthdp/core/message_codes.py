@@ -32,7 +32,6 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C06", ("only one value was told from noise",)),
     ("C07", ("its bounds are uncertain",)),
     ("C08", ("its decimals were not told", "written in whole numbers, although")),
-    ("C08", ("of its numbers have fewer decimals than",)),
     ("C09", ("noise hides how many records there are",)),
     ("C10", ("scored against independence", "only single columns")),
     ("C11", ("not measured",)),

@@ -22,7 +22,6 @@ from synthdp.learning.cells.tails import tail_masses as tail_masses
 from synthdp.learning.column_histograms import ColumnHistogram as ColumnHistogram
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS as MAX_LEARNT_DECIMALS
 from synthdp.learning.decimals import MISTAKEN as MISTAKEN
-from synthdp.learning.decimals import Decimals as Decimals
 from synthdp.learning.decimals import learn_decimals as learn_decimals
 from synthdp.learning.filling import FEW_CELLS as FEW_CELLS
 from synthdp.learning.filling import MOST_TIMES as MOST_TIMES

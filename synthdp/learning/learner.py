@@ -131,10 +131,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             if not decimals.is_known:
                 known.pop("decimals", None)
             return LearntColumn(column=column.resolved(**known))
-        fewer = decimals.fewer(learnt.density, findings.get("heaping") or {})
-        caution = _doubts_of_records(learnt, column) or _doubts(
-            column, (axis, learnt), decimals, fewer
-        )
+        caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
         if column.template.required:
@@ -229,10 +226,7 @@ def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
 
 
 def _doubts(
-    column: OpenColumn,
-    bounds: tuple[SearchGrid, Learnt] | None,
-    decimals: Decimals,
-    fewer: float = 0.0,
+    column: OpenColumn, bounds: tuple[SearchGrid, Learnt] | None, decimals: Decimals
 ) -> str:
     """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
     empty if not.
@@ -253,12 +247,6 @@ def _doubts(
         share = f"{100 * min(decimals.fractions, 1.0):.0f} %"
         doubts.append(
             f"it is written in whole numbers, although about {share} of its numbers may have decimals"
-        )
-        ways_out.append("synthdp.decimals")
-    if fewer:
-        share = f"{100 * min(fewer, 1.0):.0f} %"
-        doubts.append(
-            f"about {share} of its numbers have fewer decimals than the {decimals.decimals} of those drawn"
         )
         ways_out.append("synthdp.decimals")
     if not doubts:

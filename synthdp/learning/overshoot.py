@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
-from synthdp.learning.cells.ends import FEW_VALUES, HIDDEN, PIECES
-from synthdp.learning.cells.significance import significance
+from synthdp.learning.cells.ends import PIECES, hides_many
 from synthdp.learning.column_histograms import ColumnHistogram
 from synthdp.learning.support import Ends, Support
 
@@ -25,19 +24,22 @@ MANY, BEYOND = 0.01, 0.1
 FAR = 0.5
 """... and so is a single row that lies further out than this part of it."""
 
-PROBABLE, SUSPECTED = 0.5, 0.4
+FEW_VALUES = 40
+"""A range of more values than that has tails that become thin. To `support` records lie evenly up to
+their end, which makes ends near to the others too probable. So an end counts the less the more the
+counts beyond it stand out together.
+"""
+
+PROBABLE, SUSPECTED = 0.5, 0.03
 """Harm that is more probable than not is worth a word; less of it seldom comes true, as ends are
-mostly further out than the nearest possible ones. Where no cell stands out but public ones, ends are
-guesses, and a suspicion is enough.
+mostly further out than the nearest possible ones. Of few values one too many is harm: where noise
+could hide many records, a suspicion is enough.
 """
 
 HARMLESS, MOST_LEFT_OUT = 0.25, 0.03
 """An end is drawn in until harm is no more probable than that, unless more than this part of the
 rows would have to be left out.
 """
-
-MISTAKEN = 5e-4
-"""Probability of drawing a value of few beyond the records, at an end: wide tables have hundreds."""
 
 BETTER = 0.02
 """By so much at least must drawing an end in make harm less probable."""
@@ -59,14 +61,13 @@ class Overshoot:
     """The counts that say so."""
     leaves: tuple[int, int]
     """Grid points of the first and of the last cell: within it nothing tells where records end."""
-    left_out: float = 0.0
-    """Part of the records that rather lie beyond where values are drawn than not."""
 
     @property
     def is_probable(self) -> bool:
-        """Whether harm is probable enough for a word, or many records are rather left out than not."""
-        least = SUSPECTED if self.support.is_coarse else PROBABLE
-        return self.left_out > HIDDEN or self.probability > least
+        """Whether harm is probable enough for a word."""
+        n_records = float(self.density.mass.sum())
+        is_suspect = self._has_few_values and hides_many(self.look.stddev, n_records)
+        return self.probability > (SUSPECTED if is_suspect else PROBABLE)
 
     @property
     def probability(self) -> float:
@@ -80,11 +81,7 @@ class Overshoot:
         return 1 - (1 - above) * (1 - below)
 
     def drawn_in(self) -> "Overshoot":
-        """The same with nearer ends: of few values those that stand out, else as far as that makes
-        harm improbable and leaves out few rows.
-        """
-        if self._has_few_values:
-            return self._of_clear_values()
+        """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
         mass = float(self.density.mass.sum())
         starts = np.unique(np.concatenate([self.density.starts, self.look.starts])).tolist()
         best, harm = self, self.probability
@@ -102,22 +99,6 @@ class Overshoot:
                 if (less_harm := shorter.probability) < harm - BETTER:
                     best, harm = shorter, less_harm
         return best
-
-    def _of_clear_values(self) -> "Overshoot":
-        """The same between the first and the last value from which on counts stand out.
-
-        A value too many is plain to see among few, and one that is left out is the next one in its
-        place.
-        """
-        first, stop = (int(each) for each in self.density.starts[[0, -1]])
-        end = _clear_end(self.look, first, stop)
-        begin = -_clear_end(self.look.mirrored(), -stop, -first)
-        if end - begin < min(2, stop - first):  # one value says nothing
-            return self
-        density = self.density.between(begin, end)
-        total = float(self.density.mass.sum())
-        left_out = 1 - float(density.mass.sum()) / max(total, 1e-9)
-        return replace(self, density=density, left_out=left_out)
 
     @property
     def _has_few_values(self) -> bool:
@@ -169,18 +150,6 @@ def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
     distances = np.append(inside, np.floor(ends.posterior.distances[1:]))
     weights = np.append(np.full(n_pieces, probabilities[0] / n_pieces), probabilities[1:])
     return (direction * ends.origin + distances).astype(np.int64), weights
-
-
-def _clear_end(look: ColumnHistogram, begin: int, stop: int) -> int:
-    """The end of the last cell in ``begin .. stop - 1`` from which on counts stand out from noise."""
-    inside = (look.starts[:-1] >= begin) & (look.starts[:-1] < stop)
-    counts, ends = look.counts[inside], look.starts[1:][inside]
-    limit = significance(max(len(counts), 1), MISTAKEN) * look.stddev
-    for cell in range(len(counts) - 1, -1, -1):
-        run = np.cumsum(counts[cell:]) / np.sqrt(np.arange(1, len(counts) - cell + 1))
-        if run.max() > limit:
-            return min(int(ends[cell]), stop)
-    return begin
 
 
 def _doubt(look: ColumnHistogram, places: Floats, stop: int) -> Floats:

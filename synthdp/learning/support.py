@@ -47,8 +47,6 @@ class Support(NamedTuple):
     below: "Ends"
     above: "Ends"
     """How probable it is that records begin, and end, at each place."""
-    is_coarse: bool = False
-    """Whether no cell stands out but public ones, so that all else is a guess."""
 
 
 class Ends(NamedTuple):
@@ -95,7 +93,7 @@ def _looked_closer(
     support: Support, outer: ColumnHistogram, inner: ColumnHistogram, spikes: dict[int, float]
 ) -> Support:
     """The same, nearer to the records as far as finer cells of its outermost cells show them."""
-    begin, stop, doubt, below, above, is_coarse = support
+    begin, stop, doubt, below, above = support
     for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
         if not 0 <= cell < len(outer.counts):  # beyond all cells
             continue
@@ -113,7 +111,7 @@ def _looked_closer(
                 begin, below = closer.begin, closer.below
             if high == stop:
                 stop, above = closer.stop, closer.above
-    return Support(begin, stop, doubt, below, above, is_coarse)
+    return Support(begin, stop, doubt, below, above)
 
 
 @final
@@ -314,7 +312,7 @@ class _Upwards:
         if (lower := self.mirrored()._end_beyond(width)) is not None:
             low = Ends(int(inner.starts[0]), lower, 1)
             begin = low.origin - floor(lower.end)
-        return Support(begin, stop, doubt, low, high, is_coarse=True)
+        return Support(begin, stop, doubt, low, high)
 
     def _end_beyond(self, width: float) -> EndPosterior | None:
         """Where the records end if some of them lie beyond all fine cells."""

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from synthdp.learning import (
     ColumnHistogram,
-    Decimals,
     Density,
     EndPosterior,
     Overshoot,
@@ -397,30 +396,6 @@ def test_records_that_stand_out_only_together_may_end_among_them():
     _, support = cells_of_one_look(counts, 40.0)
     assert 6 <= support.above.origin < 14
     assert support.stop >= 14
-
-
-def test_of_few_values_none_is_drawn_that_does_not_stand_out():
-    """On a table of eighty such columns two values too many were drawn, without a word."""
-    rng = np.random.default_rng(8)
-    marks = 1 + np.floor(rng.beta(2, 2, 2000) * 5).astype(int)
-    learnt = [
-        resolved("integer", marks, epsilon=1.0, seed=seed, share=Fraction(1, 320))
-        for seed in range(60)
-    ]
-    assert max(overshoot(each, marks) for each in learnt) <= 0
-    n_cautions = sum("bounds are uncertain" in each.caution for each in learnt)
-    assert n_cautions > 20, "most of them lost an end that a tenth of the records has"
-
-
-def test_fewer_decimals_than_chance_gives_are_told_from_those_drawn():
-    """Six are written, of which chance makes one in ten the fifth or less; 60 % have four."""
-    even = Density(np.array([0, 10**6]), np.array([1000.0]))
-    found = Decimals(6, 20, stddev=0.01, at_most=(0.0, 0.0, 0.01, 0.06, 0.6, 0.65, 1.0))
-    assert found.fewer(even, {}) == 0.6
-    assert found.fewer(even, {"0.0001": 0.6}) == 0.0, "they are drawn so"
-    assert found._replace(stddev=0.2).fewer(even, {}) == 0.0, "noise may say it"
-    plain = Decimals(6, 20, stddev=0.01, at_most=(0.0, 0.0, 0.0, 0.0, 0.01, 0.1, 1.0))
-    assert plain.fewer(even, {}) == 0.0
 
 
 def test_numbers_of_more_decimals_than_the_grid_keep_their_frequent_values():

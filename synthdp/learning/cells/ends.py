@@ -41,14 +41,7 @@ HIDING, HIDDEN = 3.0, 0.1
 
 SURELY = 0.9
 """Then records are taken to reach beyond those that stand out only as far as they do with this
-probability, unless values are few; else with one half.
-"""
-
-
-FEW_VALUES = 40
-"""A range of more values than that has tails that become thin. Here records lie evenly up to their
-end, which makes ends near to the others too probable (`overshoot`). Of fewer values those are drawn
-that stand out.
+probability; else with one half.
 """
 
 
@@ -171,7 +164,7 @@ def tail_ends(
     if zero is not None:
         log_prior -= np.where(middles > zero, CROSSING, 0.0)
     posterior = _normalized(evidence + np.append(nothing, log_prior))
-    surely = SURELY if width > FEW_VALUES and hides_many(stddev, n_records) else 0.5
+    surely = SURELY if hides_many(stddev, n_records) else 0.5
     return EndPosterior(places, posterior, surely)
 
 
