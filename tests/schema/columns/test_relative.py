@@ -258,7 +258,7 @@ REFUSED = {
     "constraints.minimum does not go with": relative("end", "date")
     | {"constraints": {"minimum": "2020-01-01"}},
     "synthdp.parts does not go with": relative("end", "date", parts=["weekday"]),
-    "'synthdp.weight' is not known": relative("end", "date", weight=3),
+    "'synthdp.wide' is not known": relative("end", "date", wide=3),
     "it is required, but cannot be told where 'start' is missing": relative(
         "end", "date", required=True
     ),
