@@ -32,6 +32,8 @@ class GenerativeNetworkEngine(ComponentEngine):
     A warm start begins at the components of an earlier mixture (of any engine) with as many of
     them: the network, new, learns what to change.
 
+    `ComponentEngine` explains the parameters that are not here.
+
     Parameters
     ----------
     n_components
@@ -40,8 +42,6 @@ class GenerativeNetworkEngine(ComponentEngine):
         Numbers in each input.
     hidden
         Widths of the hidden layers, one or more.
-
-    See `ComponentEngine` for the rest.
     """
 
     name: ClassVar[str] = "generative-network"

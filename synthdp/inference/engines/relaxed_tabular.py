@@ -27,6 +27,8 @@ from synthdp.inference.products.component_forms import TableForm
 class RelaxedTabularEngine(ComponentEngine):
     """Relaxed table of rows of equal weight that explains noisy marginals (RAP) [2103.06641].
 
+    `ComponentEngine` explains the parameters that are not here.
+
     Parameters
     ----------
     n_components
@@ -35,8 +37,6 @@ class RelaxedTabularEngine(ComponentEngine):
         True: keep each number in [0, 1] only, as the paper does, and make rows proper at the end:
         the model is then not what was fitted (its ``status.loss`` is that of the model). False:
         keep each attribute of each row on the probability simplex all along.
-
-    See `ComponentEngine` for the rest.
     """
 
     name: ClassVar[str] = "relaxed-tabular"
