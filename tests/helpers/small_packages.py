@@ -5,6 +5,8 @@ docs/linked.md alone.
 import numpy as np
 import pandas as pd
 
+from synthdp.linked import LinkedRows, LinkedTableReader
+
 SHAPES = {
     "alone": {"a": None},
     "pair": {"a": None, "b": "a"},
@@ -125,3 +127,14 @@ def only_hanging(found, tables):
     """The tables without the rows that hang on no root."""
     rows = hanging_rows(found, tables, root_keys(found, tables))
     return {name: frame.iloc[rows[name]].reset_index(drop=True) for name, frame in tables.items()}
+
+
+def rows_of(found, tables, *, hash_key, n_at_once=None):
+    """Linked rows of all tables, which are read so many rows at once, or whole."""
+    readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
+    for name, reader in readers.items():
+        rows = tables[name]
+        n_rows = n_at_once or max(len(rows), 1)
+        for start in range(0, max(len(rows), 1), n_rows):
+            reader.add(rows.iloc[start : start + n_rows])
+    return LinkedRows(found.tables, readers, "root", hash_key=hash_key)

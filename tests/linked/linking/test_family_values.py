@@ -16,13 +16,14 @@ from helpers.small_packages import (
     SHAPES,
     UGLY_KEYS,
     root_keys,
+    rows_of,
     small_description,
     small_tables,
     without_root,
 )
 
 from synthdp.core import Grid
-from synthdp.linked import FamilyRows, LinkedRows, LinkedTableReader, Package
+from synthdp.linked import FamilyRows, Package
 
 SHAPE_NAMES = list(SHAPES)
 N_PACKAGES, N_TABLES = 5, 40
@@ -58,13 +59,7 @@ def opened_package(shape, number):
 
 def values_of(found, tables, hash_key=KEY, n_at_once=None):
     """Exact counts of the open columns, as the kernel is given them."""
-    readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
-    for name, reader in readers.items():
-        rows = tables[name]
-        n_rows = n_at_once or max(len(rows), 1)
-        for start in range(0, max(len(rows), 1), n_rows):
-            reader.add(rows.iloc[start : start + n_rows])
-    return LinkedRows(found.tables, readers, "root", hash_key=hash_key).values
+    return rows_of(found, tables, hash_key=hash_key, n_at_once=n_at_once).values
 
 
 def answers(found, values):

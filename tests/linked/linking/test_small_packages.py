@@ -17,13 +17,14 @@ from helpers.small_packages import (
     key_texts,
     only_hanging,
     root_keys,
+    rows_of,
     small_description,
     small_tables,
     without_root,
 )
 from oracles.families import counted
 
-from synthdp.linked import LinkedRows, LinkedTableReader, LinkedView, Package, views_of
+from synthdp.linked import LinkedView, Package, views_of
 
 SHAPE_NAMES = list(SHAPES)
 N_PACKAGES, N_TABLES = 5, 75
@@ -40,13 +41,7 @@ def small_package(shape, number):
 
 def sources_of(found, views, tables, *, hash_key=KEY, n_at_once=None):
     """Counts of each view; the rows of a table are read so many at once, or all."""
-    readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
-    for name, reader in readers.items():
-        rows = tables[name]
-        n_rows = n_at_once or max(len(rows), 1)
-        for start in range(0, max(len(rows), 1), n_rows):
-            reader.add(rows.iloc[start : start + n_rows])
-    return LinkedRows(found.tables, readers, "root", hash_key=hash_key).counted(views)
+    return rows_of(found, tables, hash_key=hash_key, n_at_once=n_at_once).counted(views)
 
 
 def some_tables(seed, found):
