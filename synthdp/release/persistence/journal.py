@@ -99,6 +99,8 @@ class Journal:
         try:
             self._header = self._file.entry(0)
             self._check_header()
+            # Known from here on: who asks after a stop finds the file closed.
+            self._has_answers = self._holds_answers()
         except BaseException:
             self.close()
             raise
@@ -192,6 +194,7 @@ class Journal:
             self._remark({"resumed": day})
         self._file.append(asked | answer_to_dict(question, answer))
         self._next, self._n_made = len(self._file), self._n_made + 1
+        self._has_answers = True
 
     def charged_to(self, path: str, first: str) -> None:
         """Note the budget that the run is charged to, by its place and the hash of its first line.
@@ -284,7 +287,10 @@ class Journal:
 
     @property
     def has_answers(self) -> bool:
-        """Whether it holds any answer."""
+        """Whether it holds any answer; to be asked of a closed journal, too."""
+        return self._has_answers
+
+    def _holds_answers(self) -> bool:
         numbers = range(1, len(self._file))
         return any(
             self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number)

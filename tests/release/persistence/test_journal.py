@@ -250,6 +250,20 @@ def test_noise_after_a_resumption_is_new(path):
     )
 
 
+def test_whether_a_journal_holds_answers_is_known_after_it_was_closed(path):
+    """A run that is stopped asks this of a journal that its end has closed already."""
+    with Journal(path, SETTINGS) as journal:
+        pass
+    assert not journal.has_answers
+    for _ in range(2):  # as the run that makes the answer, and as one that finds it
+        with Journal(path, SETTINGS) as journal:
+            table = PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal)
+            table.measure((), rho=RHO)
+        assert journal.has_answers
+    with Journal(path, SETTINGS) as journal:
+        assert journal.has_answers
+
+
 def test_what_is_remembered_and_not_asked_for_is_an_error(path):
     with Journal(path, SETTINGS) as journal:
         table = PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal)
