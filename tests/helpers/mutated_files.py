@@ -315,6 +315,16 @@ def chained_files(folder):
     budget.add(note="a table", mu=0.1)
 
 
+def plan_and_counts(folder):
+    """A plan as JSON values, and the file of what a site measured by it."""
+    import synthdp
+
+    plan = synthdp.plan_measurements(PLAIN, epsilon=1.0, delta=1e-6)
+    people = pd.DataFrame({"u": ["a", "b"] * 99, "b": [True, False] * 99})
+    synthdp.measure(people, plan).save(folder / "site")
+    return plan.to_dict(), folder / "site"
+
+
 def readers(folder):
     """For each kind of file a maker of mutants, what reads one, and the errors that it may raise."""
     import synthdp
@@ -349,6 +359,8 @@ def readers(folder):
     def told(path):
         KeptAnswers.from_file(path).described()
         synthdp.from_journal(path)
+
+    plan, counts = plan_and_counts(folder)
 
     def shown(path):
         content = Budget(path).show()
@@ -388,6 +400,13 @@ def readers(folder):
             mutated_lines(folder / "j0"),
             resumed,
             (DataFileError, ParameterError, PrivacyError),
+        ),
+        "plan.json": (mutated_json(plan), synthdp.MeasuringPlan.load, (*public, ParameterError)),
+        "resealed": (sealed_json(plan), synthdp.MeasuringPlan.load, (*public, ParameterError)),
+        "counts": (
+            lambda rng: odd_bytes(counts.read_bytes(), rng),
+            lambda path: synthdp.combine([counts, path], engine="direct"),
+            (DataFileError, ParameterError),
         ),
     }
 
@@ -446,12 +465,15 @@ def outcome(read, path, allowed):
 
 def main(seed, number, folder):
     kinds = readers(folder)
-    rng, outcomes, wrong, done = np.random.default_rng(seed), Counter(), [], []
-    for mutant, read, allowed in kinds.values():  # once, so that all is imported
-        outcome(read, write(folder / "first", mutant(rng)), allowed)
+    outcomes, wrong, done = Counter(), [], []
+    for mutant, read, allowed in kinds.values():  # some, so that all is imported
+        rng = np.random.default_rng(seed)
+        for _ in range(5):
+            outcome(read, write(folder / "first", mutant(rng)), allowed)
     limited()
     watch(folder, done)
     for name, (mutant, read, allowed) in kinds.items():
+        rng = np.random.default_rng([seed, *name.encode()])  # a further kind changes no other's
         for _ in range(number):
             path = write(folder / name, mutant(rng))
             how, problem = outcome(read, path, allowed)

@@ -32,8 +32,8 @@ def mutants_read(folder, *, seed, number):
 def check(found, number):
     assert found["wrong"] == []
     kinds = {outcome.split()[0] for outcome in found["outcomes"]}
-    assert len(kinds) == 15
-    assert sum(found["outcomes"].values()) == 15 * number
+    assert len(kinds) == 18
+    assert sum(found["outcomes"].values()) == 18 * number
     n_read = {kind: found["outcomes"].get(f"{kind} read", 0) for kind in kinds - {"resumed"}}
     assert min(n_read.values()) > 0 or number < 500  # "resumed" asks another question
     assert sum(n_read.values()) > number

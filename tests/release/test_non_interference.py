@@ -399,6 +399,39 @@ def test_a_leak_is_found(leak, tmp_path, monkeypatch):
     assert differences(found) != []
 
 
+def site_of(says):
+    """A site's run by a plan, and what all sites are combined to, as `replayed` asks for it."""
+
+    def run(place, table):
+        (place / "in.json").write_text(json.dumps(DECLARED | {"synthdp": {"ignore": ["id"]}}))
+        in_csv(table, place)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(place)
+            plan = synthdp.plan_measurements("in.json", epsilon=1.0, delta=1e-6, workload="1-way")
+            plan.save("in.plan")
+            if not (place.parent / "other.counts").exists():
+                synthdp.measure(rows(90, 6), plan).save(place.parent / "other.counts")
+            measured = ["measure", "in.csv", "--plan", "in.plan", "-o", "one.counts", *says]
+            both = ["combine", "one.counts", "../other.counts", "-o", "all.synthdp", *says]
+            return of_command_line(place, [*measured, "--journal", "journal"], both)
+
+    return run
+
+
+@pytest.mark.parametrize("says", ["-vv", "--json"])
+def test_a_replay_of_a_site_tells_nothing_of_the_records(says, tmp_path):
+    found = replayed(tmp_path, "journal", site_of([says]), tables_of("CSV"))
+    assert differences(found) == []
+    assert {seen.end for seen in found.values()} == {"[0, 0]"}, found["given"].parts()
+
+
+@pytest.mark.parametrize("leak", [leaks_a_line, leaks_a_finding])
+def test_a_leak_of_a_site_is_found(leak, tmp_path, monkeypatch):
+    leak(monkeypatch)
+    found = replayed(tmp_path, "journal", site_of(["-vv"]), tables_of("CSV"))
+    assert differences(found) != []
+
+
 def test_times_of_today_are_no_difference_and_others_are():
     today = str(pd.Timestamp.now("UTC"))
     assert (

@@ -112,7 +112,7 @@ def privacy_certificate(
     statement = {
         "format": FORMAT,
         "guarantee": (
-            f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
+            guarantee_text(ledger.epsilon, ledger.delta)
             if randomness.is_private
             else "NOT PRIVATE: the noise can be predicted"
         ),
@@ -232,6 +232,15 @@ def advised_delta(n_people: float) -> float:
     1e-07
     """
     return min(float(10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_people))), LARGE_DELTA)
+
+
+def guarantee_text(epsilon: float, delta: float) -> str:
+    """A guarantee in words.
+
+    >>> guarantee_text(1.0, 1e-9)
+    '(1, 1e-09)-differential privacy'
+    """
+    return f"({_shortest(epsilon)}, {_shortest(delta)})-differential privacy"
 
 
 def _shortest(number: float) -> str:

@@ -1,5 +1,6 @@
 """What several sites give together: their counts are added, or averaged, and one model is fitted."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor, log10
@@ -9,17 +10,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.json_value import JsonValue
 from synthdp.core.measurement import FloatArray, LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.privacy.accounting import Accounting
-from synthdp.release.certificate.certificate import cautions
+from synthdp.release.certificate.certificate import cautions, guarantee_text
 from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, fit_facts
 from synthdp.release.certificate.meaning import Protection, stated_meaning
 from synthdp.release.certificate.software import versions
 from synthdp.release.fitting import fit_model
 from synthdp.release.loading import load
+from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.registry import as_engine
 from synthdp.release.settings import checked_flag
 from synthdp.release.synthesis import Synthesis
@@ -40,8 +43,17 @@ WHICH_SITE = (
 MAX_SITES = 10_000
 """More files than this in one command are a slip of the finger."""
 
-_SAME = ("epsilon", "delta", "adjacency", "unit_of_privacy", "max_rows_per_unit")
-"""What all sites guarantee alike."""
+_SAME = (
+    "format", "epsilon", "delta", "adjacency", "unit_of_privacy", "max_rows_per_unit", "noise", "mechanism",
+    "workload",
+)  # fmt: skip
+"""What the certificates of all sites say alike."""
+
+_COSTS = ("rho_budget", "rho_spent", "rho_left", "failure_delta", "failure_delta_spent")
+"""The numbers of its accounting."""
+
+_RUN = {"id", "released", "is_charged_to_budget", "resumed", "meaning", "rescued", "replayed"}
+"""What a certificate may say of its run."""
 
 
 def combine(
@@ -124,7 +136,7 @@ def _parts(sites: Sequence[SiteLike]) -> list[_Part]:
     runs: dict[object, str] = {}
     for part in parts:
         _check_alike(first, part)
-        run = part.certificate.get("run", {}).get("id")
+        run = part.certificate["run"]["id"]
         if run in runs:
             raise ParameterError(
                 f"{part.name} and {runs[run]} are of one run; name what each site measured once"
@@ -151,7 +163,35 @@ def _part(site: SiteLike, number: int) -> _Part:
         raise PrivacyError(
             f"{name}: its noise can be predicted, so that it protects nobody; measure the site anew"
         )
+    _check_stated(JsonValue(certificate, name, error=ParameterError))
     return _Part(name, synthesis, certificate)
+
+
+def _check_stated(certificate: JsonValue) -> None:
+    """Refuse a certificate that is not as `synthdp.measure` writes it, where it is repeated."""
+    for key in ("epsilon", "delta"):
+        certificate[key].number("a number above 0", least=sys.float_info.min)
+    accounting = certificate["accounting"]
+    accounting["currency"].choice([each.value for each in Accounting])
+    accounting["theorem"].text()
+    accounting.check_keys(("currency", "theorem", *_COSTS))
+    for key in _COSTS:
+        accounting[key].number("a number of 0 or more", least=0)
+    certificate["cautions"].texts()
+    certificate["not_covered"].texts()
+    for quantity in certificate["unprotected"].entries():
+        quantity["quantity"].text()
+        quantity["source"].text()
+        quantity.check_keys(("quantity", "source"))
+    run = certificate["run"]
+    run.check_keys(_RUN)
+    run["id"].text()
+    run["is_charged_to_budget"].flag()
+    run["resumed"].default(()).texts()
+    for key in _RUN - {"id", "is_charged_to_budget", "resumed"}:
+        run[key].default("").text()
+    if certificate["about"].is_given:
+        READ_ABOUT.load()(certificate["about"].mapping())
 
 
 def _check_alike(first: _Part, part: _Part) -> None:
@@ -249,7 +289,8 @@ def _certificate(
 
 def _of_site(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of one site."""
-    stated = {name: certificate[name] for name in ("guarantee", "epsilon", "delta")}
+    epsilon, delta = certificate["epsilon"], certificate["delta"]
+    stated = {"guarantee": guarantee_text(epsilon, delta), "epsilon": epsilon, "delta": delta}
     stated["rho_spent"] = certificate["accounting"]["rho_spent"]
     return stated | {name: certificate[name] for name in ("run", "about") if name in certificate}
 
@@ -261,8 +302,27 @@ def _loss_of_one(certificate: Mapping[str, Any]) -> dict[str, Any]:
     them: of all sites' answers together, those of one site are all that they change [McSherry
     2009, Thm. 4].
     """
-    stated = ("guarantee", "epsilon", "delta", "meaning", "accounting", "events")
-    return {name: certificate[name] for name in stated}
+    accounting = Accounting(certificate["accounting"]["currency"])
+    epsilon, delta = certificate["epsilon"], certificate["delta"]
+    rho = accounting.rho(epsilon=epsilon, delta=delta)
+    return {
+        **_guarantee(epsilon, delta, accounting, rho),
+        "accounting": certificate["accounting"],
+        "events": certificate["events"],
+    }
+
+
+def _guarantee(
+    epsilon: float, delta: float, accounting: Accounting, rho: Fraction
+) -> dict[str, Any]:
+    """What a certificate says of epsilon and delta, and of a cost that they allow for."""
+    protection = Protection(epsilon=epsilon, delta=delta, accounting=accounting, rho=float(rho))
+    return {
+        "guarantee": guarantee_text(epsilon, delta),
+        "epsilon": epsilon,
+        "delta": delta,
+        "meaning": stated_meaning(protection),
+    }
 
 
 def _losses_of_all(parts: Sequence[_Part]) -> dict[str, Any]:
@@ -277,12 +337,8 @@ def _losses_of_all(parts: Sequence[_Part]) -> dict[str, Any]:
         name: sum(part.certificate["accounting"][name] for part in parts)
         for name in ("rho_spent", "rho_left")
     }
-    protection = Protection(epsilon=epsilon, delta=delta, accounting=accounting, rho=float(rho))
     return {
-        "guarantee": f"({epsilon!r}, {delta!r})-differential privacy",
-        "epsilon": epsilon,
-        "delta": delta,
-        "meaning": stated_meaning(protection),
+        **_guarantee(epsilon, delta, accounting, rho),
         "accounting": {**stated, "rho_budget": float(rho), **sums},
         "events": [event for part in parts for event in part.certificate["events"]],
     }

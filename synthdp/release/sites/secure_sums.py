@@ -28,6 +28,7 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.shares.private_shares import Masks, PrivateShares, opened
 from synthdp.privacy.shares.share_event import MAX_SITES, ShareEvent
 from synthdp.release.certificate.certificate import (
+    guarantee_text,
     mechanism_facts,
     privacy_certificate,
     workload_facts,
@@ -246,7 +247,7 @@ def _site(
 def _stated(ledger: PrivacyLedger) -> dict[str, Any]:
     """What the certificate says of one site."""
     return {
-        "guarantee": f"({ledger.epsilon!r}, {ledger.delta!r})-differential privacy",
+        "guarantee": guarantee_text(ledger.epsilon, ledger.delta),
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
         "rho_spent": float(ledger.spent),

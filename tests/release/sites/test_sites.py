@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.homes import home
+from helpers.mutated_files import odd_json
+from helpers.release_files import MANIFEST, edited, members_of, mutated, summed, write_zip
 from jsonschema import Draft202012Validator
 
 import synthdp
-from synthdp.core import DataFileError, ParameterError, SchemaError
+from synthdp.core import DataFileError, ParameterError, SchemaError, SynthdpError, sealed
 from synthdp.privacy import Accounting, PrivateTable, Queryable
 from synthdp.release import SCHEMA_FILE, PlannedMarginal, epsilon_reaching
 
@@ -166,8 +168,6 @@ def test_a_plan_that_was_changed_is_refused(plan, tmp_path):
 
 
 def test_odd_values_with_a_right_hash_are_refused_as_well(plan):
-    from synthdp.core import sealed
-
     content = plan.to_dict()
     for changed in changes(content):
         if sealed(changed) == content or "sha256" not in changed:
@@ -477,3 +477,35 @@ def test_an_unpaid_look_is_noticed(plan, monkeypatch):
     assert len(broken.certificate["events"]) < len(plan.marginals)
     with pytest.raises(ParameterError, match="other marginals"):
         synthdp.combine([synthdp.measure(people(500, 2), plan), broken])
+
+
+def test_mutated_counts_are_refused_in_one_line_or_combined(sites, tmp_path):
+    """Files that are damaged anywhere, and certificates that say odd things with a right hash."""
+    sites[0].save(tmp_path / "site")
+    sites[1].save(tmp_path / "other")
+    members, rng = members_of(tmp_path / "site"), np.random.default_rng(0)
+    validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text()))
+    outcomes, told = {"refused": 0, "combined": 0}, []
+
+    def odd(certificate):
+        return sealed(odd_json({k: v for k, v in certificate.items() if k != "sha256"}, rng))
+
+    for number in range(120):
+        found = mutated(members, rng)
+        if number % 2:
+            found = dict(members)
+            edited(lambda m: m.update(certificate=odd(m["certificate"])))(found)
+            assert found[MANIFEST] != members[MANIFEST]
+            found = summed(found)
+        path = write_zip(tmp_path / "mutated", found)
+        try:
+            order = [tmp_path / "other", path][:: rng.choice([-1, 1])]
+            both = synthdp.combine(order, engine="direct", same_people=number % 4 > 1)
+        except SynthdpError as error:
+            outcomes["refused"] += 1
+            told.append(str(error))
+            continue
+        outcomes["combined"] += 1
+        assert list(validator.iter_errors(both.certificate)) == []
+    assert min(outcomes.values()) > 10
+    assert [text for text in told if len(text.splitlines()) != 1] == []
