@@ -145,8 +145,12 @@ def loans(n_rows: int = 20_000) -> tuple[pd.DataFrame, list[dict[str, Any]], dic
     generator = np.random.default_rng(0)
     region = generator.choice(8, n_rows, p=generator.dirichlet(np.full(8, 2.0)))
     wealth = generator.normal(region / 8, 0.5)
-    start = np.datetime64("2005-01-01") + generator.integers(0, 5800, n_rows)
-    end = start + np.minimum(generator.gamma(2, 400, n_rows), 1400).astype(np.int64)
+    start = np.datetime64("2005-01-01") + generator.integers(0, 5800, n_rows).astype(
+        "timedelta64[D]"
+    )
+    end = start + np.minimum(generator.gamma(2, 400, n_rows), 1400).astype(np.int64).astype(
+        "timedelta64[D]"
+    )
     mortgage = np.round(np.exp(11.3 + 0.5 * wealth + generator.normal(0, 0.35, n_rows)), -2)
     value = np.round(mortgage * (1 + generator.exponential(0.3, n_rows)), -2)
     wages = np.round(np.exp(7.6 + 0.4 * wealth + generator.normal(0, 0.3, n_rows)), 2)

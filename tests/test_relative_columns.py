@@ -36,9 +36,9 @@ pytestmark = [
 def stays(n_rows=N_ROWS):
     """Stays of some days, about 4, of which a tenth is not over, as texts."""
     rng = np.random.default_rng(0)
-    start = np.datetime64("2020-01-01") + rng.integers(0, 730, n_rows)
+    start = np.datetime64("2020-01-01") + rng.integers(0, 730, n_rows).astype("timedelta64[D]")
     days = np.minimum(rng.geometric(0.2, n_rows) - 1, 29)
-    end = pd.Series((start + days).astype(str), dtype=object)
+    end = pd.Series((start + days.astype("timedelta64[D]")).astype(str), dtype=object)
     end[rng.random(n_rows) < 0.1] = ""
     return pd.DataFrame({"end": end, "start": pd.Series(start.astype(str), dtype=object)})
 
@@ -142,12 +142,14 @@ def test_columns_of_linked_tables_are_relative_within_their_row():
     """Roots, rows below them, and rows that rules settle with the row above."""
     rng = np.random.default_rng(0)
     n_people = 800
-    born = np.datetime64("1950-01-01") + rng.integers(0, 3650, n_people)
+    born = np.datetime64("1950-01-01") + rng.integers(0, 3650, n_people).astype("timedelta64[D]")
     people = pd.DataFrame({"id": np.arange(n_people).astype(str), "start": born.astype(str)})
     people["end"] = (born + 20).astype(str)
     counts = rng.integers(0, 3, n_people)
     visits = pd.DataFrame({"person": np.repeat(people["id"].to_numpy(), counts)})
-    visits["start"] = (np.datetime64("2020-01-01") + rng.integers(0, 700, len(visits))).astype(str)
+    visits["start"] = (
+        np.datetime64("2020-01-01") + rng.integers(0, 700, len(visits)).astype("timedelta64[D]")
+    ).astype(str)
     visits["end"] = (pd.to_datetime(visits["start"]) + pd.Timedelta(days=3)).astype(str)
     required = {"constraints": {"required": True}}
     of_people = [

@@ -45,7 +45,8 @@ FIRST = dt.datetime.fromisoformat("0001-01-01")
 LAST = dt.datetime.fromisoformat("9999-12-31T23:59:59.999999")
 
 ODD_VALUES = [
-    None, math.nan, math.inf, -math.inf, pd.NA, pd.NaT, np.datetime64("NaT"), np.float32("nan"), 10**400, -(10**400),
+    None, math.nan, math.inf, -math.inf, pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.float32("nan"), 10**400,
+    -(10**400),
     2**64, -(2**64), True, False, np.True_, 1, 1.0, 0, "1", "1.0", "True", "", " ", "\0", "\ud800", "1e400", "-1e400",
     "nan", "inf", "\uff11", "1_0", "9" * 5000, "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "10000-01-01",
     b"1", Decimal("1e999"), Decimal("nan"), Decimal("snan"), Fraction(10**400), Fraction(-1, 3), 1j, [], {}, [1], {1},
@@ -99,7 +100,8 @@ NEAR_VALUES = {
     "identifiers": [UUID(int=0), UUID(int=1), str(UUID(int=1)), UUID(int=1).bytes],
     "periods": [pd.Period("2020-01"), pd.Period("2020-02"), pd.NaT],
     "complex numbers": [1j, 1 + 0j, complex("nan")],
-    "no values": [None, math.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT"), np.timedelta64("NaT")],
+    "no values": [None, math.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT", "s"),
+                  np.timedelta64("NaT", "s")],
 }  # fmt: skip
 
 FRAME_COLUMNS = [

@@ -354,7 +354,9 @@ def test_a_caution_on_a_constant_says_how_many_records_may_have_other_values():
 
 def test_ends_at_single_frequent_values_are_exact_however_wide_their_cells():
     """Days of a few weeks in cells of 80 days: the first and the last are found by themselves."""
-    weeks = np.datetime64("2020-01-02") + 7 * np.repeat(np.arange(18), 110)
+    weeks = np.datetime64("2020-01-02") + (7 * np.repeat(np.arange(18), 110)).astype(
+        "timedelta64[D]"
+    )
     for seed in range(4):
         assert not resolved("date", weeks, epsilon=200.0, seed=seed).caution
 

@@ -29,8 +29,10 @@ KINDS = {
 
 def loans(n_rows=4000):
     generator = np.random.default_rng(0)
-    start = np.datetime64("2015-01-01") + generator.integers(0, 2000, n_rows)
-    end = pd.Series(start + generator.integers(0, 300, n_rows))
+    start = np.datetime64("2015-01-01") + generator.integers(0, 2000, n_rows).astype(
+        "timedelta64[D]"
+    )
+    end = pd.Series(start + generator.integers(0, 300, n_rows).astype("timedelta64[D]"))
     value = generator.integers(50, 900, n_rows)
     wages, rents = np.round(generator.gamma(2, (500, 200), (n_rows, 2)).T, 2)
     return pd.DataFrame(

@@ -185,7 +185,7 @@ def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:
 def _of_one_type(said: list[object], kind: str) -> pd.Series:
     """What the spans of a typed column say, in the type that is read fastest."""
     if kind in ("date", "datetime"):
-        nothing = np.datetime64("NaT")
+        nothing = np.datetime64("NaT", "s")
         return pd.Series(
             np.array(
                 [x if type(x) is np.datetime64 else nothing for x in said], dtype="datetime64[s]"

@@ -294,7 +294,7 @@ class DateColumn(TemporalColumn[date]):
         """Moments as ``datetime64[s]``; NaT where missing."""
         moments = self.at(points).astype("datetime64[s]")
         # Points of missing values are arbitrary, see `draw`; here they are overwritten.
-        moments[missing] = np.datetime64("NaT")
+        moments[missing] = np.datetime64("NaT", "s")
         return pd.Series(moments, dtype="datetime64[s]")
 
     @property
@@ -380,7 +380,7 @@ class DateColumn(TemporalColumn[date]):
         """Moments for what texts say."""
         seconds = self.read_numbers(values)
         moments = np.nan_to_num(seconds).astype(np.int64).astype("datetime64[s]")
-        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT"), moments))
+        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT", "s"), moments))
 
     def text_of(self, value: object) -> str:
         """How a file holds a value, as exactly as it was given."""

@@ -228,8 +228,8 @@ def test_dates_agree_with_their_parts_and_with_checks():
         [day("a", bins=20, parts=["weekday"]), day("b", bins=20, parts=["weekday"])], "a < b"
     )
     rng = np.random.default_rng(0)
-    a = np.datetime64("2000-01-01") + rng.integers(0, 3000, 3000)
-    real = pd.DataFrame({"a": a, "b": a + rng.integers(1, 300, 3000)})
+    a = np.datetime64("2000-01-01") + rng.integers(0, 3000, 3000).astype("timedelta64[D]")
+    real = pd.DataFrame({"a": a, "b": a + rng.integers(1, 300, 3000).astype("timedelta64[D]")})
     codes = encode(real, schema)
     table = decode(codes.columns, schema, rng)
     assert (table["a"] < table["b"]).all()
