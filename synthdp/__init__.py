@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from synthdp.core.measurement import LinearMeasurement
     from synthdp.core.workload import Workload
     from synthdp.linked.doors.loading import from_journal, load
+    from synthdp.linked.doors.lomas import LomasQuerier
     from synthdp.linked.doors.synthesize import synthesize
     from synthdp.linked.doors.synthesizer import Synthesizer
     from synthdp.linked.histories.history_synthesis import HistorySynthesis
@@ -65,6 +66,7 @@ __all__ = [
     "LinearMeasurement",
     "LinkedEvaluation",
     "LinkedSynthesis",
+    "LomasQuerier",
     "MeasuringPlan",
     "MissingExtraError",
     "ModelTooLargeError",
@@ -104,6 +106,7 @@ _HOMES = {
     "LinearMeasurement": "synthdp.core.measurement",
     "LinkedEvaluation": "synthdp.report.linked.linked_evaluation",
     "LinkedSynthesis": "synthdp.linked.linked_synthesis",
+    "LomasQuerier": "synthdp.linked.doors.lomas",
     "MeasuringPlan": "synthdp.release.sites.measuring_plan",
     "OpenSchema": "synthdp.schema.open_schema",
     "Package": "synthdp.linked.package.package",

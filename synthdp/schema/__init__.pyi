@@ -30,6 +30,8 @@ from synthdp.schema.columns.numeric import NumberColumn as NumberColumn
 from synthdp.schema.columns.numeric import even_edges as even_edges
 from synthdp.schema.columns.reading import is_missing as is_missing
 from synthdp.schema.columns.times import TimeColumn as TimeColumn
+from synthdp.schema.csvw import csvw_schema as csvw_schema
+from synthdp.schema.csvw import privacy_unit as privacy_unit
 from synthdp.schema.dialect import USUAL as USUAL
 from synthdp.schema.dialect import Dialect as Dialect
 from synthdp.schema.dialect import dialect_of as dialect_of
