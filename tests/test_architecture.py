@@ -353,11 +353,7 @@ def test_the_page_about_the_house_tells_the_truth():
         {name.split("/")[-1] for name in re.findall(r"`((?:synthdp/)?\w+)/?`", row)} for row in rows
     ]
     assert [floor for floor in floors if floor] == [set(floor) for floor in reversed(FLOORS)]
-    for room, order in ROOMS.items():
-        (line,) = re.findall(rf"^- `{room}`: (.*?)[;.]$", text, flags=re.DOTALL | re.MULTILINE)
-        assert re.findall(r"`([\w.]+)`", line) == [
-            name for floor in order for name in floor if name
-        ]
+    assert "`ROOMS` in `tests/helpers/house.py`" in text
     for limit in LINES.values():
         assert re.search(rf"\b{limit}\b", text)
 
