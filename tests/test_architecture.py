@@ -13,7 +13,6 @@ from importlib import import_module
 import pytest
 from helpers.house import (
     FLOORS,
-    ROOMS,
     House,
     circles,
     code_lines,
