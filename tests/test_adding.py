@@ -1,5 +1,5 @@
-"""A mechanism, an engine and a source are added from outside the package, as docs/adding.md says step
-by step.
+"""A mechanism, an engine, a column type and a source are added from outside the package, as
+docs/adding.md says step by step.
 """
 
 import json
@@ -16,9 +16,9 @@ from textwrap import dedent
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.added.star import Star
 from helpers.cli_runs import invoke, lay_out, run_arguments
 from helpers.paths import ROOT
-from helpers.star import Star
 
 import synthdp
 from synthdp.core import Domain, LinearMeasurement, ModelTooLargeError, ParameterError, SynthdpError
@@ -27,7 +27,7 @@ from synthdp.release import ENGINES, MECHANISMS
 from synthdp.schema import TYPES
 
 PAGE = ROOT / "docs/adding.md"
-STAR = ROOT / "tests/helpers/star.py"
+EXAMPLES = ROOT / "tests/helpers/added"
 pytestmark = pytest.mark.skipif(
     not (PAGE.exists() and (ROOT / "data").is_dir()), reason="no checkout"
 )
@@ -36,9 +36,9 @@ REGISTERS = """
 import sys
 sys.path.insert(0, {folder!r})
 from synthdp.release import ENGINES, MECHANISMS
-MECHANISMS["star"], ENGINES["raking"] = "star:Star", "added:RakingEngine"
+MECHANISMS["star"], ENGINES["raking"] = "star:Star", "raking:RakingEngine"
 from synthdp.schema import TYPES
-TYPES["weekday"] = "added:WeekdayColumn"
+TYPES["weekday"] = "weekday:WeekdayColumn"
 """
 
 
@@ -60,6 +60,7 @@ def page(tmp_path_factory):
     printed, names = [], {"__name__": "added", "print": lambda *values: printed.append(values)}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.syspath_prepend(ROOT)  # where somebody who adds something is
         for number, code in enumerate(blocks()):
             exec(compile(code, f"{PAGE.name}, block {number}", "exec"), names)
     yield names | {"printed": printed}
@@ -70,13 +71,10 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def added(tmp_path_factory):
-    """A folder with the page's classes as a module, a mechanism as another, and a plugin that puts
-    them into the registries.
-    """
+    """A folder with the examples as modules, and a plugin that puts them into the registries."""
     folder = tmp_path_factory.mktemp("added")
-    classes = [code for code in blocks() if "class " in code]
-    (folder / "added.py").write_text("\n\n".join(classes), encoding="utf-8")
-    shutil.copy(STAR, folder / "star.py")
+    for example in EXAMPLES.glob("*.py"):
+        shutil.copy(example, folder)
     (folder / "registers.py").write_text(REGISTERS.format(folder=str(folder)), encoding="utf-8")
     return folder
 
@@ -157,7 +155,7 @@ def test_a_release_takes_counts_of_its_schema_only(page):
 def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(added)
     monkeypatch.setitem(MECHANISMS, "star", "star:Star")
-    monkeypatch.setitem(ENGINES, "raking", "added:RakingEngine")
+    monkeypatch.setitem(ENGINES, "raking", "raking:RakingEngine")
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
     shown = " ".join(invoke("run", "--help-all").out.decode().split()).replace(
@@ -176,7 +174,7 @@ def test_a_column_type_goes_through_the_whole_flow_by_its_line_in_the_registry(
 ):
     """As a user adds one: a file of their own and a line; nothing else knows of it."""
     monkeypatch.syspath_prepend(str(added))
-    monkeypatch.setitem(TYPES, "weekday", "added:WeekdayColumn")
+    monkeypatch.setitem(TYPES, "weekday", "weekday:WeekdayColumn")
     monkeypatch.chdir(tmp_path)
     days = ["Mon", "Tuesday", "3", "", "someday"] * 400
     people = pd.DataFrame({"day": days, "night": ["yes", "no"] * 1000})
