@@ -92,12 +92,12 @@ def test_every_mechanism_and_engine_has_its_row_in_the_table_of_all(overview, na
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 @pytest.mark.usefixtures("hurried")
 def test_an_example_of_a_mechanism_or_engine_runs(page, capsys):
-    text = page.read_text(encoding="utf-8")
-    (code,) = re.findall(
-        r"^```python\n(.*?)^```", text.partition(HEADING)[0], flags=re.DOTALL | re.MULTILINE
-    )
+    overview = DOCS / f"{page.parent.name}.md"  # it has what all examples of its kind begin with
     names = {}
-    exec(compile(code, page.name, "exec"), names)
+    for each in (overview, page):
+        text = each.read_text(encoding="utf-8").partition(HEADING)[0]
+        (code,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+        exec(compile(code, each.name, "exec"), names)
     assert capsys.readouterr().out
     stated = names["synthesis"].certificate
     if page.parent.name == "mechanisms":
