@@ -215,12 +215,10 @@ def test_error_bars_come_as_their_page_says(block):
 @pytest.mark.usefixtures("newcomer")
 def test_a_data_frame_comes_back_as_its_page_says():
     names = {}
-    for block in blocks("python", pages=[FRAMES]):
-        exec(compile(block.values[0], FRAMES.name, "exec"), names)
+    (block,) = blocks("python", pages=[FRAMES])
+    exec(compile(block.values[0], FRAMES.name, "exec"), names)
     assert names["synthetic"].dtypes.astype(str).to_dict() == names["dtypes"]
     assert names["synthesis"].cautions == ()
-    assert names["drawn"].dtypes.astype(str).to_dict() == names["dtypes"]
-    assert len(names["drawn"]) == 1000
 
 
 @needs_pages
