@@ -67,8 +67,8 @@ class AIM(Mechanism):
         # T = 16 d rounds in the paper, all of equal cost until the model has learnt what rounds of
         # that cost can show.
         rho = budget / (self.rounds_per_attribute * len(domain))
-        for name in domain.attributes:
-            table.measure((name,), rho=rho * (1 - share))
+        for column in engine.unknown((name,) for name in domain.attributes):
+            table.measure(column, rho=rho * (1 - share))
         fit = rough_fit(engine, domain, constraints, report)
         growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         candidates = workload.downward_closure()

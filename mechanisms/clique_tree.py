@@ -93,7 +93,7 @@ class CliqueTree(Mechanism):
             pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells
         ]
         columns = measurement_shares(
-            domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0)
+            domain, dict.fromkeys(engine.unknown((name,) for name in domain.attributes), 1.0)
         )
         # Without a pair that is small enough the columns are all there is to measure.
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
@@ -111,6 +111,7 @@ class CliqueTree(Mechanism):
                 self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES
             ]
             plan = min(plans, key=lambda plan: predicted_error(plan, demands))
+            plan = {clique: plan[clique] for clique in engine.unknown(plan)}
             total = sum(map(Fraction, plan.values()))
             for percent, (clique, rho) in zip(
                 np.linspace(0, 99, len(plan)), plan.items(), strict=True

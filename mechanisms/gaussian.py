@@ -58,13 +58,16 @@ class Gaussian(Mechanism):
         weights |= {
             (name,): little for name in domain.attributes if name not in workload.importance
         }
-        shares = planned_shares(domain, weights)
+        weights = {clique: weights[clique] for clique in engine.unknown(weights)}
+        shares = planned_shares(domain, weights) if weights else {}
         for clique, share in steps(report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")
         model = engine.estimate(domain, table.released, constraints=constraints, progress=fitting)
         model.findings["unbiased_estimates"] = [
             {"columns": list(estimate.clique), "stddev_records": estimate.stddev}
-            for estimate in best_linear_estimates(domain, table.released, workload.cliques)
+            for estimate in best_linear_estimates(
+                domain, table.released, engine.unknown(workload.cliques)
+            )
         ]
         return model

@@ -62,10 +62,10 @@ class GEM(Mechanism):
         domain, ledger = table.domain, table.ledger
         # With few columns there are few marginals worth a round.
         rounds = self.rounds or 2 * len(domain)
-        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
+        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
-        candidates = measurable_subsets(workload, domain, max_cells=self.max_cells)
+        candidates = measurable_subsets(workload, domain, engine, max_cells=self.max_cells)
         for done in steps(report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(

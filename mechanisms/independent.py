@@ -41,7 +41,7 @@ class Independent(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         attributes = table.domain.attributes
         budget = table.ledger.remaining
-        weights = workload.relative_weights([(name,) for name in attributes])
+        weights = workload.relative_weights(engine.unknown((name,) for name in attributes))
         shares = measurement_shares(table.domain, weights)
         for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * share)

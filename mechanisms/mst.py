@@ -72,15 +72,17 @@ class MST(Mechanism):
         # A table of one column, or of columns so large that no pair is measured, spends all of it
         # on columns.
         rho = budget * Fraction(self.one_way_share) if candidates else budget
-        for name in steps(report, "measuring columns", attributes):
-            table.measure((name,), rho=rho / len(attributes))
+        columns = engine.unknown((name,) for name in attributes)
+        for column in steps(report, "measuring columns", columns):
+            table.measure(column, rho=rho / len(columns))
         coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
         if candidates:
             rho = budget * Fraction(self.selection_share)
             pairs = self._select(table, candidates, rho, coarsening, workload, report)
             # What is left, not a third of the budget: where pairs are missing the forest has fewer
             # edges than the tree that selection paid for.
-            rho = table.ledger.remaining / len(pairs)
+            pairs = engine.unknown(pairs)
+            rho = table.ledger.remaining / max(len(pairs), 1)
             for pair in steps(report, "measuring pairs", pairs):
                 table.measure(pair, rho=rho, coarsening=coarsening)
         fitting = partial(report, "fitting")

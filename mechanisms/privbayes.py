@@ -85,7 +85,7 @@ class PrivBayes(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         most = len(domain) - 1
-        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
+        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
         growth, placed = TreeGrowth(domain, (rule.clique for rule in constraints)), frozenset[str]()
@@ -114,7 +114,7 @@ class PrivBayes(Mechanism):
             growth, placed = growth.with_clique(family), placed.union(family)
             model = fit(table.released, warm_start=model)
         if len(placed) < len(domain):
-            measure_columns(table, rho=ledger.remaining)
+            measure_columns(table, engine, rho=ledger.remaining)
         fit = partial(
             engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting")
         )

@@ -100,7 +100,7 @@ class PrivMRF(Mechanism):
             int(self.refined_per_column * len(domain)),
             budget * Fraction(self.scoring_share),
         )
-        cliques, dependences = self._graph(table, constraints, report)
+        cliques, dependences = self._graph(table, engine, constraints, report)
         rest, limits = ledger.remaining - scoring, {"max_attributes": self.max_attributes}
         useful = self._useful_cells(table, rest / (len(domain) + planned))
         # How many marginals there are decides what each costs, and what each costs decides which
@@ -108,11 +108,16 @@ class PrivMRF(Mechanism):
         # that were found.
         first = first_marginals(domain, cliques, dependences, max_cells=useful, **limits)
         useful = self._useful_cells(table, rest / (len(first) + planned))
-        refinement = Refinement(domain, cliques, max_cells=useful, measured=first, **limits)
+        candidates = map(domain.canonical, engine.known_sets)
+        known = [clique for clique in candidates if engine.known_shares(clique) is not None]
+        refinement = Refinement(
+            domain, cliques, max_cells=useful, measured=[*first, *known], **limits
+        )
+        first = engine.unknown(first)
         # A small graph may hold fewer marginals than were planned; the scores' share then goes to
         # the measurements.
         n_refined = min(planned, len(refinement.chances))
-        rho = (rest if n_refined else ledger.remaining) / (len(first) + n_refined)
+        rho = (rest if n_refined else ledger.remaining) / max(len(first) + n_refined, 1)
         for clique in first:
             report("measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100)
             table.measure(clique, rho=rho)
@@ -129,13 +134,18 @@ class PrivMRF(Mechanism):
         return model
 
     def _graph(
-        self, table: PrivateTable, constraints: Sequence[Constraint], report: Report
+        self,
+        table: PrivateTable,
+        engine: Engine,
+        constraints: Sequence[Constraint],
+        report: Report,
     ) -> tuple[tuple[Clique, ...], dict[Clique, float]]:
         """Measure the columns, score pairs; the cliques of the graph, and how strongly pairs
         depend.
         """
         domain, budget = table.domain, table.ledger.remaining
-        shares = measurement_shares(domain, {(name,): 1.0 for name in domain.attributes})
+        columns = engine.unknown((name,) for name in domain.attributes)
+        shares = measurement_shares(domain, dict.fromkeys(columns, 1.0))
         for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         start = TreeGrowth(domain, (constraint.clique for constraint in constraints))

@@ -65,10 +65,10 @@ class RAP(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
-        measure_columns(table, rho=ledger.remaining * Fraction(self.one_way_share))
+        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
-        candidates = measurable_subsets(workload, domain, max_cells=self.max_cells)
+        candidates = measurable_subsets(workload, domain, engine, max_cells=self.max_cells)
         # No round with nothing left to measure.
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
         for done in range(rounds):

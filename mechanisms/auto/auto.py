@@ -18,10 +18,10 @@ from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
 from synthdp.mechanisms.auto.joint_dependences import JointScores, joint_sets
-from synthdp.mechanisms.auto.knowing_table import KnowingTable
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
 from synthdp.mechanisms.shared.allocation import measurement_shares
+from synthdp.mechanisms.shared.knowing_table import KnowingTable
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.accounting import Accounting
@@ -119,8 +119,8 @@ class Auto(Mechanism):
         known = [marginal for marginal in engine.known if len(marginal.clique) == 1]
         # Wider ones, published totals, are neither scored nor measured.
         known_sets = engine.known_sets
-        if known:
-            table = cast(PrivateTable, KnowingTable(asked, known))
+        if known and not isinstance(table, KnowingTable):
+            table = cast(PrivateTable, KnowingTable(asked, engine))
         # Shares are taken as exact fractions of an exact budget. With floats the last measurement
         # could ask for a rounding error more than the ledger has, and would be refused.
         score_rho = budget * Fraction(self.score_share)

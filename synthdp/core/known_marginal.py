@@ -1,10 +1,10 @@
 """Known marginals: published counts or shares that hold exactly, perhaps of merged levels."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,33 @@ class KnownMarginal:
             "total": self.total,
             "sha256": sha256((content + groups).encode()).hexdigest(),
         }
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it as plain JSON values, for `from_dict`."""
+        merged = self.coarsening.groups if self.coarsening else {}
+        return {
+            "columns": list(self.clique),
+            "values": self.values.tolist(),
+            "is_count": self.is_count,
+            "groups": {name: merging.tolist() for name, merging in merged.items()},
+            "name": self.name,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """What `to_dict` wrote; raises `LookupError`, `TypeError`, `ValueError` or `ParameterError`
+        if it is no such.
+        """
+        groups = {
+            name: np.array(merging, dtype=np.int64) for name, merging in content["groups"].items()
+        }
+        return cls(
+            tuple(content["columns"]),
+            np.array(content["values"], dtype=np.float64),
+            is_count=bool(content["is_count"]),
+            coarsening=Coarsening(groups) if groups else None,
+            name=str(content["name"]),
+        )
 
     def check_fits(self, domain: Domain) -> None:
         """Raise `ParameterError` unless the values have the shape that ``domain`` gives them."""

@@ -47,6 +47,7 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C14", ("further from the model than chance explains",)),
     ("C15", ("all answers were there",)),
     ("C17", ("the run was stopped before its end",)),
+    ("C18", ("published totals:",)),
     ("C16", ("no interval:", "values are drawn inside its bins")),
 )
 

@@ -2,11 +2,12 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
@@ -55,6 +56,16 @@ class Engine(ABC):
     def known_sets(self) -> Collection[frozenset[str]]:
         """Sets of attributes of which it knows all exactly: none of them is scored or measured."""
         return frozenset()
+
+    def known_shares(self, clique: Clique) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """The shares of a marginal of which it knows all, axes in the order of ``clique``; else
+        None.
+        """
+        return None
+
+    def unknown(self, cliques: Iterable[Clique]) -> list[Clique]:
+        """The cliques of which it does not know all: what there is to pay for."""
+        return [clique for clique in cliques if self.known_shares(clique) is None]
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is

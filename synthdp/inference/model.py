@@ -27,6 +27,7 @@ from synthdp.inference.arrays import Array, Codes
 
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
+    from synthdp.core.totals_check import TotalsCheck
 
 Progress = Callable[[int, int], None]
 Ending: TypeAlias = Literal["optimal", "stalled", "stopped"]
@@ -115,9 +116,24 @@ class Model(ABC):
         """Published marginals that it meets exactly; none but of fits that were told of some."""
         return ()
 
-    def known_differences(self, codes: Codes) -> list[float]:  # noqa: ARG002 - most know none
-        """By how many rows a cell of each of them differs from its share of these, at most."""
-        return []
+    def known_check(
+        self,
+        codes: Codes,  # noqa: ARG002 - most know none
+        wanted: "Mapping[str, Wanted]",  # noqa: ARG002
+        why_not: str = "",  # noqa: ARG002
+    ) -> "TotalsCheck | None":
+        """How rows compare with what is published; None if nothing is.
+
+        Parameters
+        ----------
+        codes
+            The rows: of a slice, if any levels are ``wanted`` more than others.
+        wanted
+            As `sample_where` takes it.
+        why_not
+            Why these rows are not held to anything, if they are not.
+        """
+        return None
 
     def rough(self) -> "Model":
         """A model that completes records sooner and less exactly, for who moves them afterwards;

@@ -13,13 +13,21 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.on_demand import INTERVALS, REPLICATES, STRUCTURE, WEIGHTED_MARGINAL
+from synthdp.release.on_demand import (
+    EXACTLY,
+    INTERVALS,
+    REPLICATES,
+    STRUCTURE,
+    WEIGHTED_MARGINAL,
+    WITH_KNOWN,
+)
 from synthdp.schema.cell_labels import cell_labels
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from networkx import Graph
 
+    from synthdp.core.known_marginal import KnownMarginal
     from synthdp.release.uncertainty.replicates import Replicates
 
 
@@ -58,6 +66,11 @@ class Answers(ABC):
     def unused(self) -> Unused:
         """Levels without records, by attribute."""
 
+    @property
+    @abstractmethod
+    def known(self) -> "tuple[KnownMarginal, ...]":
+        """What is published and met exactly; mostly nothing."""
+
     def _expected(self, columns: Sequence[str]) -> FloatArray:
         """The model's counts of a marginal, none of them in levels without records."""
         return without_unused(self.model.marginal(columns).values, columns, self.unused)
@@ -95,7 +108,8 @@ class Answers(ABC):
             One float a combination, indexed by the levels' labels (bins as intervals).
         pandas.DataFrame
             With ``interval``: ``count``, ``low`` and ``high``, from 0, and ``basis``. It is
-            "measured" where the measurements alone tell the count, without a model. Else it is
+            "measured" where the measurements alone tell the count, without a model, and "published"
+            where published totals do. Else it is
             "model": the count is the model's, and the limits are those that hold whatever nobody
             measured; docs/inference.md has both.
 
@@ -111,18 +125,24 @@ class Answers(ABC):
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
+        measurements: Sequence[LinearMeasurement] = self.measurements
+        if self.known and interval is not None:
+            measurements = WITH_KNOWN.load()(measurements, self.known)
         if weighted:
             weighted_marginal = WEIGHTED_MARGINAL.load()
             return weighted_marginal(
                 with_densities(self.schema, self.model),
-                self.measurements,
+                measurements,
                 names,
                 interval,
                 self._expected,
             )
         if interval is not None:
             with_intervals = INTERVALS.load()
-            return with_intervals(self.schema, self.measurements, names, interval, self._expected)
+            limits = with_intervals(self.schema, measurements, names, interval, self._expected)
+            if not self.known:
+                return limits
+            return EXACTLY.load()(limits, self.schema.domain, self.known, tuple(names))
         return pd.Series(
             self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count"
         )

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import Coarsening
@@ -65,6 +66,32 @@ def known_marginals(given: KnownLike, schema: OpenSchema, called: str) -> tuple[
     attributes = {name for marginal in known for name in marginal.clique}
     check_known(domain, known, _within(schema.constraints, attributes))
     return known
+
+
+def saved_known(content: Iterable[Any], domain: Domain) -> tuple[KnownMarginal, ...]:
+    """Published totals as `KnownMarginal.to_dict` wrote them; raises `DataFileError` if they are
+    none.
+    """
+    try:
+        known = tuple(map(KnownMarginal.from_dict, content))
+        for marginal in known:
+            marginal.check_fits(domain)
+    except (AttributeError, LookupError, ParameterError, TypeError, ValueError) as error:
+        problem = "its published totals are damaged; restore the file from a copy"
+        raise DataFileError(problem) from error
+    return known
+
+
+def unspent_cautions(share: float) -> list[str]:
+    """What users should know of a mechanism that had nothing left to measure, with the share of the
+    budget that it did not spend.
+    """
+    if share < 1e-3:
+        return []
+    return [
+        f"published totals: {100 * share:.3g} % of the budget is not spent, for what it was meant for is "
+        "published; use mechanism auto, which plans with it, or spend less"
+    ]
 
 
 def _within(constraints: Sequence[Constraint], attributes: set[str]) -> list[Constraint]:

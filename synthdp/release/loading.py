@@ -3,6 +3,7 @@
 from os import PathLike
 
 from synthdp.data.frames.form import TableForm
+from synthdp.release.on_demand import SAVED_KNOWN
 from synthdp.release.persistence.checks import checked_path
 from synthdp.release.saving import archive
 from synthdp.release.saving.pieces import Pieces
@@ -22,4 +23,5 @@ def restored(pieces: Pieces) -> Synthesis:
         model=pieces.model,
         certificate=pieces.certificate,
         form=TableForm(dtypes=pieces.dtypes),
+        known=SAVED_KNOWN.load()(pieces.known, pieces.schema.domain) if pieces.known else (),
     )

@@ -53,6 +53,16 @@ WEIGHTED_MARGINAL: OnDemand[Callable[..., Any]] = OnDemand(
 )
 """Weighted counts; for `Synthesis.marginal` with ``weighted``."""
 
+WITH_KNOWN: OnDemand["Callable[..., list[LinearMeasurement]]"] = OnDemand(
+    "synthdp.release.uncertainty.known_counts:with_known"
+)
+"""Published counts beside measurements; for limits of releases with ``known``."""
+
+EXACTLY: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
+    "synthdp.release.uncertainty.known_counts:exactly"
+)
+"""Limits without width, of counts that are published; for the same."""
+
 WITH_WEIGHT: OnDemand["Callable[..., Workload]"] = OnDemand(
     "synthdp.release.weighted_workload:with_weight"
 )
@@ -85,6 +95,11 @@ KNOWN_ENGINE: OnDemand["Callable[..., Engine]"] = OnDemand(
     "synthdp.inference.engines.known_totals:KnownTotalsEngine"
 )
 """Fits that meet published totals; for runs with ``known``."""
+
+KNOWING_TABLE: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.mechanisms.shared.knowing_table:KnowingTable"
+)
+"""A private table that is not asked what is published; for runs with ``known``."""
 
 KNOWN_MARGINALS: OnDemand["Callable[..., tuple[KnownMarginal, ...]]"] = OnDemand(
     "synthdp.release.known_tables:known_marginals"
@@ -151,10 +166,20 @@ REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
 )
 """Tables that differ as much as the noise left open; for `Synthesis.replicates`."""
 
+SAVED_KNOWN: OnDemand["Callable[..., tuple[KnownMarginal, ...]]"] = OnDemand(
+    "synthdp.release.known_tables:saved_known"
+)
+"""Published totals as files keep them; for releases without a model."""
+
 STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
     "synthdp.release.certificate.structure:structure_graph"
 )
 """A release as a graph, which needs networkx; for `Synthesis.graph`."""
+
+UNSPENT: OnDemand["Callable[[float], list[str]]"] = OnDemand(
+    "synthdp.release.known_tables:unspent_cautions"
+)
+"""What to say of budget that bought nothing; for runs with ``known``."""
 
 UNUSED_LEVELS: OnDemand[Callable[..., dict[str, int]]] = OnDemand(
     "synthdp.learning.unused_levels:levels_without_records"

@@ -31,12 +31,14 @@ from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
     CHECK_QUESTIONS,
     JOURNALED_RUN,
+    KNOWING_TABLE,
     KNOWN_MARGINALS,
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
     MEASURED_PREDICTION,
     MEASURED_QUALITY,
+    UNSPENT,
     UNUSED_LEVELS,
     WITH_WEIGHT,
 )
@@ -277,9 +279,13 @@ class Release:
             private = self._private(counts, placed, self._without(reserved), observer)
             table = FilledTable(private, filling)
             self._settle_workload(schema)
+            asked = cast(PrivateTable, table)
+            if self._known:
+                # Whatever a mechanism asks, nothing is paid for what is public.
+                asked = KNOWING_TABLE.load()(asked, self._engine)
             with finishing(report) as progress:
                 model = self._settings.mechanism.release(
-                    cast(PrivateTable, table),
+                    asked,
                     workload=self._workload,
                     engine=self._engine,
                     constraints=schema.constraints,
@@ -287,6 +293,7 @@ class Release:
                 )
             said: dict[str, object] = {}
             drawn: Drawn | None = None
+            found: list[str] = []
             if reserved and model is not None:
                 checked = FilledTable(self._private(counts, placed, ledger, observer), filling)
                 derived = self._derived(counts, placed, observer)
@@ -296,8 +303,12 @@ class Release:
             if self._known and model is not None:
                 # Rows have what is known whatever the noise: which is checked on a table all the same.
                 drawn = drawn or self._drawn(model)
-                said = said | {"known": self._met(model, drawn)}
-            synthesis = self._synthesis(schema, table, model, said, drawn)
+                check = model.known_check(drawn.codes, {})
+                assert check is not None
+                said = said | {"known": check.stated([each.stated() for each in self._known])}
+                unspent = float(table.ledger.remaining / self._ledger.budget)
+                found = [*check.cautions, *UNSPENT.load()(unspent)]
+            synthesis = self._synthesis(schema, table, model, said, drawn, found)
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
@@ -395,14 +406,6 @@ class Release:
         n_rows = round(model.total)
         codes = model.sample(n_rows, seed=self._checked.seed)
         return Drawn(n_rows=n_rows, seed=self._checked.seed, codes=codes)
-
-    def _met(self, model: Model, drawn: Drawn) -> list[dict[str, object]]:
-        """What is known, and by how many rows of a table its cells are off at most."""
-        off = model.known_differences(drawn.codes)
-        return [
-            {**marginal.stated(), "rows": drawn.n_rows, "largest_difference": round(largest, 6)}
-            for marginal, largest in zip(self._known, off, strict=True)
-        ]
 
     def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the
@@ -504,14 +507,16 @@ class Release:
         model: Model | None,
         said: Mapping[str, object] = MappingProxyType({}),
         drawn: Drawn | None = None,
+        found: Sequence[str] = (),
     ) -> Synthesis:
-        statement = self._certificate(schema, model, table.released, table.unread)
+        statement = self._certificate(schema, model, table.released, table.unread, found)
         return Synthesis(
             schema=schema,
             measurements=table.released,
             model=model,
             certificate=statement | dict(said),
             drawn=drawn,
+            known=self._known,
         )
 
     def _certificate(
@@ -520,6 +525,7 @@ class Release:
         model: Model | None,
         measurements: Sequence[LinearMeasurement] = (),
         unread: Mapping[str, UnreadCount] = MappingProxyType({}),
+        found: Sequence[str] = (),
     ) -> dict[str, object]:
         return self.facts.certificate(
             ledger=self._ledger,
@@ -527,7 +533,7 @@ class Release:
             engine=self._settings.engine,
             learnt=self._learnt_columns,
             run=self._kept.identity.to_dict(),
-            findings=self._findings,
+            findings=[*self._findings, *found],
             schema=schema,
             measurements=measurements,
             unread=unread,
@@ -549,4 +555,5 @@ class Release:
             schema=self._schema,
             domain_share=self._settings.domain_share,
             public=self._stated | asked,
+            known=[each.to_dict() for each in self._known],
         )

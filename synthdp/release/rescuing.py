@@ -1,8 +1,8 @@
 """Making a release of the journal of a run that nobody goes on with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
 from synthdp.core.measurement import LinearMeasurement
@@ -10,12 +10,16 @@ from synthdp.learning.filling import UnreadCount
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
+from synthdp.release.on_demand import SAVED_KNOWN
 from synthdp.release.persistence.budget import Budget
 from synthdp.release.persistence.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.persistence.run_identity import RunIdentity, now
 from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import schema_in
+
+if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
 
 Released = TypeVar("Released")
 
@@ -97,8 +101,10 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         schema = None if closed.is_open else facts.schema.resolved(columns)
         measured: list[LinearMeasurement] = []
         unread: dict[str, UnreadCount] = {}
+        known: Sequence[KnownMarginal] = ()
         if schema is not None:
             measured, unread = kept.measurements(schema, schema.with_unread_places().domain)
+            known = SAVED_KNOWN.load()(facts.known, schema.domain) if facts.known else ()
         certificate = facts.certificate(
             ledger=ledger,
             randomness=SystemRandomness(),
@@ -116,7 +122,13 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         # A model of fewer marginals than planned looks like any other, so that the certificate has
         # to say it.
         certificate |= {"complete": kept.has_ended}
-        return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
+        return Synthesis(
+            schema=schema,
+            measurements=measured,
+            model=None,
+            certificate=certificate,
+            known=known,
+        )
     if not columns:
         kept.refuse(
             "it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it"

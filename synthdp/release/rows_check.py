@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.errors import ModelTooLargeError
@@ -12,6 +12,9 @@ from synthdp.inference.rows.distance import RowsDistance, RowsTally
 from synthdp.release.answers import Answers
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import without_unused
+
+if TYPE_CHECKING:
+    from synthdp.core.totals_check import TotalsCheck
 
 MAX_CELLS = 2**18
 """Larger tables are not compared: rows fill them no better than chance would."""
@@ -118,11 +121,42 @@ def rows_cautions(distance: RowsDistance | None) -> list[str]:
     ]
 
 
-def with_rows(certificate: Mapping[str, Any], distance: RowsDistance | None) -> dict[str, Any]:
+@final
+@dataclass(frozen=True, kw_only=True)
+class RowsCheck:
+    """What was found of one table that was drawn."""
+
+    distance: RowsDistance | None = None
+    """How far its rows are from the model; None if that was not asked."""
+    totals: "TotalsCheck | None" = None
+    """How they compare with what is published; None if nothing is."""
+
+    @property
+    def cautions(self) -> list[str]:
+        """What users should know of the rows."""
+        return [
+            *rows_cautions(self.distance),
+            *([] if self.totals is None else self.totals.cautions),
+        ]
+
+
+def with_rows(certificate: Mapping[str, Any], check: RowsCheck) -> dict[str, Any]:
     """The certificate of a release as that of one table that was drawn from it."""
-    if distance is None:
+    of_rows: dict[str, Any] = {}
+    if check.totals is not None and certificate.get("known"):
+        of_rows["known"] = check.totals.stated(certificate["known"])
+    if check.distance is not None:
+        of_rows["rows"] = _stated(check.distance)
+    before = certificate.get("cautions", [])
+    new = [caution for caution in check.cautions if caution not in before]
+    if not of_rows and not new:
         return dict(certificate)
-    said = {
+    return sealed({**certificate, **of_rows, "cautions": [*before, *new]})
+
+
+def _stated(distance: RowsDistance) -> dict[str, Any]:
+    """A distance as a certificate has it."""
+    return {
         "n_rows": distance.n_rows,
         "n_tables": distance.n_tables,
         "mean": distance.mean,
@@ -132,5 +166,3 @@ def with_rows(certificate: Mapping[str, Any], distance: RowsDistance | None) -> 
         "worst_table": list(distance.worst_table),
         "n_far_tables": len(distance.far_tables),
     }
-    cautions = [*certificate.get("cautions", []), *rows_cautions(distance)]
-    return sealed({**certificate, "rows": said, "cautions": cautions})

@@ -20,7 +20,7 @@ from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refit_certificate
-from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.draw import Checked, drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fit_model, meeting
@@ -32,6 +32,8 @@ from synthdp.release.saving.pieces import Pieces
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
+    from synthdp.core.totals_check import TotalsCheck
     from synthdp.release.rows_check import FitSummary
     from synthdp.release.verified import Verification
 
@@ -72,6 +74,10 @@ class Synthesis(Answers, Result):
         schema.
     drawn
         A table that this model drew already, if any.
+    known
+        What is published, for a model that is fitted when it is needed; a model knows by itself.
+    checked
+        Is told how rows compare with what is published; by default they are warned of.
     """
 
     def __init__(
@@ -83,6 +89,8 @@ class Synthesis(Answers, Result):
         certificate: Mapping[str, Any],
         form: Form = PLAIN_FORM,
         drawn: Drawn | None = None,
+        known: "Sequence[KnownMarginal]" = (),
+        checked: "Checked | None" = None,
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
@@ -90,6 +98,8 @@ class Synthesis(Answers, Result):
         self._certificate = dict(certificate)
         self._form = form
         self._drawn = drawn
+        self._known = tuple(known) if model is None else model.known
+        self._checked = _warn_of_totals if checked is None else checked
 
     @property
     def schema(self) -> Schema:
@@ -112,6 +122,11 @@ class Synthesis(Answers, Result):
         late = [caution for caution in fit_cautions(self.existing_model) if caution not in cautions]
         return sealed(self._certificate | ({"cautions": [*cautions, *late]} if late else {}))
 
+    @property
+    def known(self) -> "tuple[KnownMarginal, ...]":
+        """Published totals, which cost nothing and which its rows have."""
+        return self._known
+
     @cached_property
     def model(self) -> Model:
         """The model that explains the measurements."""
@@ -119,7 +134,8 @@ class Synthesis(Answers, Result):
             return self._fitted
         # Reached by releases that were loaded from measurements alone: fitting is post-processing,
         # and costs nothing.
-        return fit_model(engine_named("auto"), self._schema, self._measurements)
+        engine = meeting(engine_named("auto"), self._known)
+        return fit_model(engine, self._schema, self._measurements)
 
     @cached_property
     def fit(self) -> "FitSummary":
@@ -169,10 +185,9 @@ class Synthesis(Answers, Result):
         """Whether the number of records can be told from its noise; if not, `sample` is to be told
         how many to draw.
         """
-        known = () if self.existing_model is None else self.existing_model.known
         return (
             not self._measurements
-            or any(marginal.is_count for marginal in known)
+            or any(marginal.is_count for marginal in self._known)
             or clear_total(self._measurements) is not None
         )
 
@@ -266,6 +281,7 @@ class Synthesis(Answers, Result):
                 # Rows of this number and seed may have been drawn before; see `Drawn`.
                 codes=self.drawn_before(n_rows, seed) if where is None and not weighted else None,
                 weighted=weighted,
+                checked=self._checked,
                 n_jobs=n_jobs,
             )
             return self._form.filled(table, text=text)
@@ -278,6 +294,7 @@ class Synthesis(Answers, Result):
             text=text,
             where=where,
             unused=self.unused,
+            checked=self._checked,
         )
         return self._form.filled(table, text=text, kept=kept)
 
@@ -337,6 +354,7 @@ class Synthesis(Answers, Result):
             seed=seed,
             where=where,
             unused=self.unused,
+            checked=self._checked,
             n_jobs=n_jobs,
         )
 
@@ -377,6 +395,7 @@ class Synthesis(Answers, Result):
             model=self.existing_model,
             certificate=sealed(self._certificate),
             dtypes=self._form.dtypes,
+            known=[] if self.existing_model else [each.to_dict() for each in self._known],
         )
 
     def refit(self, engine: str | Engine, *, report: Report = silent) -> Self:
@@ -403,9 +422,8 @@ class Synthesis(Answers, Result):
             If a library that the engine needs is not installed.
         """
         estimator = as_engine(engine)
-        known = () if self.existing_model is None else self.existing_model.known
         model = fit_model(
-            meeting(estimator, known), self._schema, self._measurements, report=report
+            meeting(estimator, self._known), self._schema, self._measurements, report=report
         )
         certificate = refit_certificate(
             self._certificate, self.existing_model, self._schema, estimator, model
@@ -481,6 +499,12 @@ class Synthesis(Answers, Result):
         """The same release, with tables drawn in some form."""
         return self._with(form=form)
 
+    def checked_by(self, checked: Checked) -> Self:
+        """The same release, where ``checked`` is told how rows compare with what is published, and
+        nobody is warned.
+        """
+        return self._with(checked=checked)
+
     def _with(self, **changes: Any) -> Self:
         pieces: dict[str, Any] = {
             "schema": self._schema,
@@ -491,9 +515,16 @@ class Synthesis(Answers, Result):
             **(
                 pieces
                 | {"certificate": self._certificate, "form": self._form, "drawn": self._drawn}
+                | {"known": self._known, "checked": self._checked}
                 | changes
             )
         )
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"
+
+
+def _warn_of_totals(check: "TotalsCheck") -> None:
+    """Warn who drew rows that do not have what is published."""
+    for caution in check.cautions:
+        warnings.warn(caution, CautionWarning, stacklevel=4)

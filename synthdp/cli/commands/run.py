@@ -112,8 +112,8 @@ def run_command(options: RunOptions) -> None:
             _save(synthesis, schema, options, paid)
             if options.reject:
                 check_accepted(synthesis.certificate, "so that no table is written")
-            distance = write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
-    certificate = with_rows(synthesis.certificate, distance)
+            check = write_sample(synthesis, options, status, unless_known=ROWS_UNLESS_KNOWN)
+    certificate = with_rows(synthesis.certificate, check)
     announce(certificate, options, replay=release.run.replay)
     announce_quality(certificate, options)
     caution(certificate["cautions"], is_said=options.is_all_said)

@@ -23,7 +23,7 @@ from synthdp.data.tables import open_table
 from synthdp.release.certificate.fit_facts import fit_cautions
 from synthdp.release.drawing.form import PLAIN_FORM
 from synthdp.release.loading import load
-from synthdp.release.rows_check import rows_cautions, with_rows
+from synthdp.release.rows_check import with_rows
 from synthdp.release.saving.kinds import kind_of
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.rules.conditions import CONDITIONS
@@ -53,7 +53,7 @@ def sample_table(options: SampleOptions) -> None:
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        distance = write_sample(
+        check = write_sample(
             synthesis,
             options,
             status,
@@ -62,9 +62,9 @@ def sample_table(options: SampleOptions) -> None:
             offset=options.offset,
             weighted=options.weighted,
         )
-    announce(with_rows(synthesis.certificate, distance), options)
+    announce(with_rows(synthesis.certificate, check), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
-    cautions = [*stopped, *fit_cautions(synthesis.existing_model), *rows_cautions(distance)]
+    cautions = [*stopped, *fit_cautions(synthesis.existing_model), *check.cautions]
     caution(cautions, is_said=options.is_all_said)
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
@@ -23,16 +23,18 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.file_names import files_at, is_part
 from synthdp.data.files.formats import Format, file_kind, is_text
 from synthdp.data.tables import check_kind, write_frame, write_pieces, write_rows
-from synthdp.inference.rows.distance import RowsDistance
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.drawing.draw import drawn_table, unseen
-from synthdp.release.rows_check import distance_of, tally_of, with_rows
+from synthdp.release.rows_check import RowsCheck, distance_of, tally_of, with_rows
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
 
 MAX_ROWS_AT_ONCE = 1_000_000
 """Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
+
+if TYPE_CHECKING:
+    from synthdp.core.totals_check import TotalsCheck
 
 ROWS_UNLESS_KNOWN = 100
 """Rows, or persons, that a run draws if it is not told how many, and noise hides how many there
@@ -146,7 +148,7 @@ def write_sample(
     offset: int | None = None,
     weighted: bool = False,
     unless_known: int | None = None,
-) -> RowsDistance | None:
+) -> RowsCheck:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout;
     returns how far its rows are from the model, which the certificate says as well, but of slices
     and of records that were given.
@@ -164,10 +166,10 @@ def write_sample(
         if not weighted and _is_long(synthesis, options, where=where, given=given, offset=offset):
             return _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
         if where is None and given is None and not weighted:
-            frame, distance = _whole_table(synthesis, options)
+            frame, check = _whole_table(synthesis, options)
         else:
-            distance = None
-            frame = synthesis.sample(
+            totals: list[TotalsCheck] = []
+            frame = synthesis.checked_by(totals.append).sample(
                 options.rows,
                 seed=options.seed,
                 text=is_text(options.output),
@@ -176,22 +178,22 @@ def write_sample(
                 weighted=weighted,
                 n_jobs=options.jobs,
             )
+            check = RowsCheck(totals=next(iter(totals), None))
     # The schema itself was checked when the release was made.
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)
-    certificate = with_rows(synthesis.certificate, distance)
+    certificate = with_rows(synthesis.certificate, check)
     write_whole(frame, certificate, options, synthesis.schema.dialect)
-    return distance
+    return check
 
 
-def _whole_table(
-    synthesis: Synthesis, options: OutputOptions
-) -> tuple[pd.DataFrame, RowsDistance | None]:
+def _whole_table(synthesis: Synthesis, options: OutputOptions) -> tuple[pd.DataFrame, RowsCheck]:
     """A table that is drawn at once, and how far its rows are from the model."""
     if options.rows is not None:
         check_rows_of(synthesis.schema.domain, options.rows)
     tally = tally_of(synthesis)
+    totals: list[TotalsCheck] = []
     frame = drawn_table(
         synthesis.model,
         synthesis.schema,
@@ -201,9 +203,11 @@ def _whole_table(
         unused=synthesis.unused,
         seen=tally.add,
         codes=synthesis.drawn_before(options.rows, options.seed),
+        checked=totals.append,
         n_jobs=options.jobs,
     )
-    return frame, distance_of(synthesis, tally)
+    distance = distance_of(synthesis, tally)
+    return frame, RowsCheck(distance=distance, totals=next(iter(totals), None))
 
 
 def rows_or_refuse(rows: int | None, what: str) -> int:
@@ -246,7 +250,7 @@ def _is_long(
 
 def _write_blocks(
     synthesis: Synthesis, options: OutputOptions, report: Report, *, where: Any, offset: int
-) -> RowsDistance | None:
+) -> RowsCheck:
     """A long table, or a part of it, in little memory; returns what `write_sample` does."""
     schema = synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
@@ -256,6 +260,7 @@ def _write_blocks(
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text, kind = is_text(options.output), file_kind(options.output)
     tally = tally_of(synthesis)
+    totals: list[TotalsCheck] = []
     blocks = drawn_blocks(
         synthesis.model,
         schema,
@@ -266,6 +271,7 @@ def _write_blocks(
         where=where,
         unused=synthesis.unused,
         seen=tally.add if where is None else unseen,
+        checked=totals.append,
         n_jobs=options.jobs,
     )
 
@@ -279,8 +285,11 @@ def _write_blocks(
     def write(stream: BinaryIO) -> None:
         write_pieces(counted(), synthesis.sample(0, text=text), stream, kind, schema.dialect)
 
+    def check() -> RowsCheck:
+        return RowsCheck(distance=distance_of(synthesis, tally), totals=next(iter(totals), None))
+
     def stated() -> dict[str, object]:
-        return with_rows(synthesis.certificate, distance_of(synthesis, tally))
+        return with_rows(synthesis.certificate, check())
 
     if options.output == STANDARD_STREAM:
         with write_atomically(STANDARD_STREAM, force=options.force) as stream:
@@ -288,7 +297,7 @@ def _write_blocks(
         sys.stderr.write(json.dumps(stated()) + "\n")
     else:
         _with_certificate(write, stated, options)
-    return distance_of(synthesis, tally)
+    return check()
 
 
 def input_files(options: SourceOptions) -> tuple[str, ...]:

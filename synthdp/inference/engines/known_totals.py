@@ -7,6 +7,7 @@ from itertools import chain
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, subsets
 from synthdp.core.constraint import Constraint
@@ -76,7 +77,20 @@ class KnownTotalsEngine(Engine):
             for part in subsets(marginal.whole[:_MAX_WIDTH]):
                 values = marginal.total * marginal.summed(part)
                 own.setdefault(frozenset(part), LinearMeasurement(part, values, MIN_STDDEV))
+        if self.total is not None:
+            own[frozenset()] = LinearMeasurement((), np.array(float(self.total)), MIN_STDDEV)
         return (*self.inner.known, *own.values())
+
+    def known_shares(self, clique: Clique) -> NDArray[np.float64] | None:
+        """The shares of a marginal that is known level by level; of one column only if it is known of
+        how many records.
+        """
+        if not clique:
+            return None if self.total is None else np.array(1.0)
+        if frozenset(clique) not in self.known_sets or (len(clique) == 1 and self.total is None):
+            return None
+        holding = (each for each in self.marginals if set(clique) <= set(each.whole))
+        return next(holding).summed(clique)
 
     def check_domain(self, domain: Domain) -> None:
         """As the other engine does."""
@@ -104,7 +118,9 @@ class KnownTotalsEngine(Engine):
             float(self.total) if self.total is not None else estimate_total(problem.measurements)
         )
         total = max(total, 1.0)
-        measured = agreeing(domain, problem.measurements, self.marginals, total)
+        # Of what is known level by level no measurement says more.
+        left = [each for each in problem.measurements if self.known_shares(each.clique) is None]
+        measured = agreeing(domain, left, self.marginals, total)
         earlier = problem.warm_start
         model = estimate_refined(
             self.inner,

@@ -1,6 +1,7 @@
 """A model that meets known marginals: its tables are raked to them, its rows changed to have them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
@@ -13,12 +14,13 @@ from synthdp.core.domain import Domain
 from synthdp.core.factor import Factor
 from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import Coarsening
-from synthdp.inference.arrays import Array, Codes, IntArray
+from synthdp.core.totals_check import TotalsCheck
+from synthdp.inference.arrays import Array, Codes
 from synthdp.inference.known.exchange import Likelihoods
 from synthdp.inference.known.fitting import raked
 from synthdp.inference.known.rounding import counts_of, rounded
 from synthdp.inference.known.row_repair import repaired
-from synthdp.inference.model import Model, State, Wanted
+from synthdp.inference.model import Model, State, Wanted, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
@@ -27,8 +29,8 @@ from synthdp.inference.saving import constraints_from_state, constraints_to_stat
 class KnownTotalsModel(Model):
     """Another model, whose answers are raked to known marginals and whose rows have them exactly.
 
-    Rows of a slice, and records that are completed, are the other model's: a part of a table has
-    no published totals.
+    Rows of a slice have what known marginals say of it alone. Records that are
+    completed are the other model's: they are not all records.
 
     Parameters
     ----------
@@ -98,16 +100,22 @@ class KnownTotalsModel(Model):
         within one in each cell; see `Model.sample`.
         """
         columns = self._inner.sample(n_rows, seed=seed, rounding=rounding, n_jobs=n_jobs)
-        if n_rows == 0:
+        return self._with_known(columns, self._known, seed)
+
+    def _with_known(
+        self, columns: Codes, known: Sequence[KnownMarginal], seed: int | None
+    ) -> Codes:
+        """Rows changed so that they have known marginals."""
+        n_rows = len(columns[0])
+        if n_rows == 0 or not known:
             return columns
         # A stream of its own, so that the rows drawn before do not depend on what is changed.
         generator = np.random.default_rng([0 if seed is None else seed, n_rows])
-        counts = self.counts(n_rows, generator)
         return repaired(
             self._domain,
             columns,
-            self._known,
-            counts,
+            known,
+            rounded(self._domain, known, self._constraints, n_rows, generator),
             self._constraints,
             likelihoods=self._likelihoods,
             complete=lambda given: self._inner.complete(
@@ -116,16 +124,45 @@ class KnownTotalsModel(Model):
             generator=generator,
         )
 
-    def counts(self, n_rows: int, generator: np.random.Generator) -> list[IntArray]:
-        """Whole counts of the known marginals in so many rows."""
-        return rounded(self._domain, self._known, self._constraints, n_rows, generator)
+    def known_check(
+        self, codes: Codes, wanted: Mapping[str, Wanted], why_not: str = ""
+    ) -> TotalsCheck:
+        """How rows compare with the known marginals; see `Model.known_check`."""
+        within = {} if why_not else self._within(wanted)
+        n_rows = len(codes[0]) if codes else 0
+        off = {
+            number: float(np.abs(counts_of(self._domain, each, codes) - each.shares * n_rows).max())
+            for number, each in within.items()
+        }
+        return TotalsCheck(
+            known=self._known,
+            n_rows=n_rows,
+            differences=tuple(off.get(number) for number in range(len(self._known))),
+            why=why_not or "they say nothing of the slice alone",
+        )
 
-    def known_differences(self, codes: Codes) -> list[float]:
-        """By how many rows a cell of each known marginal differs from its share of these, at most."""
-        return [
-            float(np.abs(counts_of(self._domain, each, codes) - each.shares * len(codes[0])).max())
-            for each in self._known
-        ]
+    def _within(self, wanted: Mapping[str, Wanted]) -> dict[int, KnownMarginal]:
+        """By number the known marginals of all restricted attributes, where each group of levels is
+        wanted whole or not at all: what they have there is known of the slice.
+        """
+        levels = check_slice(self._domain, wanted)
+        found: dict[int, KnownMarginal] = {}
+        for number, marginal in enumerate(self._known):
+            if not set(levels) <= set(marginal.clique):
+                continue
+            values = np.array(marginal.values)
+            for name, weights in levels.items():
+                groups = marginal.groups(name)
+                kept = np.zeros(int(groups.max()) + 1)
+                kept[groups] = weights
+                if not (np.array_equal(kept[groups], weights) and np.isin(weights, (0, 1)).all()):
+                    break
+                axis = marginal.clique.index(name)
+                values *= kept.reshape([-1 if i == axis else 1 for i in range(values.ndim)])
+            else:
+                if values.any():
+                    found[number] = replace(marginal, values=values)
+        return found
 
     @cached_property
     def _likelihoods(self) -> Likelihoods:
@@ -144,8 +181,9 @@ class KnownTotalsModel(Model):
     def sample_where(
         self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
     ) -> Codes:
-        """Draw records of a slice as the other model does; see `Model.sample_where`."""
-        return self._inner.sample_where(wanted, n_rows, seed=seed)
+        """Draw records of a slice that have what is known of it; see `Model.sample_where`."""
+        columns = self._inner.sample_where(wanted, n_rows, seed=seed)
+        return self._with_known(columns, list(self._within(wanted).values()), seed)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """The other model's state, and known marginals with their groups as arrays."""

@@ -32,6 +32,8 @@ class RunFacts:
     """Share of the budget for what it leaves open."""
     public: Mapping[str, Any]
     """Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values."""
+    known: Sequence[Mapping[str, Any]] = ()
+    """What is published, so that whoever rescues the run fits it as the run would have."""
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], schema: OpenSchema) -> Self:
@@ -41,7 +43,7 @@ class RunFacts:
         share, public = content["domain_share"], content["public"]
         if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
             raise ValueError("not the facts of a run")
-        return cls(schema=schema, domain_share=share, public=public)
+        return cls(schema=schema, domain_share=share, public=public, known=content.get("known", ()))
 
     def to_dict(self) -> dict[str, Any]:
         """These facts as plain JSON values."""
@@ -49,6 +51,7 @@ class RunFacts:
             "schema": self.schema.to_dict(),
             "domain_share": self.domain_share,
             "public": dict(self.public),
+            **({"known": list(self.known)} if self.known else {}),
         }
 
     def with_workload(self, workload: Mapping[str, int] | None) -> Self:

@@ -14,7 +14,7 @@ from synthdp.core.requests import check_seed
 from synthdp.data.files.formats import import_pyarrow
 from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
-from synthdp.release.drawing.draw import Seen, drawn_table, unseen
+from synthdp.release.drawing.draw import Checked, Seen, drawn_table, unchecked, unseen
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.schema.made_up.generated_column import MAX_START
@@ -70,6 +70,7 @@ def drawn_blocks(
     where: Mapping[str, object] | None,
     unused: Unused = MappingProxyType({}),
     seen: Seen = unseen,
+    checked: Checked = unchecked,
     n_jobs: int = 1,
 ) -> Iterator[pd.DataFrame]:
     """Rows ``offset .. offset + n_rows`` of the endless table of a seed, block by block; at least
@@ -79,9 +80,12 @@ def drawn_blocks(
     so that any part of the table is drawn without the rest. Ids go on from block to block. In place
     of texts of declared levels there are categories, but with ``text``. So many blocks as there are
     ``n_jobs`` are drawn at the same time, and held until it is their turn. ``seen`` is called by
-    these threads, with the rows of each block that are asked for. Parameters are those of
+    these threads, with the rows of each block that are asked for. Blocks are rounded each by
+    itself, so that ``checked`` is told that no published total holds of all. Parameters are those of
     `drawn_table`; they are checked by `check_batches`.
     """
+    if (check := model.known_check((), {}, "they are drawn in blocks")) is not None:
+        checked(check)
     first, last = (
         offset // BLOCK_ROWS,
         max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS),
@@ -148,6 +152,7 @@ def arrow_batches(
     seed: int | None,
     where: Mapping[str, object] | None,
     unused: Unused,
+    checked: Checked,
     n_jobs: int,
 ) -> Any:
     """Rows of a seed as a `pyarrow.RecordBatchReader`; parameters and errors are those of
@@ -164,6 +169,7 @@ def arrow_batches(
         text=False,
         where=where,
         unused=unused,
+        checked=checked,
         n_jobs=n_jobs,
     )
     return _arrow_reader(blocks, batch_rows)

@@ -12,7 +12,7 @@ from synthdp.data.codes.decoding import decode
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
-from synthdp.release.drawing.draw import Shares, drawn_codes, seeds_of
+from synthdp.release.drawing.draw import Checked, Shares, drawn_codes, seeds_of, unchecked
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn
@@ -29,6 +29,7 @@ def completed_table(
     text: bool,
     where: Mapping[str, object] | None = None,
     unused: Unused = MappingProxyType({}),
+    checked: Checked = unchecked,
 ) -> tuple[pd.DataFrame, Collection[str]]:
     """Partial records with what a model draws for the rest, and the names of the columns that were
     given.
@@ -42,6 +43,8 @@ def completed_table(
     sampling, decoding, generating = seeds_of(seed)
     rows = given_rows(given, schema)
     codes = _completed(model, rows, wanted, sampling, unused)
+    if (check := model.known_check(codes, {}, "these records were given")) is not None:
+        checked(check)
     drawn = decoded_rows(codes, rows, np.random.default_rng(decoding), text=text)
     table = with_given(drawn, rows, text=text)
     stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,19 @@ from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redr
 from synthdp.release.drawing.weighting import by_weight
 from synthdp.schema.schema import Schema, narrowed_schema
 
+if TYPE_CHECKING:
+    from synthdp.core.totals_check import TotalsCheck
+
 Shares = Mapping[str, NDArray[np.float64]]
 Seen = Callable[[Codes], None]
+
+
+Checked: TypeAlias = "Callable[[TotalsCheck], object]"
+"""Is told how rows compare with what is published; not called if nothing is."""
+
+
+def unchecked(_check: "TotalsCheck") -> None:
+    """Tell nobody how rows compare with what is published."""
 
 
 def unseen(_codes: Codes) -> None:
@@ -38,6 +50,7 @@ def drawn_table(
     seen: Seen = unseen,
     codes: Codes | None = None,
     weighted: bool = False,
+    checked: Checked = unchecked,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
     """A table that a model draws, with generated columns.
@@ -45,8 +58,9 @@ def drawn_table(
     ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
     that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
     ``seen`` is called with the codes of all rows before they are decoded; ``codes`` are those of
-    these rows if they were drawn before; ``weighted`` rows are of the population. The other
-    parameters, and errors, are those of `synthdp.release.synthesis.Synthesis.sample`.
+    these rows if they were drawn before; ``weighted`` rows are of the population; ``checked`` is
+    told how rows compare with what is published. The other parameters, and errors, are those of
+    `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema = with_densities(schema, model)
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
@@ -57,6 +71,9 @@ def drawn_table(
     rng = np.random.default_rng(decoding)
     if codes is None:
         codes = drawn_codes(model, n_rows, wanted, sampling, unused, n_jobs=n_jobs)
+    population = "they are of the records, and these rows of the population" if weighted else ""
+    if (check := model.known_check(codes, wanted, population)) is not None:
+        checked(check)
     seen(codes)
     table = decode(codes, schema, rng, text=text, categories=categories)
     generated = schema.generated.continued(after)

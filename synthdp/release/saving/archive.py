@@ -67,7 +67,7 @@ def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
     if pieces.model is not None:
         model, tables = model_to_state(pieces.model)
         arrays |= {f"model/{name}": table for name, table in tables.items()}
-    manifest = {
+    manifest: dict[str, Any] = {
         "format": FORMAT,
         "software": f"synthdp {__version__}",
         "certificate": dict(pieces.certificate),
@@ -76,6 +76,8 @@ def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
         "model": model,
         "dtypes": dtypes_as_json(pieces.dtypes),
     }
+    if pieces.known:
+        manifest["known"] = list(pieces.known)
     yield (
         _MANIFEST,
         json.dumps(manifest, indent=1).encode(),
@@ -216,6 +218,7 @@ def _restored(
         certificate=certificate,
         origin=origin,
         dtypes=dtypes_from_json(manifest.get("dtypes", {})),
+        known=manifest.get("known", ()),
     )
 
 

@@ -14,7 +14,8 @@ from synthdp.schema.schema import Schema
 class Pieces:
     """What a file holds: everything that was released, and the model if there is one.
 
-    ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member.
+    ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member;
+    ``known`` is what is published, of a release without a model.
     """
 
     schema: Schema
@@ -23,3 +24,4 @@ class Pieces:
     certificate: Mapping[str, object]
     origin: Mapping[str, object] = field(default_factory=dict)
     dtypes: Mapping[str, object] = field(default_factory=dict)
+    known: Sequence[Mapping[str, object]] = ()

@@ -31,7 +31,7 @@ most.
 """
 _EVEN = 1e-9
 """Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""
-_FINEST = 0.03
+FINEST = 0.03
 """Scales of noise below this share of the least one of tables of several cells count as that share:
 it keeps what is solved from being lost in rounding, and says a little less of totals that are known
 exactly than is known.
@@ -192,4 +192,4 @@ def _finest(tables: Sequence[LinearMeasurement]) -> float:
     cell.
     """
     scales = [float(np.min(table.stddev)) for table in tables if table.values.size > 1]
-    return max(_FINEST * min(scales, default=0.0), MIN_STDDEV)
+    return max(FINEST * min(scales, default=0.0), MIN_STDDEV)
