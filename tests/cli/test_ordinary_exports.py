@@ -30,7 +30,7 @@ rows.
 
 RIGHT = None
 NUMBERS, TRUTHS, YEARS = "decimalChar, groupChar, bareNumber", "trueValues, falseValues", "type"
-FORMAT = "format, or type 'integer' for numbers of days or seconds"
+FORMAT = "format, such as '%d.%m.%Y"
 GAPS = "missingValues"
 
 

@@ -28,8 +28,8 @@ INTEGERS = (
     "missingValues"
 )
 FORMAT = (
-    "format, or type 'integer' for numbers of days or seconds, or type 'datetime' for times of day and time zones, "
-    "missingValues"
+    "format, such as '%d.%m.%Y', or type 'integer' for numbers of days or seconds, "
+    "or type 'datetime' for times of day and time zones, missingValues"
 )
 LEVELS = "list the levels as they are spelt there: constraints.enum"
 

@@ -97,7 +97,7 @@ def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
     which it may only read.
     """
     try:
-        import ibis
+        import ibis.backends.postgres  # it needs more than ibis does
         import psycopg
     except ImportError:
         raise _missing("postgres") from None

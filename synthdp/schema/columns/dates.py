@@ -367,7 +367,10 @@ class DateColumn(TemporalColumn[date]):
         times = (
             ", or type 'datetime' for times of day and time zones" if self.type == "date" else ""
         )
-        return f"format, or type 'integer' for numbers of days or seconds{times}"
+        example = "%d.%m.%Y" if self.type == "date" else "%d.%m.%Y %H:%M"
+        return (
+            f"format, such as '{example}', or type 'integer' for numbers of days or seconds{times}"
+        )
 
     @property
     def hint(self) -> str:
