@@ -153,7 +153,6 @@ def studio_pictures(folder: Path) -> None:
             person.until("document.querySelectorAll('.charges li').length > 9", 120)
             photograph("run")
             person.until("document.querySelector('.state-done')", 240)
-            person.loaded()
             person.press("action", "go_on", leads="/look")
             person.press("action", "make")
             person.until("document.querySelector('iframe')", 120)

@@ -11,6 +11,8 @@ from synthdp.linked.linking.linked_rows import LinkedTableReader as LinkedTableR
 from synthdp.linked.linking.weighted_source import WeightedSource as WeightedSource
 from synthdp.linked.package.joined import Joined as Joined
 from synthdp.linked.package.joined import regrouped as regrouped
+from synthdp.linked.package.kinds import kinds_in as kinds_in
+from synthdp.linked.package.kinds import with_kinds as with_kinds
 from synthdp.linked.package.limits import limits_of as limits_of
 from synthdp.linked.package.linked_table import LinkedTable as LinkedTable
 from synthdp.linked.package.matching import check_matching as check_matching

@@ -11,7 +11,8 @@ from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import PRESETS
 from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
 from synthdp.schema.keys import OWN, check_field_keys
-from synthdp.schema.open_parts import derivable
+from synthdp.schema.open_parts import derivable, is_closable
+from synthdp.schema.rules.rules import settled_names
 from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
 from synthdp.schema.words.dtypes import as_mapping, plain_kinds
 from synthdp.schema.words.texts import refuse
@@ -76,7 +77,12 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(
             f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds"
         )
-    fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
+    settled = settled_names(own.get("constraints"))
+    fields = [
+        _field(str(name), kind, is_settled=name in settled)
+        for name, kind in kinds.items()
+        if _label(kind) != IGNORE
+    ]
     own |= {"ignore": ignored} if ignored else {}
     return {"fields": fields} | dialect | ({"synthdp": own} if own else {})
 
@@ -112,7 +118,7 @@ def _label(kind: Any) -> Any:
     return kind.get("type") if isinstance(kind, Mapping) else kind
 
 
-def _field(name: str, kind: Any) -> dict[str, Any]:
+def _field(name: str, kind: Any, *, is_settled: bool) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
     label = _label(kind)
     if not is_generated(label):
@@ -148,9 +154,10 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     # What a kind leaves open is to be learnt. What is not well formed is left as it is, for the
     # schema to refuse with a line of its own.
     well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
-    if well_formed and not is_generated(label) and "derive" not in own and derivable(field):
-        field["synthdp"] = dict(own) | {"derive": True}
-    return field
+    if not well_formed or is_generated(label) or "derive" in own or not derivable(field):
+        return field
+    # Of what a rule names, other than a check, nothing is learnt that can be done without.
+    return field if is_settled and is_closable(field) else field | {OWN: {**own, "derive": True}}
 
 
 def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,16 @@ def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
     return frozenset(possible_parts(field)) - declared_parts(field)
 
 
+def is_closable(field: Mapping[str, Any]) -> bool:
+    """Whether nothing of a field has to be derived: its levels or bounds are declared, or need not
+    be.
+
+    >>> is_closable({"type": "boolean"}), is_closable({"type": "integer"})
+    (True, False)
+    """
+    return not derivable(field) & {"levels", "bounds"}
+
+
 def possible_parts(field: Mapping[str, Any]) -> tuple[Part, ...]:
     """All that a field of its type can leave open, as it lists levels or not."""
     return parts_of_type(field, has_levels="levels" in declared_parts(field))

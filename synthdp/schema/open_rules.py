@@ -14,7 +14,7 @@ from typing import Any
 from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn, open_ones
-from synthdp.schema.rules.rules import is_check, names_in, parsed_rules, relations_of_check
+from synthdp.schema.rules.rules import is_check, names_of, parsed_rules, relations_of_check
 from synthdp.schema.value_rules import parse_rules, reconciled, system_of, with_exact_decimals
 
 Rules = Sequence[Mapping[str, Any]]
@@ -24,24 +24,6 @@ SCALES = (6, 3, 9, 12, 15, 0)
 """Powers of 10 up to which examples of numbers reach: with 15 digits, the wider the bounds the
 fewer decimals.
 """
-
-
-def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
-    """The columns that a rule names; a part of a date names the date, too."""
-    texts = names_in(rule)
-    return texts | {name.rpartition(":")[0] for name in texts.difference(columns)}
-
-
-def settled_names(rules: object) -> frozenset[str]:
-    """The columns that rules other than checks name, whose levels must be known before a run; none
-    if these are no list.
-    """
-    if not isinstance(rules, Sequence) or isinstance(rules, str):
-        return frozenset()
-    named = [
-        names_of(rule, ()) for rule in rules if isinstance(rule, Mapping) and not is_check(rule)
-    ]
-    return frozenset().union(*named)
 
 
 def check_names(

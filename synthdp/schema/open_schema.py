@@ -29,10 +29,9 @@ from synthdp.schema.open_rules import check_names as check_rule_names
 from synthdp.schema.open_rules import (
     closed_columns,
     example_columns,
-    names_of,
-    settled_names,
 )
 from synthdp.schema.relatives import without_relative
+from synthdp.schema.rules.rules import names_of, settled_names
 from synthdp.schema.schema import Schema, written_columns
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed

@@ -1,137 +1,87 @@
-"""A headless Chromium, driven through a pipe by its DevTools protocol: no further package is
-needed.
-"""
+"""A headless Chromium, driven by Selenium: both are the system's, and nothing is downloaded."""
 
 import base64
 import json
-import os
-import select
 import shutil
-import subprocess
-import time
+from importlib.util import find_spec
 from pathlib import Path
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-"""Where the browser is; None where there is none."""
+_FOUND = [*map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+DRIVER = shutil.which("chromedriver")
+CHROMIUM = next(filter(None, _FOUND), None) if DRIVER and find_spec("selenium") else None
+"""Where the browser is; None where there is none, or nothing to drive it with."""
 
-PATIENCE = 300.0
+NO_BROWSER = "no Chromium, or no chromedriver and Selenium to drive it with"
+"""Why tests are left out."""
+
+OPTIONS = "headless=new no-sandbox disable-gpu disable-dev-shm-usage disable-extensions"
+OPTIONS += " hide-scrollbars no-first-run disable-background-networking"
+
+PATIENCE = 300
 """Seconds to wait for an answer: looking at a page for all that may hinder readers takes long."""
 
 
 class Browser:
-    """One page of a browser; `events` holds all that it told unasked."""
+    """One page of a browser."""
 
     def __init__(self, folder: Path) -> None:
-        to_child, self._out = os.pipe()
-        self._in, from_child = os.pipe()
+        from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
-        options = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-extensions",
-        ]
-        options += [
-            "--hide-scrollbars",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--remote-debugging-pipe",
-        ]
-        # the protocol is spoken on file descriptors 3 and 4
-        start = ["bash", "-c", f'exec "$0" "$@" 3<&{to_child} 4>&{from_child}', CHROMIUM]
-        self._process = subprocess.Popen(
-            [*start, *options, f"--user-data-dir={folder}", "about:blank"],
-            pass_fds=(to_child, from_child),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_child)
-        os.close(from_child)
-        self._rest, self._number, self._session = b"", 0, None
-        self.events = []
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
-            "sessionId"
-        ]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.ask(f"{domain}.enable")
+        options = ChromeOptions()
+        options.binary_location = CHROMIUM
+        for each in (*OPTIONS.split(), f"user-data-dir={folder}"):
+            options.add_argument(f"--{each}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = Chrome(options, ChromeService(DRIVER))
+        self.driver.set_script_timeout(PATIENCE)
 
     def ask(self, method, **parameters):
-        """The answer to one request."""
-        self._number += 1
-        request = {"id": self._number, "method": method, "params": parameters}
-        if self._session is not None:
-            request["sessionId"] = self._session
-        os.write(self._out, json.dumps(request).encode() + b"\0")
-        answer = self._until(lambda message: message.get("id") == self._number)
-        assert "error" not in answer, (method, answer["error"])
-        return answer["result"]
-
-    def _until(self, wanted):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            while b"\0" in self._rest:
-                text, _, self._rest = self._rest.partition(b"\0")
-                message = json.loads(text)
-                if wanted(message):
-                    return message
-                self.events.append(message)
-            ready, _, _ = select.select([self._in], [], [], max(deadline - time.monotonic(), 0))
-            assert ready, "the browser does not answer"
-            part = os.read(self._in, 1 << 20)
-            assert part, "the browser went away"
-            self._rest += part
+        """The answer to one request of the DevTools protocol."""
+        return self.driver.execute_cdp_cmd(method, parameters)
 
     def open(self, path, *, width=1280, height=900):
         """Open a file in a window of that size, and wait until it is there."""
         self.resize(width, height)
-        self.events.clear()
-        self.ask("Page.navigate", url=Path(path).resolve().as_uri())
-        if not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(
-                self._until(lambda message: message.get("method") == "Page.loadEventFired")
-            )
+        self.go(Path(path).resolve().as_uri())
+
+    def go(self, address):
+        """Open an address; what was told before is forgotten."""
+        self.told("")
+        self.driver.get(address)
 
     def resize(self, width, height):
         """Give the window a size in pixels of CSS."""
-        self.ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.ask("Emulation.setDeviceMetricsOverride", **size)
 
     def run(self, script):
         """The value of an expression on the page."""
-        answer = self.ask(
-            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
-        )
+        options = {"returnByValue": True, "awaitPromise": True}
+        answer = self.ask("Runtime.evaluate", expression=script, **options)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def press(self, key, code):
+    def press(self, key):
         """Press a key of the keyboard and let it go."""
-        text = {"text": "\r"} if key == "Enter" else {"text": " "} if key == " " else {}
-        for kind in ("keyDown", "keyUp"):
-            pressed = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code}
-            self.ask("Input.dispatchKeyEvent", **pressed, **(text if kind == "keyDown" else {}))
+        from selenium.webdriver import ActionChains, Keys
+
+        ActionChains(self.driver).send_keys(getattr(Keys, key.upper(), key)).perform()
 
     def screenshot(self, path):
         """Write the whole page as a picture."""
         answer = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
         Path(path).write_bytes(base64.b64decode(answer["data"]))
 
-    def told(self, *methods):
-        """What the browser told of some kinds."""
-        return [event["params"] for event in self.events if event.get("method") in methods]
+    def told(self, method):
+        """What the browser told of a kind of event since it was asked last."""
+        events = [json.loads(each["message"]) for each in self.driver.get_log("performance")]
+        messages = [event["message"] for event in events]
+        return [message["params"] for message in messages if message["method"] == method]
+
+    def complaints(self):
+        """Errors and lines on the console since they were asked for last."""
+        return [each["message"] for each in self.driver.get_log("browser")]
 
     def close(self):
         """End the browser."""
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-        os.close(self._out)
-        os.close(self._in)
+        self.driver.quit()

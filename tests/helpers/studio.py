@@ -4,7 +4,6 @@ import random
 import re
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -109,27 +108,19 @@ class Person:
 
     def __init__(self, browser, served):
         self.browser, self.served = browser, served
-        self.go(served.address)
+        browser.go(served.address)
 
-    def go(self, address):
-        browser = self.browser
-        browser.events.clear()
-        browser.ask("Page.navigate", url=address)
-        self.loaded()
+    def go(self, path):
+        self.browser.go(f"{self.served.home}{path}")
 
-    def loaded(self):
-        self.until("document.readyState === 'complete'")
+    def until(self, expression, patience=240.0):
+        from selenium.common import JavascriptException
+        from selenium.webdriver.support.wait import WebDriverWait
 
-    def until(self, expression, patience=90.0):
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                if self.browser.run(f"!!({expression})"):
-                    return
-            except AssertionError:  # the page changes just now
-                pass
-            assert time.monotonic() < deadline, (expression, self.text()[:2000])
-            time.sleep(0.05)
+        waiting = WebDriverWait(
+            self.browser.driver, patience, 0.05, ignored_exceptions=[JavascriptException]
+        )
+        waiting.until(lambda driver: driver.execute_script(f"return !!({expression})"), expression)
 
     @property
     def path(self):
@@ -138,29 +129,34 @@ class Person:
     def text(self):
         return self.browser.run("document.body.innerText")
 
+    def _shown(self, selector):
+        """The first element of a selector, with all opened that it is folded away in."""
+        from selenium.webdriver.common.by import By
+
+        found = self.browser.driver.find_element(By.CSS_SELECTOR, selector)
+        script = "for (let e = arguments[0]; e; e = e.parentElement) if (e.open === false) e.open = true;"
+        script += "arguments[0].scrollIntoView({block: 'center'});"
+        self.browser.driver.execute_script(script, found)
+        return found
+
     def fill(self, name, value):
         """Type into an input, choose of a list, or tick."""
-        found = self.browser.run(
-            f"""(() => {{ const all = [...document.querySelectorAll('[name="{name}"]')];
-            const one = all.find((each) => each.type === "radio" ? each.value === {value!r} : true);
-            if (!one) return false;
-            if (one.type === "radio" || one.type === "checkbox") one.checked = true;
-            else one.value = {value!r};
-            one.dispatchEvent(new Event("input", {{bubbles: true}}));
-            one.dispatchEvent(new Event("change", {{bubbles: true}})); return true; }})()"""
-        )
-        assert found, name
+        from selenium.webdriver.support.select import Select
+
+        is_radio = self.browser.run(f"""!!document.querySelector('[name="{name}"][type=radio]')""")
+        found = self._shown(f'[name="{name}"]' + (f'[value="{value}"]' if is_radio else ""))
+        if found.tag_name == "select":
+            Select(found).select_by_value(value)
+        elif found.get_attribute("type") in ("checkbox", "radio"):
+            found.click()
+        else:
+            found.clear()
+            found.send_keys(value)
 
     def press(self, name, value, *, leads=None):
         """Press a button, and wait for the page that it leads to."""
         self.browser.run("window.before = true")
-        pressed = self.browser.run(
-            f"""(() => {{ const one = document.querySelector('button[name="{name}"][value="{value}"]');
-            if (!one) return false;
-            for (let each = one; each; each = each.parentElement) if (each.open === false) each.open = true;
-            one.click(); return true; }})()"""
-        )
-        assert pressed, (name, value, self.text()[:1500])
+        self._shown(f'button[name="{name}"][value="{value}"]:not(.unseen)').click()
         self.until("window.before === undefined && document.readyState === 'complete'")
         if leads is not None:
             assert self.path == leads, (self.path, self.text()[:2500])

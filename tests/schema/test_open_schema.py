@@ -904,3 +904,13 @@ def test_an_open_column_can_be_made_by_hand():
         OpenColumn(
             name="x", type="integer", open_parts={"bins"}, declared={"name": "x", "type": "integer"}
         )
+
+
+def test_of_a_kind_that_a_rule_names_nothing_is_learnt_that_can_be_done_without():
+    rule = {"forbid": {"sex": ["m"], "age": {"maximum": 9}}}
+    kinds = {"sex": {"type": "categorical", "constraints": {"enum": ["m", "f"]}}, "job": "boolean"}
+    age = {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 10}}
+    schema = OpenSchema.from_kinds({**kinds, "age": age, "synthdp": {"constraints": [rule]}})
+    assert [column.name for column in schema.open_columns] == ["job"]
+    with pytest.raises(SchemaError, match="'age', whose domain is derived"):
+        OpenSchema.from_kinds({**kinds, "age": "integer", "synthdp": {"constraints": [rule]}})

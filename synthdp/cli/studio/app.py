@@ -6,13 +6,15 @@ net. NiceGUI and Shiny bring a framework of scripts along, FastAPI is for interf
 htmx would replace eighty lines of ours.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
@@ -21,22 +23,27 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
-from synthdp.cli.studio.projects import ChangedElsewhereError
+from synthdp.cli.studio.project import ChangedElsewhereError, Studio, Visit
 from synthdp.cli.studio.step_budget import budget_view, expected_view, save_budget
 from synthdp.cli.studio.step_columns import columns_view, said_of_form, save_columns
-from synthdp.cli.studio.step_look import PAGES, look_view, page_path, save_look
+from synthdp.cli.studio.step_end import (
+    PAGES,
+    look_view,
+    page_path,
+    project_archive,
+    published_file,
+    save_look,
+    take_view,
+)
 from synthdp.cli.studio.step_people import people_view, save_people
 from synthdp.cli.studio.step_run import run_view, save_run
 from synthdp.cli.studio.step_table import save_table_step, table_view
-from synthdp.cli.studio.step_take import project_archive, published_file, take_view
 from synthdp.cli.studio.texts import Texts, languages, preferred
-from synthdp.cli.studio.visits import Studio, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.report.rendering.page import TEMPLATES as REPORT_TEMPLATES
 from synthdp.report.rendering.page import rendered
 
-HERE = Path(__file__).parent
-TEMPLATES = HERE / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 """Where the pages' own templates lie."""
 
 _FRAMED = {
@@ -51,34 +58,17 @@ _LANGUAGE = "synthdp-studio-language"
 Shown: TypeAlias = Callable[[Visit], dict[str, Any]]
 """What a page shows."""
 
-Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
-"""What answers requests to an address."""
 
-
-@final
-class Step(NamedTuple):
-    """One page of the walk: its name, what it shows, and what becomes of its forms."""
-
-    name: str
-    view: Shown
-    save: Callable[[Visit], str]
-
-
-def _keep(_: Visit) -> str:
-    """The last page has no form."""
-    return "/take"
-
-
-STEPS = (
-    Step("table", table_view, save_table_step),
-    Step("columns", columns_view, save_columns),
-    Step("people", people_view, save_people),
-    Step("budget", budget_view, save_budget),
-    Step("run", run_view, save_run),
-    Step("look", look_view, save_look),
-    Step("take", take_view, _keep),
-)
-"""The walk."""
+STEPS: Mapping[str, tuple[Shown, Callable[[Visit], str]]] = {
+    "table": (table_view, save_table_step),
+    "columns": (columns_view, save_columns),
+    "people": (people_view, save_people),
+    "budget": (budget_view, save_budget),
+    "run": (run_view, save_run),
+    "look": (look_view, save_look),
+    "take": (take_view, lambda _: "/take"),
+}
+"""The walk: what each page shows, and what becomes of its forms."""
 
 PARTS: Mapping[str, tuple[str, Shown]] = {
     "/columns/said": ("said.html", said_of_form),
@@ -90,142 +80,120 @@ PARTS: Mapping[str, tuple[str, Shown]] = {
 
 def studio_app(studio: Studio, *, port: int) -> ASGIApp:
     """The application that shows a project, behind its guard."""
-    pages = _Pages(studio)
+
+    def route(path: str, *methods: str, answer: Callable[[Visit], Response]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(studio, request, answer)
+
+        return Route(path, endpoint, methods=methods)
+
+    def step(visit: Visit, *, name: str) -> Response:
+        return (_saved if visit.is_sent else _page)(visit, name)
+
     routes = [
-        Route(f"/{each.name}", pages.of_step(each), methods=["GET", "POST"]) for each in STEPS
-    ]
-    routes += [Route("/table/upload", pages.of_step(STEPS[0]), methods=["POST"])]
-    routes += [
-        Route(
-            path, pages.given(partial(_part, template=template, view=view)), methods=["GET", "POST"]
-        )
-        for path, (template, view) in PARTS.items()
-    ]
-    routes += [
-        Route("/", pages.given(_home)),
-        Route("/language", pages.given(_in_language), methods=["POST"]),
-        Route("/look/page", pages.given(_framed)),
-        Route("/take/file", pages.given(_download)),
-        Route("/take/project.zip", pages.given(_archive)),
+        *(route(f"/{name}", "GET", "POST", answer=partial(step, name=name)) for name in STEPS),
+        route("/table/upload", "POST", answer=partial(_saved, name="table")),
+        *(route(path, "GET", "POST", answer=partial(_part, part=path)) for path in PARTS),
+        route("/", "GET", answer=_home),
+        route("/language", "POST", answer=_in_language),
+        route("/look/page", "GET", answer=_framed),
+        route("/take/file", "GET", answer=_download),
+        route("/take/project.zip", "GET", answer=_archive),
         Route("/studio.js", lambda _: FileResponse(TEMPLATES / "studio.js")),
+        Route("/favicon.ico", lambda _: Response(status_code=204)),  # browsers ask for it unasked
         Route("/studio.css", lambda _: Response(_style(), media_type="text/css")),
     ]
     return Guard(Starlette(routes=routes), token=studio.token, port=port)
 
 
-@final
-class _Pages:
-    """Answers requests in threads, one after the other, and never with a value of an error."""
-
-    def __init__(self, studio: Studio) -> None:
-        self._studio = studio
-
-    def given(self, answer: Callable[[Visit], Response]) -> Endpoint:
-        """What answers requests by what they send."""
-
-        async def endpoint(request: Request) -> Response:
-            return await self._answered(request, answer)
-
-        return endpoint
-
-    def of_step(self, step: Step) -> Endpoint:
-        """What shows a step, and saves its forms."""
-
-        async def endpoint(request: Request) -> Response:
-            answer = _saved if request.method == "POST" else _page
-            return await self._answered(request, lambda visit: answer(visit, step))
-
-        return endpoint
-
-    async def _answered(self, request: Request, answer: Callable[[Visit], Response]) -> Response:
-        form: Mapping[str, Any] = request.query_params
-        if request.method == "POST":
-            try:
-                form = await request.form(max_fields=100_000, max_part_size=MAX_FORM)
-            except (HTTPException, MultiPartException):
-                return _plain("The form cannot be read.", 400)
-            except OSError:
-                return _plain("The file cannot be stored; make room on the disk.", 507)
-            if not is_form_key(form.get("key"), self._studio.token):
-                return _plain("This form is of another page, or old; open the page again.", 403)
-        texts = Texts(_language(request))
+async def _answered(
+    studio: Studio, request: Request, answer: Callable[[Visit], Response]
+) -> Response:
+    """An answer from a thread, one after the other, and never with a value of an error."""
+    given: ImmutableMultiDict[str, Any] = request.query_params
+    is_sent = request.method == "POST"
+    if is_sent:
         try:
-            return await run_in_threadpool(self._locked, texts, form, answer)
-        except Exception as error:  # its text may hold data
-            return _plain(f"Internal error ({type(error).__name__}).", 500)
-        finally:
-            await request.close()
+            given = await request.form(max_fields=100_000, max_part_size=MAX_FORM)
+        except (HTTPException, MultiPartException):
+            return _plain("The form cannot be read.", 400)
+        except OSError:
+            return _plain("The file cannot be stored; make room on the disk.", 507)
+        if not is_form_key(given.get("key"), studio.token):
+            return _plain("This form is of another page, or old; open the page again.", 403)
+    form = {name: given.getlist(name) for name in given}
+    texts = Texts(_language(request))
 
-    def _locked(
-        self, texts: Texts, form: Mapping[str, Any], answer: Callable[[Visit], Response]
-    ) -> Response:
-        with self._studio.lock:
+    def locked() -> Response:
+        with studio.lock:
             try:
-                project = self._studio.folder.load()
-                visit = Visit(studio=self._studio, project=project, texts=texts, form=form)
-                return answer(visit)
+                project = studio.folder.load()
+                visit = Visit(studio=studio, project=project, texts=texts, form=form)
+                return answer(replace(visit, is_sent=is_sent))
             except SynthdpError as error:
                 return _plain(str(error), 422)
 
+    try:
+        return await run_in_threadpool(locked)
+    except Exception as error:  # its text may hold data
+        return _plain(f"Internal error ({type(error).__name__}).", 500)
+    finally:
+        await request.close()
+
 
 def _home(visit: Visit) -> Response:
-    step = STEPS[min(visit.project.walked, len(STEPS) - 1)]
-    return RedirectResponse(f"/{step.name}", 303)
+    return RedirectResponse(f"/{[*STEPS, 'take'][visit.project.walked]}", 303)
 
 
-def _page(visit: Visit, step: Step, *, problem: str = "", status: int = 200) -> Response:
+def _page(visit: Visit, name: str, *, problem: str = "", status: int = 200) -> Response:
     """A page of the walk; what was refused is shown with the reason, and stays typed."""
-    number = STEPS.index(step)
+    number = [*STEPS].index(name)
     if number > visit.project.walked:
         return _home(visit)
     view = {
-        "step": step.name,
+        "step": name,
         "number": number,
-        "steps": [each.name for each in STEPS],
+        "steps": [*STEPS],
         "project": visit.project,
         "name": visit.folder.path.resolve().name,
         "refused": problem,
         "may_look": visit.studio.may_look,
-        **_common(visit),
-        **step.view(visit),
     }
-    return HTMLResponse(_rendered(f"{step.name}.html", view), status)
+    shown, _ = STEPS[name]
+    return _rendered(visit, f"{name}.html", view | shown(visit), status)
 
 
-def _part(visit: Visit, template: str, view: Shown) -> Response:
-    return HTMLResponse(_rendered(template, _common(visit) | view(visit)))
+def _part(visit: Visit, part: str) -> Response:
+    template, view = PARTS[part]
+    return _rendered(visit, template, view(visit))
 
 
-def _common(visit: Visit) -> dict[str, Any]:
-    return {
+def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int = 200) -> Response:
+    common = {
         "t": visit.texts,
         "languages": languages(),
         "key": form_key(visit.studio.token),
         "version": visit.project.version,
     }
+    page = rendered(template, {**common, **view}, folder=TEMPLATES, extra="studio")
+    return HTMLResponse(page, status)
 
 
-def _saved(visit: Visit, step: Step) -> Response:
+def _saved(visit: Visit, name: str) -> Response:
     """What a form says is saved, and its page shown anew; or nothing is, and the page says why."""
     try:
-        return RedirectResponse(step.save(visit), 303)
+        return RedirectResponse(STEPS[name][1](visit), 303)
     except ChangedElsewhereError:
-        return _again(visit, step, visit.texts("changed_elsewhere"), 409)
+        problem, status, visit = visit.texts("changed_elsewhere"), 409, replace(visit, form={})
     except SynthdpError as error:
-        return _again(visit, step, str(error), 422)
-
-
-def _again(visit: Visit, step: Step, problem: str, status: int) -> Response:
-    studio, form = visit.studio, {} if status == 409 else visit.form
-    project = studio.folder.load()
-    visit = Visit(studio=studio, project=project, texts=visit.texts, form=form)
-    return _page(visit, step, problem=problem, status=status)
+        problem, status = str(error), 422
+    visit = replace(visit, project=visit.folder.load())
+    return _page(visit, name, problem=problem, status=status)
 
 
 def _in_language(visit: Visit) -> Response:
     language, step = visit.text("language"), visit.text("step")
-    known = step in {each.name for each in STEPS}
-    answer = RedirectResponse(f"/{step}" if known else "/", 303)
+    answer = RedirectResponse(f"/{step}" if step in STEPS else "/", 303)
     if language in languages():
         answer.set_cookie(_LANGUAGE, language, httponly=True, samesite="strict")
     return answer
@@ -244,10 +212,8 @@ def _download(visit: Visit) -> Response:
 
 
 def _archive(visit: Visit) -> Response:
-    name = 'attachment; filename="project.zip"'
-    return Response(
-        project_archive(visit), media_type="application/zip", headers={"content-disposition": name}
-    )
+    headers = {"content-disposition": 'attachment; filename="project.zip"'}
+    return Response(project_archive(visit), media_type="application/zip", headers=headers)
 
 
 def _language(request: Request) -> str:
@@ -260,10 +226,6 @@ def _style() -> str:
     """The styles of reports, and what the studio adds."""
     folders = (REPORT_TEMPLATES / "style.css", TEMPLATES / "studio.css")
     return "\n".join(path.read_text(encoding="utf-8") for path in folders)
-
-
-def _rendered(template: str, view: Mapping[str, Any]) -> str:
-    return rendered(template, view, folder=TEMPLATES, extra="studio")
 
 
 def _plain(text: str, status: int) -> Response:

@@ -15,37 +15,20 @@ KINDS = (*(kind for kind in kinds_known() if kind != "string"), IGNORE)
 NUMBERS, MOMENTS = ("integer", "number", "year"), ("date", "datetime", "time")
 _ORDERED = (*NUMBERS, *MOMENTS)
 _READ = ("categorical", "boolean", *_ORDERED, "geopoint")
-
-
-@final
-class Input(NamedTuple):
-    """One input: its name, where a field has what it says, how that is read and shown, and of
-    which kinds of columns it is asked.
-    """
-
-    name: str
-    place: tuple[str, ...]
-    read: Callable[[str], Any]
-    shown: Callable[[Any], str]
-    kinds: tuple[str, ...]
-    is_long: bool = False
+_SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
 def _lines(text: str) -> list[Any]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _listed(values: Any) -> str:
-    return "\n".join(map(str, values))
-
-
-def _words(text: str) -> list[str]:
+def _with_empty(text: str) -> list[Any]:
     """Words that mean "missing"; an empty cell always does."""
     return ["", *_lines(text)]
 
 
-def _without_empty(words: Any) -> str:
-    return _listed(word for word in words if word != "")
+def _listed(values: Any) -> str:
+    return "\n".join(str(each) for each in values if each != "")
 
 
 def _number(text: str) -> Any:
@@ -61,35 +44,45 @@ def _json(text: str) -> Any:
     return parse_json(text, "field")
 
 
+@final
+class Input(NamedTuple):
+    """One input: its name, where a field has what it says, and of which kinds it is asked."""
+
+    name: str
+    place: tuple[str, ...]
+    kinds: tuple[str, ...]
+    read: Callable[[str], Any] = str
+    shown: Callable[[Any], str] = str
+    choices: tuple[str, ...] = ()
+    ticked: bool | None = None
+    """What the field says if it is ticked; None if it is no tick."""
+    is_rare: bool = False
+    """Whether the page shows it only if more is asked for."""
+
+
 INPUTS = (
-    Input("levels", ("constraints", "enum"), _lines, _listed, ("categorical",), is_long=True),
-    Input("other", ("synthdp", "other"), str, str, ("categorical",)),
-    Input("minimum", ("constraints", "minimum"), _number, str, _ORDERED),
-    Input("maximum", ("constraints", "maximum"), _number, str, _ORDERED),
-    Input("bins", ("synthdp", "bins"), _number, str, _ORDERED),
-    Input("decimals", ("synthdp", "decimals"), _number, str, ("number",)),
-    Input("width", ("synthdp", "width"), _number, str, ("integer",)),
-    Input("format", ("format",), str, str, MOMENTS),
-    Input("resolution", ("synthdp", "resolution"), str, str, MOMENTS),
-    Input("true", ("trueValues",), _lines, _listed, ("boolean",), is_long=True),
-    Input("false", ("falseValues",), _lines, _listed, ("boolean",), is_long=True),
-    Input("missing", ("missingValues",), _words, _without_empty, _READ, is_long=True),
-    Input("bbox", ("synthdp", "bbox"), _json, json.dumps, ("geopoint",)),
-    Input("pattern", ("pattern",), str, str, ("id",)),
-    Input("locale", ("locale",), str, str, tuple(each for each in GENERATED_KINDS if each != "id")),
-    Input("relative_to", ("synthdp", "relative_to"), str, str, _ORDERED),
-    Input("as", ("synthdp", "as"), str, str, _ORDERED),
+    Input("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
+    Input("minimum", ("constraints", "minimum"), _ORDERED, _number),
+    Input("maximum", ("constraints", "maximum"), _ORDERED, _number),
+    Input("format", ("format",), MOMENTS),
+    Input("true", ("trueValues",), ("boolean",), _lines, _listed),
+    Input("false", ("falseValues",), ("boolean",), _lines, _listed),
+    Input("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
+    Input("pattern", ("pattern",), ("id",)),
+    Input("locale", ("locale",), tuple(each for each in GENERATED_KINDS if each != "id")),
+    Input("required", ("constraints", "required"), _READ, ticked=True),
+    Input("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
+    Input("other", ("synthdp", "other"), ("categorical",), is_rare=True),
+    Input("bins", ("synthdp", "bins"), _ORDERED, _number, is_rare=True),
+    Input("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
+    Input("decimals", ("synthdp", "decimals"), ("number",), _number, is_rare=True),
+    Input("width", ("synthdp", "width"), ("integer",), _number, is_rare=True),
+    Input("bare", ("bareNumber",), ("integer", "number"), ticked=False, is_rare=True),
+    Input("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
+    Input("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
+    Input("as", ("synthdp", "as"), _ORDERED, choices=("difference", "ratio"), is_rare=True),
 )
 """All of them; what else a field may say is written as JSON."""
-
-_FLAGS = {
-    "required": (("constraints", "required"), True, _READ),
-    "bare": (("bareNumber",), False, ("integer", "number")),
-}
-"""What is ticked: its place, what the field says then, and of which kinds it is asked."""
-
-_DISTANCE = {"minimum": ("synthdp", "minimum"), "maximum": ("synthdp", "maximum")}
-"""Where bounds stand in a column that is told by its distance from another."""
 
 
 def field_of(inputs: Mapping[str, str]) -> dict[str, Any] | str | None:
@@ -107,16 +100,16 @@ def field_of(inputs: Mapping[str, str]) -> dict[str, Any] | str | None:
     if kind not in KINDS:
         raise ParameterError(f"{kind!r} is no kind of columns")
     field: dict[str, Any] = {"type": kind}
-    is_distance = bool(inputs.get("relative_to", "").strip()) and kind in _ORDERED
+    is_distance = bool(inputs.get("relative_to")) and kind in _ORDERED
     for each in INPUTS:
-        text = inputs.get(each.name, "").strip()
-        if text and kind in each.kinds and not (each.name == "as" and not is_distance):
-            place = _DISTANCE.get(each.name, each.place) if is_distance else each.place
-            _put(field, place, each.read(text))
-    for name, (place, value, kinds) in _FLAGS.items():
-        if inputs.get(name) and kind in kinds:
-            _put(field, place, value)
-    if more := inputs.get("more", "").strip():
+        text = inputs.get(each.name, "")
+        if text and kind in each.kinds and (is_distance or each.name != "as"):
+            _put(
+                field,
+                _place(each, is_distance),
+                each.read(text) if each.ticked is None else each.ticked,
+            )
+    if more := inputs.get("more", ""):
         _merge(field, _json(more))
     return kind if len(field) == 1 else field
 
@@ -132,14 +125,17 @@ def inputs_of(field: Mapping[str, Any] | str | None) -> dict[str, str]:
     found = {"kind": "categorical" if kind == "string" else str(kind)}
     is_distance = "relative_to" in rest.get("synthdp", {})
     for each in INPUTS:
-        place = _DISTANCE.get(each.name, each.place) if is_distance else each.place
-        if found["kind"] in each.kinds and (value := _taken(rest, place)) is not None:
+        value = _taken(rest, _place(each, is_distance)) if found["kind"] in each.kinds else None
+        if value is not None and (each.ticked is None or value == each.ticked):
             found[each.name] = each.shown(value)
-    for name, (place, value, kinds) in _FLAGS.items():
-        if found["kind"] in kinds and _taken(rest, place) == value:
-            found[name] = "on"
     rest = {key: value for key, value in rest.items() if value not in ({}, None)}
     return found | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
+
+
+def _place(each: Input, is_distance: bool) -> tuple[str, ...]:
+    """Where it stands; bounds of a column that is told by its distance from another elsewhere."""
+    is_bound = is_distance and each.name in ("minimum", "maximum")
+    return ("synthdp", each.name) if is_bound else each.place
 
 
 def _put(field: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
@@ -164,6 +160,5 @@ def _merge(field: dict[str, Any], more: Any) -> None:
         raise ParameterError('more: give a JSON object without "type", such as {"title": "Age"}')
     for key, value in more.items():
         own = field.get(key)
-        field[key] = (
-            {**own, **value} if isinstance(own, dict) and isinstance(value, dict) else value
-        )
+        is_merged = isinstance(own, dict) and isinstance(value, dict)
+        field[key] = own | value if is_merged and own is not None else value

@@ -7,10 +7,10 @@ this server, and bring the secret that stood in the address which was printed.
 
 import hmac
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from typing import final
 
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,13 +62,9 @@ class Guard:
         self._hosts = (f"{LOOPBACK}:{port}", f"localhost:{port}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+        """Answer a request, or refuse it; no socket is ever opened."""
+        if scope["type"] != "http":
             return
-        if scope["type"] != "http":  # no socket is ever opened
-            return
-        refused = self._refused(scope, Headers(scope=scope))
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -77,30 +73,29 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        await (refused or self._app)(scope, receive, with_headers)
+        await (self._refused(Request(scope)) or self._app)(scope, receive, with_headers)
 
-    def _refused(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+    def _refused(self, request: Request) -> ASGIApp | None:
         """What is answered in place of the page; None if all is well."""
+        headers, given = request.headers, request.query_params.get("token")
         if headers.get("host") not in self._hosts:
             return _refusal(421, "This address is not the studio's; open the one that it printed.")
-        origins = {f"http://{host}" for host in self._hosts}
-        is_read = scope["method"] in ("GET", "HEAD")
-        origin = headers.get("origin")
-        if origin not in origins and not (is_read and origin is None):
+        is_read, origin = request.method in ("GET", "HEAD"), headers.get("origin")
+        if origin not in [f"http://{host}" for host in self._hosts] and not (
+            is_read and origin is None
+        ):
             return _refusal(403, "This request comes from another page.")
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            # Following the printed address from a mail or a terminal is a visit, not a request.
-            is_visit = is_read and headers.get("sec-fetch-mode") == "navigate"
-            if not (is_visit and "token" in QueryParams(scope["query_string"])):
-                return _refusal(403, "This request comes from another page.")
-        given = QueryParams(scope["query_string"]).get("token")
-        if is_read and scope["path"] == "/" and given is not None and self._is_token(given):
+        # Following the printed address from a mail or a terminal is a visit, not a request.
+        is_visit = is_read and headers.get("sec-fetch-mode") == "navigate" and given is not None
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_visit:
+            return _refusal(403, "This request comes from another page.")
+        if is_read and request.scope["path"] == "/" and given is not None and self._is_token(given):
             visit = RedirectResponse("/", 303)
             visit.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
             return visit
-        if not self._is_token(_cookies(headers).get(self._cookie, "")):
+        if not self._is_token(request.cookies.get(self._cookie, "")):
             return _refusal(403, "Open the whole address that the studio printed, with its token.")
-        return None if is_read else _refused_length(scope, headers)
+        return None if is_read else _refused_length(request)
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._token.encode())
@@ -116,23 +111,15 @@ def is_form_key(given: object, token: str) -> bool:
     return isinstance(given, str) and hmac.compare_digest(given.encode(), form_key(token).encode())
 
 
-def _refused_length(scope: Scope, headers: Headers) -> ASGIApp | None:
+def _refused_length(request: Request) -> ASGIApp | None:
     """Refuse a body whose length is not said, or which is too long, before it is read."""
-    length = headers.get("content-length", "")
+    length = request.headers.get("content-length", "")
+    most = MAX_UPLOAD if request.scope["path"] == "/table/upload" else MAX_FORM
     if not (length.isascii() and length.isdigit()):
         return _refusal(411, "The length of the form is not said.")
-    most = MAX_UPLOAD if scope["path"] == "/table/upload" else MAX_FORM
     if int(length) > most:
         return _refusal(413, f"That is too long; at most {most >> 20} MiB can be sent.")
     return None
-
-
-def _cookies(headers: Headers) -> dict[str, str]:
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return {}
-    return {name: cookie.value for name, cookie in cookies.items()}
 
 
 def _refusal(status: int, why: str) -> ASGIApp:

@@ -5,13 +5,13 @@ folder.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from synthdp.cli.shared.drafts import drafted
 from synthdp.cli.shared.package_files import DESCRIPTION
-from synthdp.cli.studio.projects import DATABASE, FOLDER, TABLE, Project, ProjectFolder
+from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, ProjectFolder, Visit
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import write_atomically
@@ -32,93 +32,93 @@ DELIMITERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 UPLOADS = "uploaded"
 """The folder of tables that were given in the page; it is no part of what is handed on."""
 
+DUCKDB = "duckdb:///"
+"""How the address of a DuckDB file begins; a project names the file as it lies in the place."""
+
 
 def tables_in(folder: ProjectFolder) -> dict[str, str]:
     """What the place holds, by name: of which kind each is."""
-    found = dict[str, str]()
-    for path in sorted(_entries(folder.place), key=lambda each: each.name.lower()):
-        if len(found) < MOST_SHOWN and not path.name.startswith("."):
-            found |= _found(path)
-    uploads = folder.path / UPLOADS
-    if uploads.is_dir():
-        names = (path.name for path in sorted(_entries(uploads)) if is_named_as_table(path))
-        found |= {f"{UPLOADS}/{name}": TABLE for name in names if not name.startswith(".")}
-    return found
+    entries = sorted(_entries(folder.place), key=lambda each: each.name.lower())
+    found = dict(kept for path in entries[:MOST_SHOWN] if (kept := _kept(path)) is not None)
+    uploads = sorted(path.name for path in _entries(folder.path / UPLOADS) if _kept(path))
+    return found | {f"{UPLOADS}/{name}": TABLE for name in uploads}
 
 
-def _entries(folder: Path) -> Iterator[Path]:
+def _entries(folder: Path) -> Iterable[Path]:
     try:
-        yield from folder.iterdir()
+        return [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError:
-        return
+        return []
 
 
-def _found(path: Path) -> dict[str, str]:
-    if path.is_dir():
-        if (path / "project.json").exists():
-            return {}
-        if (path / DESCRIPTION).is_file() or any(map(is_named_as_table, _entries(path))):
-            return {f"{path.name}/": FOLDER}
-        return {}
-    return {path.name: TABLE} if path.is_file() and is_named_as_table(path) else {}
+def _kept(path: Path) -> tuple[str, str] | None:
+    if path.is_file():
+        return (path.name, TABLE) if is_named_as_table(path) else None
+    held = [] if (path / PROJECT).exists() else _entries(path)
+    is_folder = any(each.name == DESCRIPTION or is_named_as_table(each) for each in held)
+    return (f"{path.name}/", FOLDER) if is_folder else None
 
 
-def is_in(folder: ProjectFolder, name: str) -> bool:
-    """Whether something can be chosen."""
-    return name in tables_in(folder)
-
-
-def path_of(folder: ProjectFolder, name: str) -> Path:
-    """Where something lies that was chosen; raises `ParameterError` if it is not there any more."""
+def path_of(visit: Visit) -> Path:
+    """Where the chosen table lies; raises `ParameterError` if it is not there any more."""
+    folder, name = visit.folder, visit.project.table
     if name not in tables_in(folder):
         raise ParameterError(f"{name!r} is not in the folder of the studio; choose the table again")
-    if name.startswith(f"{UPLOADS}/"):
-        return folder.path / name
-    return folder.place / name
+    return (folder.path if name.startswith(f"{UPLOADS}/") else folder.place) / name
 
 
-def command_path(folder: ProjectFolder, project: Project) -> str:
-    """The table as commands name it that are run in the folder of the project."""
-    return Path(os.path.relpath(path_of(folder, project.table), folder.path)).as_posix()
+def from_project(visit: Visit, path: Path) -> str:
+    """A path as commands name it that are run in the folder of the project."""
+    return Path(os.path.relpath(path, visit.folder.path)).as_posix()
 
 
-def names_of(folder: ProjectFolder, project: Project) -> dict[str, Any]:
+def source_of(visit: Visit, *, is_here: bool = False) -> str:
+    """The address of the database, for commands that are run in the folder of the project; or for
+    this process.
+    """
+    name = visit.project.source.removeprefix(DUCKDB)
+    if name == visit.project.source:
+        return name
+    path = visit.folder.place.resolve() / name
+    return f"{DUCKDB}{path.as_posix() if is_here else from_project(visit, path)}"
+
+
+def names_of(visit: Visit) -> dict[str, Any]:
     """The draft of a schema: names of columns, and types where they are declared; no record."""
+    project = visit.project
     if project.kind == DATABASE:
-        return drafted((), {}, source=project.source, table=project.table)
-    path = str(path_of(folder, project.table))
-    return drafted((path,), project.dialect, source=None, table=None)
+        return drafted((), {}, source=source_of(visit, is_here=True), table=project.table)
+    return drafted((str(path_of(visit)),), project.dialect, source=None, table=None)
 
 
-def package_of(folder: ProjectFolder, project: Project) -> Any:
+def package_of(visit: Visit) -> Any:
     """The description of linked tables: the one that lies with them, or a draft of one."""
-    path = path_of(folder, project.table)
+    path = path_of(visit)
     if (path / DESCRIPTION).is_file():
         return load_json(path / DESCRIPTION, "package")
-    return drafted_package(path)
+    return drafted_package(path, kinds=True)
 
 
-def shapes(folder: ProjectFolder, project: Project) -> dict[str, int | None]:
-    """Into how many columns each delimiter would divide the first line; None if into none."""
-    found = dict[str, int | None]()
-    for delimiter in DELIMITERS.values():
-        dialect = {**project.dialect, "delimiter": delimiter}
-        try:
-            path = path_of(folder, project.table)
-            with open_table(path, Dialect.from_properties(dialect)) as table:
-                found[delimiter] = len(table.names)
-        except SynthdpError:
-            found[delimiter] = None
-    return found
+def shapes(visit: Visit) -> dict[str, int]:
+    """Into how many columns each delimiter would divide the first line; 0 if it cannot be read."""
+    return {each: len(_names(visit, each)) for each in DELIMITERS.values()}
 
 
-def first_rows(folder: ProjectFolder, project: Project) -> list[list[str]]:
+def _names(visit: Visit, delimiter: str) -> Sequence[str]:
+    dialect = {**visit.project.dialect, "delimiter": delimiter}
+    try:
+        with open_table(path_of(visit), Dialect.from_properties(dialect)) as table:
+            return table.names
+    except SynthdpError:
+        return []
+
+
+def first_rows(visit: Visit) -> list[list[str]]:
     """The first records, for a steward who said that they may be looked at; never kept."""
-    path = path_of(folder, project.table)
-    with open_table(path, Dialect.from_properties(project.dialect)) as table:
-        for chunk in table.chunks():
-            return [[str(cell) for cell in row] for row in chunk.head(SEEN_ROWS).to_numpy()]
-    return []
+    with open_table(path_of(visit), Dialect.from_properties(visit.project.dialect)) as table:
+        first = next(iter(table.chunks()), None)
+        rows = [] if first is None else first.head(SEEN_ROWS).to_numpy()
+        return [[str(cell) for cell in row] for row in rows]
 
 
 def store_upload(folder: ProjectFolder, name: str, stream: Any) -> str:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from synthdp.cli.studio.app import studio_app
 from synthdp.cli.studio.guard import LOOPBACK
-from synthdp.cli.studio.places import is_in
-from synthdp.cli.studio.projects import ENDING, PROJECT, ProjectFolder
+from synthdp.cli.studio.places import tables_in
+from synthdp.cli.studio.project import PROJECT, ProjectFolder, Studio, Visit
 from synthdp.cli.studio.step_table import save_table_step
 from synthdp.cli.studio.texts import USUAL, Texts
-from synthdp.cli.studio.visits import Studio, Visit
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.writing import reason
+
+ENDING = ".studio"
+"""Of the folder of a project, after the name of its table."""
 
 
 def folder_of(given: str | None, project: str | None) -> tuple[ProjectFolder, str | None]:
@@ -27,15 +29,14 @@ def folder_of(given: str | None, project: str | None) -> tuple[ProjectFolder, st
     if given is None:
         place = Path.cwd()
         return ProjectFolder(Path(project or place / f"synthdp{ENDING}"), place), None
-    path = Path(given)
+    path = Path(given).resolve()
     if not path.exists():
         raise DataFileError(f"{given!r}: it does not exist; check the path")
-    path = path.resolve()
     if (path / PROJECT).is_file():
         return ProjectFolder(path, path.parent), None
     name = path.name + ("/" if path.is_dir() else "")
     folder = ProjectFolder(Path(project or f"{path}{ENDING}"), path.parent)
-    if not is_in(folder, name):
+    if name not in tables_in(folder):
         raise DataFileError(
             f"{given!r}: it is no table; give a file such as people.csv, or a folder"
         )
@@ -47,11 +48,10 @@ def take_given(studio: Studio, table: str | None) -> None:
     says why.
     """
     project = studio.folder.load()
-    if table is None or project.table == table:
-        return
-    form = {"action": "choose", "table": table, "version": str(project.version)}
-    with suppress(SynthdpError):
-        save_table_step(Visit(studio=studio, project=project, texts=Texts(USUAL), form=form))
+    if table is not None and project.table != table:
+        form = {"action": ["choose"], "table": [table], "version": [str(project.version)]}
+        with suppress(SynthdpError):
+            save_table_step(Visit(studio=studio, project=project, texts=Texts(USUAL), form=form))
 
 
 def serve(given: str | None, *, project: str | None, port: int, opens_browser: bool) -> None:
@@ -87,8 +87,7 @@ def serve(given: str | None, *, project: str | None, port: int, opens_browser: b
         )
     )
     try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:  # how a studio is closed
-        pass
+        with suppress(KeyboardInterrupt):  # how a studio is closed
+            server.run(sockets=[listening])
     finally:
         studio.stop()

@@ -1,11 +1,9 @@
 """What the pages say, in the reader's language: one catalogue a language, each a file."""
 
 import json
-import re
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 CATALOGUES = Path(__file__).parent / "texts"
 """Where they lie."""
@@ -24,7 +22,7 @@ class Texts:
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._sentences = _catalogue(language)
+        self._sentences: dict[str, str] = _catalogue(language)
 
     def __call__(self, key: str, **given: object) -> str:
         """A sentence, with what is given in the places that it has for it."""
@@ -45,21 +43,15 @@ def languages() -> tuple[str, ...]:
 
 
 def preferred(accepted: str) -> str:
-    """The first language of a browser's list that we have.
+    """The first language of a browser's list that we have: browsers begin with the one they prefer.
 
     >>> preferred("fr-CH, de;q=0.9, en;q=0.8")
     'de'
     """
-    weighed = []
-    for place, part in enumerate(accepted.split(",")):
-        match = re.fullmatch(r"\s*([A-Za-z]{1,8})[-\w]*\s*(?:;\s*q=([01](?:\.\d{1,3})?))?\s*", part)
-        if match is not None and match[1].lower() in languages():
-            weighed.append((-float(match[2] or 1), place, match[1].lower()))
-    return min(weighed)[2] if weighed else USUAL
+    asked = (part.strip()[:2].lower() for part in accepted.split(","))
+    return next((each for each in asked if each in languages()), USUAL)
 
 
 @cache
-def _catalogue(language: str) -> Mapping[str, str]:
-    content = (CATALOGUES / f"{language}.json").read_text(encoding="utf-8")
-    sentences: Mapping[str, str] = json.loads(content)
-    return sentences
+def _catalogue(language: str) -> Any:
+    return json.loads((CATALOGUES / f"{language}.json").read_text(encoding="utf-8"))

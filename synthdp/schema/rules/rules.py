@@ -14,7 +14,7 @@ bin must lie inside or outside a condition as a whole: otherwise the schema is r
 an edge there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NoReturn, final
@@ -87,6 +87,24 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
     )
     names += [name for relation in relations_of_check(rule) for name in relation.factors]
     return {name for name in names if isinstance(name, str)}
+
+
+def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
+    """The columns that a rule names; a part of a date names the date, too."""
+    texts = names_in(rule)
+    return texts | {name.rpartition(":")[0] for name in texts.difference(columns)}
+
+
+def settled_names(rules: object) -> frozenset[str]:
+    """The columns that rules other than checks name, whose levels must be known before a run; none
+    if these are no list.
+    """
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        return frozenset()
+    named = [
+        names_of(rule, ()) for rule in rules if isinstance(rule, Mapping) and not is_check(rule)
+    ]
+    return frozenset().union(*named)
 
 
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:

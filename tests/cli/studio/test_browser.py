@@ -1,5 +1,6 @@
 """The studio in a real browser: whole walks, what people do wrong, and what hinders readers."""
 
+import json
 import random
 import shutil
 import time
@@ -7,13 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from helpers.browser import CHROMIUM, Browser
+from helpers.browser import CHROMIUM, NO_BROWSER, Browser
 from helpers.paths import ROOT
 from helpers.studio import Person, Served, declare_export, messy_export
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("python_multipart")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
 
 AXE = """axe.run(document, {resultTypes: ["violations"], iframes: false}).then((found) =>
     found.violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 200)}`))"""
@@ -69,7 +70,6 @@ def faults(person):
 def runs(person):
     person.press("action", "start", leads="/run")
     person.until("document.querySelector('.state-done, .state-failed')", 240)
-    person.loaded()
 
 
 def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
@@ -96,7 +96,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     person.press("action", "make")
     person.until("document.querySelector('iframe')")
     found["look"] = faults(person)
-    person.go(f"{person.served.home}/look?tab=not-private")
+    person.go("/look?tab=not-private")
     assert "NOT PRIVATE" in person.text()
     found["not private"] = faults(person)
     person.press("action", "go_on", leads="/take")
@@ -113,7 +113,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     } <= names
     first = (published / "synthetic.csv").read_text("utf-8-sig").splitlines()
     assert first[0].startswith("Geschlecht;Geburtsdatum;Größe (cm)")
-    assert browser.told("Log.entryAdded") == []
+    assert browser.complaints() == []
 
 
 def test_the_sample_from_its_kinds(browser, started, tmp_path):
@@ -143,7 +143,7 @@ def test_linked_tables(browser, started, tmp_path):
     person = Person(browser, started("families"))
     person.press("then", "go_on", leads="/columns")
     person.press("action", "go_on", leads="/people")
-    assert person.browser.run("document.querySelectorAll('svg.links rect').length") == 5
+    assert person.browser.run("document.querySelectorAll('.links span').length") == 5
     assert faults(person) == []
     person.press("action", "go_on", leads="/budget")
     person.fill("epsilon", "10")
@@ -177,9 +177,9 @@ def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp
     browser.run("history.back()")  # a page that was sent already is shown as it is saved now
     person.until("document.querySelector('[name=rows]')?.value === '2000'")
     assert person.path == "/budget"
-    person.go(f"{served.home}/run")
+    person.go("/run")
     person.press("action", "start", leads="/run")
-    person.go(f"{served.home}/run")  # reload while it runs
+    browser.driver.refresh()  # while it runs: nothing is sent again
     assert person.path == "/run"
     assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
     port = int(served.home.rpartition(":")[2])
@@ -188,11 +188,37 @@ def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp
     person = Person(browser, again)
     assert person.path == "/run"
     person.until("document.querySelector('.state-done, .state-paused')", 120)
-    person.loaded()
     if "Paused" in person.text():  # it was killed with the studio before its journal was there
         person.press("action", "resume", leads="/run")
         person.until("document.querySelector('.state-done')", 120)
     assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(browser, started, small, tmp_path):
+    resource = pytest.importorskip("resource")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("only Linux can take the room away from a process that runs")
+    served = started(small)
+    person = Person(browser, served)
+    ready(person)
+
+    def leave_room(n_bytes):
+        most = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (n_bytes, most))
+
+    leave_room(0)  # no file can grow: the system refuses as on a disk that is full
+    person.press("action", "start", leads="/run")
+    assert "it cannot be written: file too large; make room" in person.text()
+    person.go("/budget")
+    person.fill("epsilon", "7")
+    person.press("action", "save", leads="/budget")
+    assert "make room" in person.text()
+    leave_room(resource.RLIM_INFINITY)
+    assert json.loads((tmp_path / "small.csv.studio/project.json").read_text())["epsilon"] == 1
+    person.press("action", "go_on", leads="/run")
+    person.press("action", "start", leads="/run")
+    person.until("document.querySelector('.state-done')", 240)
+    assert "7" in person.text()
 
 
 def test_a_pause_is_gone_on_with_and_pays_nothing_twice(browser, started, small, tmp_path):
@@ -220,7 +246,7 @@ def test_without_scripts_it_works_as_well(browser, started, small):
 
 def test_the_keyboard_reaches_the_content_first(browser, started, small):
     person = Person(browser, started(small))
-    browser.press("Tab", 9)
+    browser.press("Tab")
     assert browser.run("document.activeElement.getAttribute('href')") == "#main"
-    browser.press("Enter", 13)
+    browser.press("Enter")
     person.until("document.activeElement.id === 'main' || location.hash === '#main'")

@@ -1,6 +1,9 @@
 """Who may speak to the studio: attacks of other pages, other hosts and forged forms."""
 
+import socket
+
 import pytest
+from helpers.cli_runs import invoke
 from helpers.studio import TOKEN, key_and_version, posted, studio_client
 
 pytest.importorskip("starlette")
@@ -190,3 +193,31 @@ def test_names_of_columns_are_texts_and_nothing_else(tmp_path):
         assert "<script>alert" not in page
         assert "49" not in page.partition("alert")[2][:40]
         assert "alert" in page
+
+
+def test_it_listens_on_the_loopback_only_at_a_free_port_or_the_given_one(place, monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    seen = []
+
+    def run(_, sockets):
+        (listening,) = sockets
+        host, port = listening.getsockname()
+        socket.create_connection((host, port), timeout=5).close()
+        with pytest.raises(
+            ConnectionRefusedError
+        ):  # it would be answered if all addresses were listened on
+            socket.create_connection(("127.0.0.2", port), timeout=5)
+        seen.append((host, port))
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    words = ["studio", str(place / "people.csv"), "--no-browser", "--port"]
+    ended = invoke(*words, "0")
+    (host, port) = seen[0]
+    assert host == "127.0.0.1"
+    assert ended.out.decode().startswith(f"http://127.0.0.1:{port}/?token=")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = invoke(*words, str(taken.getsockname()[1]))
+    assert refused.code != 0
+    assert "give another, or 0" in refused.lines[-1]
+    assert invoke(*words, "65536").code != 0
+    assert len(seen) == 1

@@ -1,5 +1,6 @@
 """No page shows anything of a record before a release is paid for: other records, the same bytes."""
 
+import json
 import random
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -8,7 +9,7 @@ import pytest
 from helpers.cli_runs import CANARY
 from helpers.studio import key_and_version, posted, studio_client
 
-from synthdp.cli import Job
+from synthdp.cli import logged_progress
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
@@ -103,15 +104,49 @@ def test_records_are_seen_only_by_who_asks_and_kept_nowhere(tmp_path):
     assert CANARY not in studio_client(tmp_path)[0].get("/table").text  # the switch is not kept
 
 
-def test_what_is_shown_of_a_run_moves_on_in_ticks(tmp_path):
-    job = Job(tmp_path / "run-1", tmp_path)
-    job.folder.mkdir()
+def test_what_is_shown_of_a_run_moves_on_in_ticks():
     began = datetime.now(UTC) - timedelta(seconds=3)
     lines = ((0.0, "reading"), (1.9, "sampling"), (2.5, "writing"))
     log = "".join(
         f'{{"time": "{(began + timedelta(seconds=after)).isoformat()}", "level": "info", "message": "{what}"}}\n'
         for after, what in lines
     )
-    (job.folder / "log.jsonl").write_text(log)
-    assert job._read(2.0).stage == "sampling"  # and not what came after the last tick
-    assert job._read(None).stage == "writing"
+    assert logged_progress(log, tick=2.0).stage == "sampling"  # not what came after the last tick
+    assert logged_progress(log).stage == "writing"
+
+
+RESULT = {"is_private": True, "guarantee": "(1, 1e-06)-differential privacy", "cautions": []}
+
+
+def test_pages_of_a_run_depend_on_what_it_released_and_not_on_the_table_or_on_time(tmp_path):
+    seen = []
+    for n_rows, seconds in ((10, 0.01), (3000, 40.0)):
+        place = tmp_path / "place"
+        place.mkdir()
+        walked(place, table(n_rows, n_rows))
+        project = place / "people.studio"
+        run = project / "run-1"
+        (run / "publish").mkdir(parents=True)
+        (run / "publish" / "synthetic.csv").write_text(HEADER)
+        kept = json.loads((project / "project.json").read_text())
+        (project / "project.json").write_text(json.dumps(kept | {"run": 1, "walked": 6}))
+        (run / "command.json").write_text('{"arguments": ["run", "--epsilon", "1"], "process": 1}')
+        began = datetime.now(UTC)
+        steps = ("reading", "charged marginal Ort: sigma 3; 50 % of the budget is spent", "writing")
+        lines = (
+            {"time": (began + timedelta(seconds=number * seconds)).isoformat(), "level": "info"}
+            | {"message": message}
+            for number, message in enumerate(steps)
+        )
+        (run / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        pages = []
+        for result in ("", json.dumps(RESULT)):  # it was stopped, or is done
+            (run / "result.json").write_text(result)
+            client, _ = studio_client(place)
+            answers = [client.get(path) for path in ("/run", "/run/progress", "/look", "/take")]
+            pages += [(each.status_code, each.headers.items(), each.content) for each in answers]
+        seen.append(pages)
+        shutil.rmtree(place)
+    assert seen[0] == seen[1]
+    assert {status for status, _, _ in seen[0]} == {200}
+    assert b"marginal Ort: sigma 3" in seen[0][0][2]

@@ -8,19 +8,13 @@ const asked = async (path, form) => {
   const answer = await fetch(path, { method: "POST", body: new URLSearchParams(form) });
   return answer.ok ? answer.text() : "";
 };
-const keyed = (form) => [["key", form.elements.key.value]];
 
 // What is said of a column, as it is typed.
 const columns = document.querySelector("form[data-said]");
 columns?.addEventListener("input", (event) => {
   const column = event.target.closest(".column");
   if (column) (column.say ??= later(async () => {
-    const to = document.getElementById(`${column.id}.relative_to`)?.value;
-    const beside = [...columns.querySelectorAll(".column")].filter((each) => to && each.dataset.name === to);
-    const typed = [column, ...beside].flatMap((each) => [...each.querySelectorAll("[name]")])
-      .filter((each) => each.type !== "checkbox" || each.checked).map((each) => [each.name, each.value]);
-    const about = [["column", column.dataset.name], ["id", column.id]];
-    const said = await asked(columns.dataset.said, [...keyed(columns), ...about, ...typed]);
+    const said = await asked(columns.dataset.said, [...new FormData(columns), ["id", column.id]]);
     if (said) column.querySelector(".said").innerHTML = said;
   }, 350))();
 });
@@ -31,9 +25,7 @@ if (budget) {
   const { epsilon } = budget.elements, slide = budget.querySelector("#slide"), shown = budget.querySelector(".expected");
   const expect = later(async () => {
     shown.setAttribute("aria-busy", "true");
-    const typed = ["rows", "epsilon", "delta"].filter((name) => budget.elements[name])
-      .map((name) => [name, budget.elements[name].value]);
-    const said = await asked(budget.dataset.expected, [...keyed(budget), ...typed]);
+    const said = await asked(budget.dataset.expected, new FormData(budget));
     if (said) shown.innerHTML = said;
     shown.setAttribute("aria-busy", "false");
   }, 250);
@@ -65,7 +57,7 @@ const waiting = document.querySelector("[data-reload]");
 if (waiting) setInterval(() => location.replace(waiting.dataset.reload), 3000);
 
 // A column that something leads to opens, and forms are sent once.
-const target = location.hash && document.getElementById(location.hash.slice(1));
+const target = document.getElementById(location.hash.slice(1));
 addEventListener("load", () => setTimeout(() => target?.querySelector("select, input")?.focus()));
 for (const form of document.forms) form.addEventListener("submit", () => {
   setTimeout(() => { for (const each of form.querySelectorAll("button")) each.disabled = true; });

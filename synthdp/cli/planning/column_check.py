@@ -1,0 +1,71 @@
+"""What is to be said of one column of a kinds file, without the others, before any data is opened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from synthdp.cli.planning.readings import readings
+from synthdp.cli.planning.schema_findings import schema_findings
+from synthdp.core.errors import SynthdpError
+from synthdp.schema.columns.described import Reading
+from synthdp.schema.keys import OWN
+from synthdp.schema.kinds import IGNORE, schema_of_kinds
+from synthdp.schema.open_schema import OpenSchema
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ColumnCheck:
+    """What follows from the declaration of a column alone."""
+
+    error: str = ""
+    """What refuses it."""
+    findings: tuple[str, ...] = ()
+    """What will not work well."""
+    reading: Reading | None = None
+    """How it is read and written."""
+    learnt: tuple[str, ...] = ()
+    """What is left to be learnt."""
+
+
+def checked_column(
+    name: str, kinds: Mapping[str, Any], *, dialect: Mapping[str, Any], learns_bins: bool = True
+) -> ColumnCheck:
+    """What `synthdp schema check` says of a column; nothing yet of one that has no kind, or is left
+    out.
+
+    Parameters
+    ----------
+    name
+        The column.
+    kinds
+        The kinds of all columns, of which those that it is relative to are asked as well.
+    dialect
+        How the file is written.
+    learns_bins
+        As `OpenSchema.from_dict` takes it.
+
+    >>> checked_column("age", {"age": "integer", "x": None}, dialect={}).learnt
+    ('bins', 'bounds')
+    """
+    asked = dict[str, Any]()
+    other: Any = name
+    while isinstance(other, str) and other not in asked and kinds.get(other) not in (None, IGNORE):
+        asked[other] = kinds[other]
+        own = kinds[other].get(OWN, {}) if isinstance(kinds[other], Mapping) else {}
+        other = own.get("relative_to")
+    if not asked:
+        return ColumnCheck()
+    # A schema needs a column that is read, which ids and fakes are not.
+    beside = {OWN: {"dialect": dialect}, f"{name} beside": "integer"}
+    try:
+        content = schema_of_kinds(asked | beside)
+        schema = OpenSchema.from_dict(content, learns_bins=learns_bins)
+    except SynthdpError as error:
+        return ColumnCheck(error=str(error))
+    learnt = {column.name: sorted(column.open_parts) for column in schema.open_columns}
+    return ColumnCheck(
+        findings=tuple(str(each) for each in schema_findings(schema) if name in each.columns),
+        reading=readings(schema).get(name),
+        learnt=tuple(learnt.get(name, ())),
+    )

@@ -1,0 +1,207 @@
+"""A project: what a steward said of a table, in a folder that holds no value of it.
+
+``project.json`` says which table it is, by its name in the folder where the studio was started;
+``kinds.json`` (of linked tables ``datapackage.json``) is what the commands take. Whoever gets the
+folder without the table can go on where it was left.
+"""
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self, final
+
+from synthdp.cli.studio.jobs import Job
+from synthdp.cli.studio.texts import Texts
+from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.files.json_files import load_json, write_json
+
+PROJECT, KINDS, PACKAGE = "project.json", "kinds.json", "datapackage.json"
+"""The files of a project."""
+
+TABLE, FOLDER, LINKED, DATABASE = "table", "folder", "linked", "database"
+"""What is given: a file; a folder whose files are one table; linked tables; a table of a database."""
+
+PRIVATE, PUBLISH = "not-private", "publish"
+"""Folders of a run: what compares with the records, and what may go out."""
+
+
+class ChangedElsewhereError(SynthdpError):
+    """Another page saved something since this one was opened."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """What is said of a table and its release, besides its columns."""
+
+    version: int = 0
+    """Counts what was saved: a page that was opened before another one saved is noticed."""
+    kind: str = TABLE
+    table: str = ""
+    source: str = ""
+    """What is given, its name in the place or in the database, and the database's address."""
+    dialect: Mapping[str, str] = field(default_factory=dict)
+    """How a file is written."""
+    names: list[str] = field(default_factory=list)
+    """Of the columns, in their order."""
+    unit: str = ""
+    max_rows: int = 1
+    order: str = ""
+    """Whose rows are protected together, how many at most, and their order."""
+    rows: int = 0
+    epsilon: float = 0.0
+    delta: float = 0.0
+    """A public guess of the number of records, and what is to be spent."""
+    budget: str = ""
+    note: str = ""
+    """The name of the population's budget file, and what is written there."""
+    run: int = 0
+    """The number of the last run, 0 before the first."""
+    walked: int = 0
+    """How many steps were gone on from."""
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether it is about linked tables."""
+        return self.kind == LINKED
+
+
+@final
+class ProjectFolder:
+    """The folder of a project.
+
+    Parameters
+    ----------
+    path
+        The folder; it is made when something is saved.
+    place
+        The folder in which tables are looked for.
+    """
+
+    def __init__(self, path: Path, place: Path) -> None:
+        self.path = path
+        self.place = place
+
+    def load(self) -> Project:
+        """What was saved last; raises `DataFileError` if it was not written by a studio."""
+        path, usual = self.path / PROJECT, asdict(Project())
+        content = load_json(path, "project") if path.exists() else {}
+        known = isinstance(content, Mapping) and content.keys() <= usual.keys()
+        if not known or not all(_is_alike(content[key], usual[key]) for key in content):
+            raise DataFileError(f"project {str(path)!r}: it is no project of this version")
+        return Project(**content)
+
+    def save(self, project: Project, *, seen: int) -> Project:
+        """Save a project that was changed in a page which has ``seen`` some version.
+
+        Raises `ChangedElsewhereError` if another page saved meanwhile.
+        """
+        if seen != self.load().version:
+            raise ChangedElsewhereError("changed elsewhere")
+        saved = replace(project, version=seen + 1)
+        self.save_public(PROJECT, asdict(saved))
+        return saved
+
+    def public(self, name: str) -> Any:
+        """The content of `KINDS` or `PACKAGE`; empty if there is none yet."""
+        path = self.path / name
+        return load_json(path, "schema") if path.exists() else {}
+
+    def save_public(self, name: str, content: Any) -> None:
+        """Write a file of the project, whole or not at all."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / name, content, force=True)
+
+
+def _is_alike(given: Any, usual: Any) -> bool:
+    """Whether a value of a file is of the kind that belongs there."""
+    held = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    is_whole = isinstance(usual, float) and type(given) is int
+    return (is_whole or type(given) is type(usual)) and all(isinstance(each, str) for each in held)
+
+
+@final
+class Studio:
+    """What all requests share.
+
+    Parameters
+    ----------
+    folder
+        The project.
+    token
+        The secret in the address.
+    """
+
+    def __init__(self, folder: ProjectFolder, *, token: str) -> None:
+        self.folder = folder
+        self.token = token
+        self.lock = threading.RLock()
+        self.may_look = False
+        self._jobs = dict[str, Job]()
+
+    def job(self, name: str) -> Job:
+        """The command of a folder of the project, such as ``run-1``."""
+        return self._jobs.setdefault(name, Job(self.folder.path / name, self.folder.path))
+
+    def stop(self) -> None:
+        """Stop what is running, in order; the last run also if a studio that is gone started it."""
+        self.job(f"run-{self.folder.load().run}")
+        for job in self._jobs.values():
+            job.stop()
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """One request: whose project it is about, what was sent, and how it is answered."""
+
+    studio: Studio
+    project: Project
+    texts: Texts
+    form: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """All that was sent of each name."""
+    is_sent: bool = False
+    """Whether a form was sent, which changes something; else a page is only asked for."""
+
+    @property
+    def folder(self) -> ProjectFolder:
+        """The project's."""
+        return self.studio.folder
+
+    @property
+    def run_name(self) -> str:
+        """The folder of the last run."""
+        return f"run-{self.project.run}"
+
+    def texts_of(self, name: str) -> list[str]:
+        """What is ticked or chosen of a name."""
+        return [each.strip() for each in self.form.get(name, ()) if isinstance(each, str)]
+
+    def text(self, name: str) -> str:
+        """An input of the form; empty if it has none."""
+        return next(iter(self.texts_of(name)), "")
+
+    def number(self, name: str, *, usual: float = 0.0) -> float:
+        """A number of the form, with a comma or a point; raises `ParameterError` if it is none."""
+        text = re.sub(r"\s", "", self.text(name)).replace(",", ".")
+        try:
+            return float(text) if text else usual
+        except ValueError:
+            raise ParameterError(f"{name} is {text!r}; give a number") from None
+
+    def whole(self, name: str, *, usual: int = 0) -> int:
+        """A whole number of the form; marks between groups of digits are left out."""
+        text = re.sub(r"[\s.,'\N{RIGHT SINGLE QUOTATION MARK}]", "", self.text(name))
+        if text and not re.fullmatch(r"[0-9]{1,12}", text):
+            raise ParameterError(f"{name} is {self.text(name)!r}; give a whole number")
+        return int(text) if text else usual
+
+    def saved(self, **changed: Any) -> Self:
+        """This visit of the project saved with other values; raises if another page saved since
+        this one was made.
+        """
+        seen = self.whole("version", usual=-1)
+        project = self.folder.save(replace(self.project, **changed), seen=seen)
+        return replace(self, project=project, form={**self.form, "version": [str(project.version)]})

@@ -1,0 +1,83 @@
+"""What a kinds file would say of a table of a package, and a table with other kinds of columns."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from synthdp.linked.package.qualified import OTHER
+from synthdp.schema.keys import OWN
+from synthdp.schema.kinds import IGNORE, schema_of_kinds
+from synthdp.schema.open_parts import derivable, is_closable
+from synthdp.schema.rules.rules import settled_names
+from synthdp.schema.types import is_generated
+
+
+def keys_of(resource: Mapping[str, Any]) -> set[str]:
+    """Columns of a table that are keys, and so are nothing else.
+
+    >>> sorted(keys_of({"schema": {"primaryKey": "id", "foreignKeys": [{"fields": ["home"]}]}}))
+    ['home', 'id']
+    """
+    schema = resource["schema"]
+    links = [link.get("fields", ()) for link in schema.get("foreignKeys") or ()]
+    keys = [schema.get("primaryKey") or (), *links]
+    return {name for key in keys for name in ([key] if isinstance(key, str) else key)}
+
+
+def kinds_in(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind of each column as a kinds file says it; None where nothing is said yet.
+
+    >>> fields = [{"name": "id", "type": None}, {"name": "sex", "type": "boolean"}]
+    >>> kinds_in({"schema": {"fields": fields, "synthdp": {"ignore": ["note"]}}})
+    {'note': 'ignore', 'id': None, 'sex': {'type': 'boolean', 'synthdp': {'derive': False}}}
+    """
+    schema = resource["schema"]
+    kinds: dict[str, Any] = dict.fromkeys(schema.get(OWN, {}).get("ignore", ()), IGNORE)
+    for declared in schema["fields"]:
+        kinds[declared["name"]] = _kind(declared) if declared.get("type") else None
+    return kinds
+
+
+def _kind(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """A field as a kinds file has it, which learns what is open unless it says otherwise."""
+    kind = {key: value for key, value in declared.items() if key not in ("name", OWN)}
+    own = {"derive": False, **declared.get(OWN, {})}
+    if own["derive"] or is_generated(kind["type"]) or not derivable(declared):
+        del own["derive"]
+    return kind | ({OWN: own} if own else {})
+
+
+def with_kinds(
+    resource: Mapping[str, Any], kinds: Mapping[str, Any], *, rules: Iterable[Any] = ()
+) -> dict[str, Any]:
+    """A table of a package with other kinds of columns, in their order; keys stay as they are.
+
+    Of columns that rules of the package name, other than checks, nothing is learnt that can be done
+    without; a public table stays as it is. Raises `SchemaError` as `schema_of_kinds`.
+    """
+    if resource.get(OWN, {}).get("public"):
+        return dict(resource)
+    settled = {name.removeprefix(OTHER) for name in settled_names([*rules])}
+    schema, keys = resource["schema"], keys_of(resource)
+    fields = {each["name"]: each for each in schema["fields"]}
+    ignored = [name for name, kind in kinds.items() if kind == IGNORE and name not in keys]
+    for name, kind in kinds.items():
+        if name in keys:
+            field = fields.get(name, {"name": name})
+            fields[name] = field | {"type": field.get("type") or "string"}
+        elif kind is None:
+            fields[name] = {"name": name, "type": None}
+        elif kind != IGNORE:
+            (field,) = schema_of_kinds({name: kind})["fields"]
+            own = dict(field.get(OWN) or {})
+            if f"{resource['name']}.{name}" in settled and is_closable(field):
+                own.pop("derive", None)
+            fields[name] = {**field, OWN: own} if own else _without_own(field)
+    kept = [fields[name] for name in kinds if name not in ignored]
+    own = {key: value for key, value in schema.get(OWN, {}).items() if key != "ignore"}
+    own |= {"ignore": ignored} if ignored else {}
+    own = {OWN: own} if own else {}
+    return {**resource, "schema": {**_without_own(schema), "fields": kept, **own}}
+
+
+def _without_own(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if key != OWN}
