@@ -89,6 +89,7 @@ from synthdp.inference.rows.distance import RowsTally as RowsTally
 from synthdp.inference.rows.distance import chance_distances as chance_distances
 from synthdp.inference.rows.matching_rows import AgreeingRows as AgreeingRows
 from synthdp.inference.rows.move_kernel import count as count
+from synthdp.inference.rows.move_kernel import price as price
 from synthdp.inference.rows.move_kernel import sweep as sweep
 from synthdp.inference.rows.record_moves import RecordMoves as RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables as WantedTables

@@ -62,9 +62,9 @@ class Compiled(Generic[P, R]):
                 register_jitable(called)
         try:
             # Without the interpreter's lock, so that blocks of a table are drawn side by side.
-            fast = njit(cache=True, nogil=True)(self.plain)
+            fast = njit(cache=True, nogil=True, error_model="numpy")(self.plain)
         except RuntimeError:  # nowhere to keep it: neither beside the code nor at home
-            fast = njit(nogil=True)(self.plain)
+            fast = njit(nogil=True, error_model="numpy")(self.plain)
         name = f"{Path(self.plain.__code__.co_filename).stem}.{self.plain.__qualname__}"
         # Only where nothing is kept yet: a message at each run would be noise.
         if not any(Path(fast.stats.cache_path or "").glob(f"{name}-*.nbi")):

@@ -247,7 +247,7 @@ class PseudoMarginalModel(Model):
             return self.tree_records(n_rows, generator=generator)
         # Sixty rows, moved towards expected counts below one, would all be the likeliest row.
         if n_rows < _FEWEST_MOVED:
-            records = self._moved(_FEWEST_MOVED, RecordMoves(n_sweeps=2), generator)
+            records = self._moved(_FEWEST_MOVED, RecordMoves(n_sweeps=1), generator)
             return some_of(records, n_rows, generator)
         return self._moved(n_rows, RecordMoves(), generator, n_jobs=n_jobs)
 

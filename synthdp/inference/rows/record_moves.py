@@ -19,7 +19,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.inference.arrays import Array
 from synthdp.inference.jobs import each, thread_count
 from synthdp.inference.rows.move_kernel import Floats, count, sweep
 from synthdp.inference.rows.wanted_tables import WantedTables
@@ -100,11 +99,8 @@ class RecordMoves:
         n_changed = 0
         for done in range(1, n_sweeps + 1):
             counts = sum(each(partial(_counts, wanted), counted, n_jobs=n_jobs))
-            surplus = wanted.surplus(np.asarray(counts), n_rows)
-            # Of single precision: costs are of noisy counts, and seven digits are more than they have.
-            weights = wanted.weights(surplus, n_rows)
             parts = blocks if done < n_sweeps else [rows]
-            costs = wanted.costs(surplus / len(parts), weights)
+            costs, weights = wanted.priced(np.asarray(counts), n_rows, n_parts=len(parts))
             one = _Sweep(costs, weights, wanted, eagerness[done - 1])
             seeds = [(done, number) for number in range(len(parts))]
             n_changed = sum(each(one, zip(seeds, parts, strict=True), n_jobs=n_jobs))
@@ -124,8 +120,8 @@ def _copied(arrays: tuple[NDArray[np.int32], NDArray[np.int32]]) -> None:
     np.copyto(*arrays)
 
 
-def _counts(wanted: WantedTables, rows: NDArray[np.int32]) -> Array:
-    counts = np.zeros(wanted.n_cells)
+def _counts(wanted: WantedTables, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    counts = np.zeros(wanted.n_cells, dtype=np.int32)
     count(rows, wanted.layout, counts)
     return counts
 

@@ -15,6 +15,7 @@ from synthdp.inference import (
     cell_counts,
     count,
     layout_of,
+    price,
     strong_pairs,
     sweep,
 )
@@ -131,9 +132,10 @@ def test_moves_only_lower_the_distance_and_keep_to_the_rules(seed, rules, n_rows
 
 def test_compiled_and_plain_loops_do_the_same(monkeypatch):
     outcomes = []
-    for loops in ((count, sweep), (count.plain, sweep.plain)):
+    for loops in ((count, sweep, price), (count.plain, sweep.plain, price.plain)):
         monkeypatch.setattr(record_moves, "count", loops[0])
         monkeypatch.setattr(record_moves, "sweep", loops[1])
+        monkeypatch.setattr(wanted_tables, "price", loops[2])
         records, targets = problem(5, [COARSE, FORBIDDEN], 300)
         wanted = WantedTables(DOMAIN, targets, constraints=[COARSE, FORBIDDEN])
         steps = []
