@@ -23,9 +23,12 @@ against the records: what sampling alone gives.
 
 Every peer runs by its defaults, and where its documentation recommends other settings for quality,
 by these, too (``--settings best``). What was handed over or read that is not private, and what is
-not its default, stands in "remarks". The library mbi has no mechanisms of its own in its package:
-it is the estimator below OpenDP, SmartNoise, dpsynth and dpmm. One's own recipe runs beside them:
-``--recipe module:Class``.
+not its default, stands in "remarks". The library mbi, the estimator below OpenDP, SmartNoise,
+dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. One's own recipe
+runs beside them: ``--recipe module:Class``.
+
+What is on no index is cloned from its repository, at a fixed commit. Without a net give the clone:
+``--checkout private-pgm=FOLDER``. An environment with a file ``complete`` is taken as it is.
 
 Results are kept in ``benchmarks/results/peers.csv`` (what is there is not run again without
 ``--fresh``), drawn rows are not kept; ``peers.html`` beside it shows them, with plots if matplotlib
@@ -41,7 +44,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import venv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -62,8 +64,12 @@ ERRORS = ("2-way", "3-way", "4-way")
 JUDGED = ("prediction", "AUC of real and drawn", "Spearman", "KS", "Wasserstein", "heavy")
 COSTS = ("cpu s", "seconds", "peak MB")
 SHOWN = (*ERRORS, "prediction", "AUC of real and drawn", "Spearman", "KS", "cpu s", "peak MB")
-DPSYNTH = "cf8075f"
-"""The commit of google/dpsynth that is installed; it has no release on the index."""
+REPOSITORIES = {
+    "dpsynth": ("https://github.com/google/dpsynth", "cf8075f"),
+    "private-pgm": ("https://github.com/ryan112358/private-pgm", "4d2b3c5"),
+    "tab-pe": ("https://github.com/microsoft/DPSDA", "9078c67"),
+}
+"""Address and commit of what is on no index, by the name of its environment."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,8 @@ class Peer:
     arguments
         What the script is called with after the job.
     requirements
-        What its environment is installed from; none runs in the environment of this process.
+        What its environment is installed from, ``CHECKOUT`` for a clone of its repository; none
+        runs in the environment of this process.
     is_private
         Whether epsilon means anything to it.
     best
@@ -93,18 +100,18 @@ class Peer:
     @property
     def environment(self) -> str:
         """The name of its environment."""
-        return self.runner.removeprefix("run_").removesuffix(".py")
+        return self.runner.removeprefix("run_").removesuffix(".py").replace("_", "-")
 
 
 _DPMM, _OPENDP = ("dpmm==0.1.9",), ("opendp[polars,mbi]==0.16.0", "pandas", "pyarrow")
 _SMARTNOISE, _SDV = ("smartnoise-synth==1.0.8",), ("sdv==2.0.0",)
-_DPSYNTH = (
-    f"dpsynth @ git+https://github.com/google/dpsynth@{DPSYNTH}",
-    "etils[epath]",
-)
+_DPSYNTH, _PRIVATE_PGM, _TAB_PE = ("CHECKOUT", "etils[epath]"), ("CHECKOUT",), ("CHECKOUT",)
 PEERS: Mapping[str, Peer] = {
     "synthdp": Peer("run_synthdp.py", ("default", "schema")),
     "synthdp kinds": Peer("run_synthdp.py", ("default", "kinds")),
+    "private-pgm MST": Peer("run_private_pgm.py", ("mst",), _PRIVATE_PGM),
+    "private-pgm AIM": Peer("run_private_pgm.py", ("aim",), _PRIVATE_PGM, best=True),
+    "Tab-PE": Peer("run_tab_pe.py", (), _TAB_PE),
     "dpsynth MST": Peer("run_dpsynth.py", ("mst",), _DPSYNTH),
     "dpsynth AIM-GDP": Peer("run_dpsynth.py", ("aim-gdp",), _DPSYNTH, best=True),
     "dpsynth SWIFT": Peer("run_dpsynth.py", ("swift",), _DPSYNTH),
@@ -127,11 +134,14 @@ class Environments:
     ----------
     folder
         Where they are.
+    interpreters
+        The Python that makes an environment, where it is not the one of this process.
     checkouts
-        Folders to import packages from instead of installing them, by environment.
+        Clones of repositories, by environment; the others are made.
     """
 
     folder: Path
+    interpreters: Mapping[str, Path] = field(default_factory=dict)
     checkouts: Mapping[str, Path] = field(default_factory=dict)
     _refused: dict[str, str] = field(default_factory=dict)
 
@@ -152,15 +162,35 @@ class Environments:
     def variables(self, peer: Peer) -> dict[str, str]:
         """The environment variables of its runs: one thread, and its checkout."""
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        checkout = self.checkouts.get(peer.environment)
-        path = {} if checkout is None else {"PYTHONPATH": str(checkout)}
-        return {**os.environ, **threads, **path, "PYTHONWARNINGS": "ignore"}
+        checkout = {"CHECKOUT": str(self._checkout(peer.environment))}
+        return {**os.environ, **threads, **checkout, "PYTHONWARNINGS": "ignore"}
+
+    def _checkout(self, name: str) -> Path:
+        return self.checkouts.get(name, self.folder / "checkouts" / name).resolve()
+
+    def _clone(self, name: str) -> str:
+        """Clone the repository of an environment that has one; what went wrong, else nothing."""
+        if name not in REPOSITORIES or self._checkout(name).exists():
+            return ""
+        address, commit = REPOSITORIES[name]
+        for command in (
+            ["git", "clone", "--quiet", address, str(self._checkout(name))],
+            ["git", "-C", str(self._checkout(name)), "checkout", "--quiet", commit],
+        ):
+            result = subprocess.run(command, check=False, capture_output=True, text=True)
+            if result.returncode:
+                return f"{address} could not be cloned; give a clone: --checkout {name}=FOLDER"
+        return ""
 
     def _install(self, name: str, requirements: Iterable[str]) -> str:
         """Make an environment; the last line of what went wrong, else nothing."""
+        if refusal := self._clone(name):
+            return refusal
         print(f"making the environment of {name} ...", file=sys.stderr)
-        venv.create(self.folder / name, with_pip=True, clear=True)
-        command = [str(self.folder / name / "bin/pip"), "install", "--quiet", *requirements]
+        interpreter = self.interpreters.get(name, sys.executable)
+        subprocess.run([interpreter, "-m", "venv", "--clear", self.folder / name], check=True)
+        asked = [str(self._checkout(name)) if each == "CHECKOUT" else each for each in requirements]
+        command = [str(self.folder / name / "bin/pip"), "install", "--quiet", *asked]
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         if result.returncode:
             lines = [line for line in result.stderr.splitlines() if "ERROR" in line]
@@ -174,9 +204,7 @@ def main() -> None:
     peers = dict(PEERS)
     for recipe in options.recipe:
         peers[recipe] = Peer("run_synthdp.py", (recipe, "schema"))
-    environments = Environments(
-        options.environments, {"dpsynth": options.dpsynth} if options.dpsynth else {}
-    )
+    environments = Environments(options.environments, dict(options.python), dict(options.checkout))
     rows = read_rows(options.results, KEY)
     for name in options.tables:
         try:
@@ -213,9 +241,32 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=FOLDER / "peers.csv", help="CSV file")
     parser.add_argument("--environments", type=Path, default=FOLDER / "peer-environments")
     parser.add_argument(
-        "--dpsynth", type=Path, metavar="FOLDER", help="a checkout of google/dpsynth to import"
+        "--python",
+        nargs="+",
+        type=_named_path,
+        default=[],
+        metavar="NAME=FILE",
+        help="Python of an environment: dpsynth needs 3.12 or 3.13, dpmm 3.10 or 3.11",
+    )
+    parser.add_argument(
+        "--checkout",
+        nargs="+",
+        type=_named_path,
+        default=[],
+        metavar="NAME=FOLDER",
+        help=f"clones that are here already: {', '.join(REPOSITORIES)}",
     )
     return parser.parse_args()
+
+
+def _named_path(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    environments = {peer.environment for peer in PEERS.values()}
+    if name not in environments or not Path(path).exists():
+        raise argparse.ArgumentTypeError(
+            f"{text}: give NAME=PATH, a path that exists, and a name of {', '.join(sorted(environments))}"
+        )
+    return name, Path(path)
 
 
 def _named(options: argparse.Namespace, peers: Mapping[str, Peer]) -> list[str]:

@@ -580,6 +580,25 @@ def test_a_peers_runner_writes_the_rows_that_it_is_asked_for(arguments, tmp_path
     assert rows["age"].between(0, 100).all()
 
 
+def test_codes_for_peers_that_know_counts_only_come_back_as_what_they_were(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks/peer_runners")
+    from coding import coded, decoded
+    from job import Job
+
+    frame = peer_frame(300, seed=0)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    asked = {"epsilon": 1.0, "delta": 1e-9, "seed": 0, "n_rows": 300, "settings": "default"}
+    job = Job(
+        table=str(tmp_path / "table.csv"), columns=PEER_COLUMNS, target="sex", output="", **asked
+    )
+    codes, sizes = coded(job)
+    assert (codes.max() < pd.Series(sizes)).all()
+    rows = decoded(codes, job)
+    assert rows["sex"].tolist() == frame["sex"].tolist()
+    assert (rows["pay"] - frame["pay"]).abs().max() <= 10.0 / 16
+    assert rows["age"].dtype == "int64" or (rows["age"] % 1 == 0).all()
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_peers_get_the_zcdp_that_our_ledger_gives(epsilon, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")

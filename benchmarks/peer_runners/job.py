@@ -19,6 +19,9 @@ from typing import Any
 
 import pandas as pd
 
+_PER_MB = 2.0**20 if sys.platform == "darwin" else 2.0**10
+"""Units of ``ru_maxrss`` in a megabyte."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -97,14 +100,15 @@ class Answer:
 def run(package: str, synthesize: Callable[[Job], Answer]) -> None:
     """Read the job, time its synthesis on one core, write rows, and print the answer as JSON."""
     job = Job(**json.loads(Path(sys.argv[1]).read_text()))
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    if hasattr(os, "sched_setaffinity"):  # macOS pins nothing
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     resource.setrlimit(resource.RLIMIT_CPU, (job.limit, job.limit + 5))
     started, cpu = time.perf_counter(), time.process_time()
     answer = synthesize(job)
     figures = {
         "seconds": time.perf_counter() - started,
         "cpu s": time.process_time() - cpu,
-        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _PER_MB,
         "version": _version(package),
         "remarks": "; ".join(answer.remarks),
     }

@@ -18,7 +18,7 @@ def synthesize(job: Job) -> Answer:
         "swift": discrete_mechanisms.SWIFTConfig,
     }
     settings = {}
-    remarks = []
+    remarks = ["numbers drawn within their intervals (its default: the middle)"]
     if sys.argv[2] == "aim-gdp" and job.settings == "default":
         settings["max_model_size"] = 1  # what its documentation says for quick experiments
         remarks.append("models of at most 1 MB")
