@@ -15,7 +15,7 @@ from synthdp.core.requests import check_seed
 from synthdp.core.version import __version__
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.metrics.queries import Queries, parse_queries
-from synthdp.report.metrics.read_table import read_table
+from synthdp.report.metrics.read_table import ReadTable, read_table, without_column
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.prediction.prediction import one_thread
 from synthdp.report.prediction.targets import chosen_targets
@@ -42,6 +42,7 @@ def evaluate_table(
     by: Sequence[str] | str | None = None,
     queries: Queries | None = None,
     certificate: Certificates = None,
+    weight: str | None = None,
     seed: int = 0,
     dialect: Mapping[str, Any] | None = None,
     report: Report = silent,
@@ -59,20 +60,31 @@ def evaluate_table(
     public, notes = evaluation_schema(schema, real, dialect)
     if dialect is not None and schema is not None:
         public = public.in_dialect(dialect)
+    compared = public
+    if weight is not None:
+        _check_weight(weight, public)
+        compared = without_column(public, weight)
     wanted = Wanted(
-        by=_columns_in(by, public, "by"),
-        queries=tuple(parse_queries(queries, public)) if queries is not None else (),
+        by=_columns_in(by, compared, "by"),
+        queries=tuple(parse_queries(queries, compared)) if queries is not None else (),
         seed=seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
     measured, noise_notes = measured_in(stated, public, is_observed=schema is None)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
     with finishing(report) as progress:
-        read = {"": read_table(real, public, "real")}
+        read = {"": read_table(real, public, "real", weight=weight)}
+        if weight is not None and read[""].weights is None:
+            raise ParameterError(
+                f"weight: the real table has no column {weight!r}; name its weights"
+            )
         for place, (name, data) in enumerate(tables.items()):
             progress("reading tables", 1 + place, 1 + len(tables))
             read[name] = read_table(
-                data, public, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
+                data,
+                public,
+                f"synthetic table {name!r}" if len(tables) > 1 else "synthetic",
+                weight=weight,
             )
         unread = {name: table.unread_shares() for name, table in read.items()}
         with_places = {column for shares in unread.values() for column in shares}
@@ -80,16 +92,20 @@ def evaluate_table(
         truth = read[""]
         chosen, target_notes = chosen_targets(truth, targets)
         for name in tables:
-            comparison = Comparison(truth, read[name], wanted, measured[name], progress)
+            # Noise was recorded of counts of records, and says nothing of weighted ones.
+            noise = measured[name] if weight is None else ()
+            comparison = Comparison(truth, read[name], wanted, noise, progress)
             with one_thread() if wanted.predicts else nullcontext():
                 sections.append((name, comparison.sections(chosen)))
     general_notes = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     general_notes += [("prediction", note) for note in target_notes]
+    general_notes += [("weights", note) for note in _weight_notes(read, weight, public)]
     frames = _stacked(sections, general_notes)
     facts = (
         {"unread": unread.pop(""), "unread_synthetic": unread}
         | _facts(read, seed)
         | {"epsilon": stated_epsilons(stated)}
+        | ({} if weight is None else {"weight": weight})
     )
     return TableEvaluation(**frames, facts=facts, tables=read)
 
@@ -143,6 +159,37 @@ def _columns_in(names: Sequence[str] | str | None, schema: Schema, what: str) ->
                 f"{what}: there is no column {name!r}; there are {listed(schema.names)}"
             )
     return columns
+
+
+def _check_weight(weight: object, schema: Schema) -> None:
+    """Refuse a column of weights that has no numbers."""
+    if weight not in schema.names:
+        raise ParameterError(
+            f"weight: there is no column {weight!r}; there are {listed(schema.names)}"
+        )
+    axis = schema[str(weight)].axis
+    if axis is None or axis.resolution is not None:
+        raise ParameterError(
+            f"weight is {weight!r}, which has no numbers; name a column of numbers"
+        )
+    if len(schema.table_columns) < 2:
+        raise ParameterError("weight: there is no other column; give a table with two or more")
+
+
+def _weight_notes(read: Mapping[str, ReadTable], weight: str | None, schema: Schema) -> list[str]:
+    """What to say of weights: what they are used for, and which tables have none."""
+    if weight is None:
+        marked = f"the schema marks {schema.weight!r} as weights, and rows are not weighed by it"
+        return [f"{marked}; give weight={schema.weight!r} (--weight)"] if schema.weight else []
+    alike = [name or "real" for name, table in read.items() if table.weights is None]
+    notes = [
+        f"rows weigh by {weight!r}, which is not compared itself; references by chance are those of "
+        f"{read[''].size:,.0f} rows that weigh alike. Similarity, associations with numbers, "
+        "propensity, predictions and regressions are of rows drawn in proportion to weight; matches "
+        "count rows"
+    ]
+    without = "which has no such column: its rows weigh alike, as those of a population do"
+    return [*notes, *(f"{name}, {without}" for name in alike)]
 
 
 def _stacked(

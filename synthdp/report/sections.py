@@ -1,7 +1,7 @@
 """The sections of an evaluation of one synthetic table, each made by its metric."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -68,10 +68,11 @@ class Comparison:
         self.report("comparing columns", 0, 1)
         frames = {"marginals": errors.frame} | self._values(errors, rng)
         self.report("propensity", 0, 1)
+        drawn = self._alike(rng)
         frames["propensity"] = propensity_scores(
-            self.real, self.synthetic, {pair: each[2] for pair, each in errors.pairs.items()}, rng
+            *drawn, {pair: each[2] for pair, each in errors.pairs.items()}, rng
         )
-        frames |= self._learning(targets, rng)
+        frames |= replace(self, real=drawn[0], synthetic=drawn[1])._learning(targets, rng)
         self.report("rows and groups", 0, 1)
         frames["rules"] = broken_rules(self.real, self.synthetic)
         frames["groups"] = self._groups(rng)
@@ -112,11 +113,12 @@ class Comparison:
                     f"distances of numbers are those of {MAX_NUMBERS:,} rows drawn at random",
                 )
             )
-        sample = sampled_rows(self.real, synthetic.n_rows, rng)
+        alike = real.alike(rng), synthetic.alike(rng)
+        sample = sampled_rows(self.real, alike[1].n_rows, rng)
         of_levels = [pair for pair in errors.pairs if not set(pair) & self.real.numbers.keys()]
         frames = [
             associations(table, {pair: errors.pairs[pair][place] for pair in of_levels})
-            for place, table in enumerate((real, synthetic))
+            for place, table in enumerate(alike)
         ]
         sampled = dict(zip(of_levels, map(cramers_v, sample.counts_of(of_levels)), strict=True))
         columns = compared_columns(real, synthetic, sample, one_way)  # type: ignore[arg-type]
@@ -127,8 +129,12 @@ class Comparison:
                 frames[0], frames[1], associations(sample, sampled)
             ),
             "distributions": distributions(self.real, self.synthetic),
-            "similarity": similarities(self.real, self.synthetic, sample, errors.pairs),
+            "similarity": similarities(*self._alike(rng), sample, errors.pairs),
         }
+
+    def _alike(self, rng: np.random.Generator) -> tuple[ReadTable, ReadTable]:
+        """Both tables with rows that weigh alike."""
+        return self.real.alike(rng), self.synthetic.alike(rng)
 
     def _learning(
         self, targets: Sequence[Target], rng: np.random.Generator

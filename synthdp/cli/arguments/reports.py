@@ -51,6 +51,11 @@ def add_report(commands: Commands) -> None:
         help="file of your own questions (JSON); see docs/evaluation.md",
     )
     parser.add_argument(
+        "--weight",
+        metavar="COLUMN",
+        help="column of survey weights: rows of both tables weigh by it; without it they weigh alike",
+    )
+    parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,

@@ -14,8 +14,8 @@ from synthdp.core.reporting import logged
 from synthdp.report.evaluation import NOT_PRIVATE
 from synthdp.report.linked.linked_tables import evaluate_linked
 
-_FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "encoding", "decimal", "thousands",
-                  "quote", "sheet")  # fmt: skip
+_FOR_ONE_TABLE = ("schema", "target", "by", "queries", "weight", "dialect", "delimiter", "encoding", "decimal",
+                  "thousands", "quote", "sheet")  # fmt: skip
 """Options that are for one table: a description says all that they say."""
 
 

@@ -45,6 +45,7 @@ def _public(model: str, options: ReportOptions) -> None:
         "--by": options.by,
     }
     asked |= {"--queries": options.queries, "--json": options.json, "--seed": options.seed}
+    asked |= {"--weight": options.weight}
     if needless := [name for name, value in asked.items() if value]:
         raise ParameterError(
             f"--public opens no table, so {needless[0]} says nothing; leave it out"
@@ -89,6 +90,7 @@ def _compared(options: ReportOptions) -> None:
             by=options.by,
             queries=options.queries,
             certificate=beside,
+            weight=options.weight,
             seed=options.seed,
             dialect=dialect,
             report=logged(status),

@@ -24,6 +24,7 @@ class ReportOptions(DialectOptions):
     target: tuple[str, ...] | None
     by: tuple[str, ...] | None
     queries: str | None
+    weight: str | None
     seed: int
     force: bool
     json: bool

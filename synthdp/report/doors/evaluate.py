@@ -34,6 +34,7 @@ def evaluate(
     by: Sequence[str] | str | None = None,
     queries: Queries | None = None,
     certificate: Certificates = None,
+    weight: str | None = None,
     seed: int = 0,
     report: Report = silent,
 ) -> "Evaluation":
@@ -43,7 +44,7 @@ def evaluate(
     The result is read off the real table without noise: no guarantee covers it, and publishing it
     costs privacy that no certificate counts. See ``docs/evaluation.md`` for each metric.
 
-    ``names``, ``targets``, ``by`` and ``queries`` are for one table.
+    ``names``, ``targets``, ``by``, ``queries`` and ``weight`` are for one table.
 
     Of tables of a package are compared, over its levels and bins: each column and each number of
     children; all pairs of columns of one table; all pairs of a column and one of a table above; the
@@ -80,6 +81,9 @@ def evaluate(
     certificate
         The release's certificate (a mapping, or the path of its file), or its measurements: they
         say how large the noise was. For several tables a list or a mapping by name.
+    weight
+        The column of survey weights: real rows weigh by it, and so do synthetic ones; without that
+        column, as `Synthesis.sample` draws a population, they weigh alike.
     seed
         Draws what is sampled.
     report
@@ -121,10 +125,12 @@ def evaluate(
             by=by,
             queries=queries,
             certificate=certificate,
+            weight=weight,
             seed=seed,
             report=report,
         )
     for_one = {"names": names, "targets": targets, "by": by, "queries": queries}
+    for_one |= {"weight": weight}
     for name, value in for_one.items():
         if value is not None:
             raise ParameterError(f"{name} is for one table; leave it out for a package")

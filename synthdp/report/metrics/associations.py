@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 CRAMERS_V, CORRELATION_RATIO, SPEARMAN = "Cramer's V", "correlation ratio", "Spearman"
 
 
-def cramers_v(counts: NDArray[np.int64]) -> float:
+def cramers_v(counts: NDArray[Any]) -> float:
     """Cramer's V of a table of counts, 0 (independent) to 1; rows and columns without counts are
     left out.
 

@@ -1,12 +1,13 @@
 """Each column by itself: distances of values, what is missing, which levels are there."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.report.metrics.distribution import kolmogorov_smirnov, wasserstein
+from synthdp.report.metrics.distribution import Weights, kolmogorov_smirnov, wasserstein
 from synthdp.report.metrics.read_table import ReadTable
 from synthdp.schema.columns.column import Column
 
@@ -60,7 +61,8 @@ def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dic
     numbers; of values of several coordinates those of the one that is further off.
     """
     pairs = zip(_numbers_of(name, real), _numbers_of(name, other), strict=True)
-    columns = [distances for left, right in pairs if (distances := _distances_of(left, right))]
+    weights = real.weights, other.weights
+    columns = [found for left, right in pairs if (found := _distances_of(left, right, weights))]
     # The worse coordinate: a mean would hide one that is wrong.
     worst = [float(np.max(each)) for each in zip(*columns, strict=True)] or [float("nan")] * 2
     return dict(zip((f"ks{ending}", f"wasserstein{ending}"), worst, strict=True))
@@ -71,17 +73,24 @@ def _numbers_of(name: str, table: ReadTable) -> Sequence[NDArray[np.float64]]:
 
 
 def _distances_of(
-    real: NDArray[np.float64], other: NDArray[np.float64]
+    real: NDArray[np.float64], other: NDArray[np.float64], weights: Weights
 ) -> tuple[float, float] | None:
     """Both distances of two columns of numbers; None if one of them has none."""
-    left, right = (numbers[~np.isnan(numbers)] for numbers in (real, other))
-    if not left.size or not right.size:
-        return None
-    distance, spread = wasserstein(left, right), float(left.std())
+    for numbers, own in zip((real, other), weights, strict=True):
+        if not (~np.isnan(numbers) & (True if own is None else own > 0)).any():
+            return None
+    distance, spread = wasserstein(real, other, weights), _spread(real, weights[0])
     # In standard deviations, so that columns can be compared; a constant column that stays so is
     # right.
     scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
-    return kolmogorov_smirnov(left, right), scaled
+    return kolmogorov_smirnov(real, other, weights), scaled
+
+
+def _spread(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    present = ~np.isnan(numbers)
+    own = None if weights is None else weights[present]
+    centred = numbers[present] - np.average(numbers[present], weights=own)
+    return float(np.sqrt(np.average(np.square(centred), weights=own)))
 
 
 def _levels(name: str, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
@@ -100,7 +109,7 @@ def distributions(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
     """
     parts = []
     for column in real.schema.columns:
-        shares = [table.counts((column.name,)) / table.n_rows for table in (real, synthetic)]
+        shares = [table.counts((column.name,)) / table.size for table in (real, synthetic)]
         frame = pd.DataFrame(
             {"column": column.name, "level": level_texts(column), "code": np.arange(column.size)}
         )
@@ -150,7 +159,10 @@ def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> Rea
     """Rows drawn at random with replacement: what another sample of the same people could look
     like.
     """
-    return table.take(rng.integers(table.n_rows, size=n_rows))
+    if table.weights is None:
+        return table.take(rng.integers(table.n_rows, size=n_rows))
+    shares = table.weights / table.size
+    return replace(table.take(rng.choice(table.n_rows, n_rows, p=shares)), weights=None)
 
 
 def fewer_rows(table: ReadTable, most: int, rng: np.random.Generator) -> ReadTable:

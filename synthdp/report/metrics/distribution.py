@@ -4,13 +4,18 @@ These functions look at the real records without noise: they are for research an
 public tables; publishing what they return about a sensitive table is not covered by any guarantee.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from synthdp.core.errors import ParameterError
 
+Weights: TypeAlias = tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]
+"""Of two samples the weights of their numbers; None where they weigh alike."""
 
-def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike) -> float:
+
+def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike, weights: Weights = (None, None)) -> float:
     """Largest distance between the distribution functions of two samples of numbers, between 0 and
     1.
 
@@ -18,19 +23,21 @@ def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike) -> float:
     ----------
     left, right
         Numbers; NaN is left out. Shape ``(n,)`` and ``(m,)``.
+    weights
+        Of the numbers of each sample; None where they weigh alike.
 
     Raises
     ------
     ParameterError
-        If one holds no number.
+        If one holds no number that weighs something.
 
     >>> kolmogorov_smirnov([1, 2, 3, 4], [3, 4, 5, 6])
     0.5
     """
-    return float(np.abs(_gaps(left, right)[1]).max())
+    return float(np.abs(_gaps(left, right, weights)[1]).max())
 
 
-def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
+def wasserstein(left: ArrayLike, right: ArrayLike, weights: Weights = (None, None)) -> float:
     """Mean distance that the values of one sample have to be moved to become the other's, in units
     of the values.
 
@@ -38,19 +45,28 @@ def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
 
     >>> wasserstein([1, 2, 3], [2, 3, 4])
     1.0
+    >>> wasserstein([1, 2], [1, 2], (None, np.array([3.0, 1.0])))
+    0.25
     """
-    points, gaps = _gaps(left, right)
+    points, gaps = _gaps(left, right, weights)
     return float(np.abs(gaps[:-1]) @ np.diff(points))
 
 
-def _gaps(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gaps(
+    left: ArrayLike, right: ArrayLike, weights: Weights
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """All numbers of two samples in order, and the difference of the distribution functions from
     each to the next.
     """
-    arrays = [np.asarray(sample, dtype=np.float64) for sample in (left, right)]
-    first, second = (np.sort(array[~np.isnan(array)]) for array in arrays)
-    if not (first.size and second.size):
-        raise ParameterError("samples: one holds no number; give at least one in each")
-    points = np.sort(np.concatenate([first, second]))
-    shares = [np.searchsorted(sample, points, "right") / sample.size for sample in (first, second)]
+    samples = []
+    for numbers, own in zip((left, right), weights, strict=True):
+        sample = np.asarray(numbers, dtype=np.float64)
+        present = np.flatnonzero(~np.isnan(sample))
+        order = present[np.argsort(sample[present], kind="stable")]
+        sums = np.arange(order.size + 1.0) if own is None else np.append(0.0, np.cumsum(own[order]))
+        if not sums[-1] > 0:
+            raise ParameterError("samples: one holds no number; give at least one in each")
+        samples.append((sample[order], sums / sums[-1]))
+    points = np.sort(np.concatenate([sample for sample, _ in samples]))
+    shares = [sums[np.searchsorted(sample, points, "right")] for sample, sums in samples]
     return points, shares[0] - shares[1]

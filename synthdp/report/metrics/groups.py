@@ -40,10 +40,8 @@ def group_errors(
     codes = np.flatnonzero(real_rows)
     # The largest groups; of a column of a thousand levels most have a handful of rows.
     codes = codes[np.argsort(-real_rows[codes], kind="stable")][:MAX_GROUPS]
-    drawn = np.maximum(np.rint(real_rows / real.n_rows * synthetic.n_rows).astype(np.int64), 1)
-    sampling = {
-        int(code): SamplingError.for_sizes(int(real_rows[code]), int(drawn[code])) for code in codes
-    }
+    drawn = real_rows / real.size * synthetic.size
+    sampling = {int(code): SamplingError.for_sizes(real_rows[code], drawn[code]) for code in codes}
     one_way = dict(_within(real, synthetic, by, _others(real, by, 1, rng), sampling))
     two_way = dict(_within(real, synthetic, by, _others(real, by, 2, rng), sampling))
     labels = level_texts(real.schema[by])
@@ -57,10 +55,10 @@ def group_errors(
             {
                 "by": by,
                 "level": labels[code],
-                "rows_real": int(real_rows[code]),
-                "rows_synthetic": int(synthetic_rows[code]),
-                "share_real": real_rows[code] / real.n_rows,
-                "share_synthetic": synthetic_rows[code] / synthetic.n_rows,
+                "rows_real": round(float(real_rows[code])),
+                "rows_synthetic": round(float(synthetic_rows[code])),
+                "share_real": real_rows[code] / real.size,
+                "share_synthetic": synthetic_rows[code] / synthetic.size,
                 "tvd_1": tvd_1,
                 "sampling_1": sampling_1,
                 "tvd_2": tvd_2,

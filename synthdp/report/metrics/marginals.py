@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import pandas as pd
@@ -54,8 +54,8 @@ class MarginalErrors:
     """
 
     def __post_init__(self) -> None:
-        self._sampling = SamplingError.for_sizes(self.real.n_rows, self.synthetic.n_rows)
-        self._multiplicity = np.zeros(self.real.n_rows + 1, dtype=np.int64)
+        self._sampling = SamplingError.for_sizes(self.real.size, self.synthetic.size)
+        self._multiplicity = np.zeros(max(round(self.real.size), 1) + 1, dtype=np.int64)
 
     def add(self, k: int, cliques: Sequence[Clique], report: Report) -> None:
         """Compare the marginals of some sets of ``k`` columns."""
@@ -81,11 +81,12 @@ class MarginalErrors:
             if k == self.score_k:
                 # How many cells hold how many rows is all that a subsample's error depends on; no
                 # marginal is kept for it.
-                self._multiplicity += np.bincount(real.ravel(), minlength=len(self._multiplicity))
+                whole = np.rint(real.ravel()).astype(np.int64)
+                self._multiplicity += np.bincount(whole, minlength=len(self._multiplicity))
 
     def _counted(
         self, cliques: Sequence[Clique]
-    ) -> Iterator[tuple[Clique, NDArray[np.int64], NDArray[np.int64]]]:
+    ) -> Iterator[tuple[Clique, NDArray[Any], NDArray[Any]]]:
         counts = (table.counts_of(cliques) for table in (self.real, self.synthetic))
         return zip(cliques, *counts, strict=True)
 
@@ -127,14 +128,14 @@ def k_marginal_score(errors: Sequence[float]) -> float:
     return 1000.0 * (1.0 - float(np.mean(errors))) if len(errors) else float("nan")
 
 
-def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> float:
+def pair_propensity(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     """Standardised propensity mean squared error of a saturated table, 1 for a correct model
     [SRNDS18].
 
     How well the cell tells the two tables apart, divided by what is to be expected if the synthetic
     rows were drawn from the real table's own distribution, ``(cells - 1) (1 - c)^2 c / N``.
     """
-    n_real, n_synthetic = int(real.sum()), int(synthetic.sum())
+    n_real, n_synthetic = float(real.sum()), float(synthetic.sum())
     total = real + synthetic
     inside = total > 0
     n_cells = int(inside.sum())
@@ -148,7 +149,7 @@ def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> fl
     return mean_square / null_pmse(n_cells, share, n_rows)
 
 
-def null_pmse(n_parameters: int, share: float, n_rows: int) -> float:
+def null_pmse(n_parameters: int, share: float, n_rows: float) -> float:
     """Expected propensity mean squared error of a correct model, ``(k - 1) (1 - c)^2 c / N``
     [SRNDS18].
 

@@ -41,19 +41,21 @@ def own_units(
         axis = real.schema[name].axis
         if axis is None or ks != ks:
             continue
-        here, there, sampled = (
-            table.numbers[name][~np.isnan(table.numbers[name])]
-            for table in (real, synthetic, sample)
-        )
+        here, there, sampled = (table.numbers[name] for table in (real, synthetic, sample))
+        weights = real.weights, synthetic.weights
         scale, unit = _unit(axis)
-        statistics = zip(_statistics(axis, here), _statistics(axis, there), strict=True)
+        both_statistics = map(_statistics, (axis, axis), (here, there), weights)
+        statistics = zip(*both_statistics, strict=True)
         values = {
             f"{name}_{table}": value
             for name, both in zip(STATISTICS, statistics, strict=True)
             for table, value in zip(("real", "synthetic"), both, strict=True)
         }
-        by_chance = wasserstein(here, sampled) / scale if sampled.size else float("nan")
-        moved = wasserstein(here, there) / scale
+        has_sample = not np.isnan(sampled).all()
+        by_chance = float("nan")
+        if has_sample:
+            by_chance = wasserstein(here, sampled, (weights[0], sample.weights)) / scale
+        moved = wasserstein(here, there, weights) / scale
         row = {"column": name, "kind": kind, "ks": ks, "moved": moved}
         rows.append(row | {"moved_sampling": by_chance, "unit": unit} | values)
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -66,9 +68,17 @@ def _unit(axis: Axis) -> tuple[float, str]:
     return (_MINUTE, "minutes") if axis.noun == "time" else (_DAY, "days")
 
 
-def _statistics(axis: Axis, numbers: NDArray[np.float64]) -> list[Any]:
-    quantiles = np.quantile(numbers, list(QUANTILES.values()), method="inverted_cdf")
-    values = np.array([numbers.mean(), *quantiles])
+def _statistics(
+    axis: Axis, numbers: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> list[Any]:
+    present = np.flatnonzero(~np.isnan(numbers))
+    own = np.ones(present.size) if weights is None else weights[present]
+    order = np.argsort(numbers[present], kind="stable")
+    ordered, sums = numbers[present][order], np.cumsum(own[order])
+    # The inverse of the distribution function; the tolerance keeps sums of equal weights exact.
+    wanted = np.array(list(QUANTILES.values())) * sums[-1] * (1 - 1e-12)
+    quantiles = ordered[np.minimum(np.searchsorted(sums, wanted, "left"), ordered.size - 1)]
+    values = np.array([np.average(ordered, weights=own[order]), *quantiles])
     if axis.resolution is None:
         return [float(value) for value in values]
     return axis.written_points(axis.grid_points(values, 0), 0)

@@ -128,24 +128,22 @@ def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) ->
 
 def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
     here, there = (_meeting(query, table) for table in (real, synthetic))
-    shares = len(here) / real.n_rows, len(there) / synthetic.n_rows
+    parts = real.take(here), synthetic.take(there)
+    shares = parts[0].size / real.size, parts[1].size / synthetic.size
     answer: dict[str, object] = {"query": query.text, "real": shares[0], "synthetic": shares[1]}
     if not query.columns:
         # A share is a marginal of two cells: those that meet the conditions, and the others.
-        counts = np.array([len(here), real.n_rows - len(here)])
-        sampling = SamplingError.for_sizes(real.n_rows, synthetic.n_rows).of_marginal(counts)
+        counts = np.array([parts[0].size, real.size - parts[0].size])
+        sampling = SamplingError.for_sizes(real.size, synthetic.size).of_marginal(counts)
         return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
     answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
     if len(here):
-        counts, others = (
-            real.take(here).counts(query.columns),
-            synthetic.take(there).counts(query.columns),
-        )
+        counts, others = (part.counts(query.columns) for part in parts)
         # The reference is what as many rows as should meet the conditions would have, not as many
         # as do.
-        n_drawn = max(round(shares[0] * synthetic.n_rows), 1)
+        n_drawn = shares[0] * synthetic.size
         answer["error"] = total_variation(counts, others)
-        answer["sampling"] = SamplingError.for_sizes(len(here), n_drawn).of_marginal(counts)
+        answer["sampling"] = SamplingError.for_sizes(parts[0].size, n_drawn).of_marginal(counts)
     return answer
 
 

@@ -19,6 +19,7 @@ from synthdp.data.loading import chunks_of
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.rows import header_of, opened_here
 from synthdp.schema.columns.column import Column
+from synthdp.schema.rules.rules import names_in
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import check_names
 
@@ -54,6 +55,10 @@ class ReadTable:
     """Of each column of levels that has values that are none of them, their texts; no category
     where the value is a level or missing.
     """
+    weights: FloatArray | None = None
+    """How much each row weighs; together as much as the number of rows that, all alike, would vary
+    as these do [Kish 1965]. None if rows weigh alike.
+    """
 
     @property
     def domain(self) -> Domain:
@@ -65,18 +70,67 @@ class ReadTable:
         """Number of rows."""
         return len(self.codes.columns[0])
 
+    @property
+    def size(self) -> float:
+        """The sum of all weights; of rows that weigh alike their number."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    def share(self, rows: NDArray[np.bool_]) -> float:
+        """The share of some rows, by their weights."""
+        return float(np.average(rows, weights=self.weights))
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The codes of one attribute."""
         return self.codes.columns[self.domain.index(name)]
 
-    def counts(self, clique: Clique) -> NDArray[np.int64]:
-        """Counts of one marginal, one axis an attribute."""
+    def counts(self, clique: Clique) -> NDArray[Any]:
+        """Counts of one marginal, one axis an attribute; sums of weights, if rows have some."""
         return next(self.counts_of([clique]))
 
-    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[Any]]:
         """Counts of many marginals in their order; about `BATCH_CELLS` cells are held at a time."""
+        if self.weights is not None:
+            yield from map(self._weighed, cliques)
+            return
         for batch in batches(cliques, self.domain):
             yield from CodedSource(self.codes).counts_of(batch)
+
+    def _weighed(self, clique: Clique) -> FloatArray:
+        shape = self.domain.project(clique).shape
+        cells = np.ravel_multi_index([self[name].astype(np.int64) for name in clique], shape)
+        sums = np.bincount(cells, self.weights, self.domain.size(clique))
+        return sums.astype(np.float64).reshape(shape)
+
+    def weighed_by(self, name: str, what: str) -> Self:
+        """The same without a column of weights, which rows weigh by if the table has it.
+
+        Raises `ParameterError`, with what messages call the table, if a weight is below 0 or all are
+        0.
+        """
+        weights = self.numbers.get(name)
+        if weights is not None:
+            weights = np.nan_to_num(weights, nan=0.0)
+            if weights.min() < 0 or not weights.any():
+                raise ParameterError(
+                    f"{what}: weights in {name!r} are below 0, or all 0; give numbers from 0"
+                )
+            weights = weights * (weights.sum() / np.square(weights).sum())
+        schema = without_column(self.schema, name)
+        kept = [self.domain.index(each) for each in schema.domain.attributes]
+        codes = CodedTable(schema.domain, tuple(self.codes.columns[place] for place in kept))
+        numbers = {other: each for other, each in self.numbers.items() if other in schema.names}
+        return replace(self, schema=schema, codes=codes, numbers=numbers, weights=weights)
+
+    def alike(self, rng: np.random.Generator) -> Self:
+        """Rows that weigh alike, drawn in proportion to weight, evenly along the table; the table
+        itself if its rows weigh alike.
+        """
+        if self.weights is None:
+            return self
+        n_rows = max(round(self.size), 1)
+        ends = np.cumsum(self.weights) * (n_rows / self.size)
+        rows = np.searchsorted(ends, np.arange(n_rows) + rng.random(), side="right")
+        return replace(self.take(np.minimum(rows, self.n_rows - 1)), weights=None)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         """A table of some of the rows."""
@@ -88,20 +142,20 @@ class ReadTable:
             self.unknown,
             {name: [each[rows] for each in columns] for name, columns in self.coordinates.items()},
             {name: each[rows] for name, each in self.strays.items()},
+            None if self.weights is None else self.weights[rows],
         )
 
     def missing_share(self, column: Column) -> float:
         """Which share of the rows has no value in a column."""
         if column.name in self.numbers and column.required:
-            return float(np.isnan(self.numbers[column.name]).mean())
-        return 0.0 if column.required else float((self[column.name] == column.missing_code).mean())
+            return self.share(np.isnan(self.numbers[column.name]))
+        return 0.0 if column.required else self.share(self[column.name] == column.missing_code)
 
     def unread_shares(self) -> dict[str, float]:
         """Of the columns of which values were not read, in which share of the rows."""
         columns = [column for column in self.schema.table_columns if column.has_unread_place]
         shares = {
-            column.name: float((self[column.name] == column.unread_code).mean())
-            for column in columns
+            column.name: self.share(self[column.name] == column.unread_code) for column in columns
         }
         return {name: share for name, share in shares.items() if share}
 
@@ -137,7 +191,14 @@ def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]
         yield batch
 
 
-def read_table(data: object, schema: Schema, what: str) -> ReadTable:
+def without_column(schema: Schema, name: str) -> Schema:
+    """A schema without a column, and without the rules that speak of it."""
+    columns = tuple(each for each in schema.columns if each.source != name)
+    rules = tuple(each for each in schema.rules if name not in names_in(each.text))
+    return replace(schema, columns=columns, rules=rules, weight=None)
+
+
+def read_table(data: object, schema: Schema, what: str, *, weight: str | None = None) -> ReadTable:
     """Read a table by a schema, with places for unread values; columns that the schema does not
     have are left out.
 
@@ -149,6 +210,8 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
         Its columns.
     what
         What messages call the table.
+    weight
+        A column of weights, which the table may lack: then its rows weigh alike.
 
     Raises
     ------
@@ -159,15 +222,18 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     ParameterError
         If it is no table, or has no rows.
     """
-    names = [column.name for column in schema.table_columns]
     with opened_here(data, schema.dialect, name=what) as table:
-        check_header(header_of(table), names, what)
+        header = header_of(table)
+        if weight is not None and weight not in header:
+            schema = without_column(schema, weight)
+        names = [column.name for column in schema.table_columns]
+        check_header(header, names, what)
         schema = schema.with_unread_places()
         parts = [_read(chunk, schema) for chunk in chunks_of(table)]
     joined = _joined(parts, schema)
     if not joined.n_rows:
         raise ParameterError(f"{what}: it has no rows; give a table with at least one")
-    return joined
+    return joined if weight is None else joined.weighed_by(weight, what)
 
 
 def check_header(names: Sequence[object], columns: Sequence[str], what: str) -> None:

@@ -83,15 +83,17 @@ class SamplingError:
     """As `deviations_with_replacement` gives them."""
 
     @classmethod
-    def for_sizes(cls, n_rows: int, n_drawn: int) -> Self:
-        """Of ``n_drawn`` rows out of ``n_rows``, with replacement: another sample of the same
-        people.
+    def for_sizes(cls, size: float, drawn: float) -> Self:
+        """Of so many drawn rows, or so much weight, out of all, with replacement: another sample of
+        the same people.
         """
+        n_rows, n_drawn = (max(round(each), 1) for each in (size, drawn))
         return cls(n_drawn, deviations_with_replacement(n_rows, n_drawn))
 
-    def of_marginal(self, counts: NDArray[np.int64]) -> float:
-        """Expected distance of one marginal with these real counts."""
-        return 0.5 * float(self.deviations[counts].sum()) / self.n_drawn
+    def of_marginal(self, counts: NDArray[Any]) -> float:
+        """Expected distance of one marginal with these real counts, which weights may break up."""
+        whole = np.rint(counts).astype(np.int64)
+        return 0.5 * float(self.deviations[whole].sum()) / self.n_drawn
 
 
 def subsample_share(error: float, multiplicity: NDArray[np.int64], n_marginals: int) -> float:

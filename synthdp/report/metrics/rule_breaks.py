@@ -27,8 +27,8 @@ def broken_rules(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
                 "rule": rule_text(rule.text),
                 "broken_real": int(here.sum()),
                 "broken_synthetic": int(there.sum()),
-                "share_real": float(here.mean()),
-                "share_synthetic": float(there.mean()),
+                "share_real": real.share(here),
+                "share_synthetic": synthetic.share(there),
             }
         )
     columns = ["rule", "broken_real", "broken_synthetic", "share_real", "share_synthetic"]

@@ -185,7 +185,7 @@ def pair_section(view: PageView) -> Section | None:
 
 def _pair_pictures(view: PageView, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
     schema = view.tables[""].schema
-    shares = [table.counts(clique) / table.n_rows for table in (view.tables[""], view.tables[name])]
+    shares = [table.counts(clique) / table.size for table in (view.tables[""], view.tables[name])]
     return pair_pictures(
         clique, [level_texts(schema[column]) for column in clique], shares, name=name, tvd=tvd
     )
