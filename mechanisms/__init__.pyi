@@ -5,6 +5,8 @@ from synthdp.mechanisms.auto.batch_plan import BatchPlan as BatchPlan
 from synthdp.mechanisms.auto.candidates import Candidates as Candidates
 from synthdp.mechanisms.auto.candidates import weakest_pair as weakest_pair
 from synthdp.mechanisms.auto.dependence import squared_strengths as squared_strengths
+from synthdp.mechanisms.auto.drifting import Drifting as Drifting
+from synthdp.mechanisms.auto.drifting import EarlierRelease as EarlierRelease
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss as ExpectedLoss
 from synthdp.mechanisms.auto.findings import Findings as Findings
 from synthdp.mechanisms.auto.findings import considered as considered

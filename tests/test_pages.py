@@ -21,7 +21,7 @@ GUIDES = [
 ]
 GUIDES += [DOCS / f"{name}.md" for name in ("plan", "python", "rules", "slices", "workload")]
 GUIDES += [DOCS / f"{name}.md" for name in ("nightly", "notebook", "scikit-learn", "small-tables")]
-GUIDES += [DOCS / "tuning.md", DOCS / "published-totals.md"]
+GUIDES += [DOCS / "tuning.md", DOCS / "published-totals.md", DOCS / "waves.md"]
 READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(
     DOCS.rglob("*.md")
 )

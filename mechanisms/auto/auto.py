@@ -5,12 +5,12 @@ has it in detail.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, cast, final
+from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import estimate_total
+from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
@@ -26,6 +26,9 @@ from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_s
 from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
+
+if TYPE_CHECKING:
+    from synthdp.mechanisms.auto.drifting import Drifting
 
 
 @final
@@ -112,6 +115,29 @@ class Auto(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
+        return self.release_after(
+            None,
+            table,
+            workload=workload,
+            engine=engine,
+            constraints=constraints,
+            report=report,
+        )
+
+    def release_after(
+        self,
+        earlier: "Drifting | None",
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Engine,
+        constraints: Sequence[Constraint],
+        report: Report,
+    ) -> Model:
+        """As `release`, when an earlier release about an overlapping population says roughly what is
+        to be found: the first scores are of how far pairs moved since, and what it measured is fitted
+        beside what is measured now (`synthdp.mechanisms.auto.drifting`).
+        """
         budget = table.ledger.remaining
         asked = table
         # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
@@ -156,7 +182,10 @@ class Auto(Mechanism):
             constraints=constraints,
             max_cells=self.max_cells,
             findings=findings,
+            groups={} if earlier is None else earlier.groups,
         )
+        if earlier is not None:
+            earlier.compare_columns(table.released)
         # Floors are settled before anything is scored. Nobody's choice of a floor may depend on
         # scores: who names a marginal may know what scores of pairs cannot show.
         named = NamedMarginals(
@@ -174,12 +203,16 @@ class Auto(Mechanism):
             findings.measured_only_columns(n_named=len(named.floors))
             named.measure()
             _measure_columns(table, columns, table.ledger.remaining)
-            return findings.attached_to(fit(asked.released), named.cautions())
+            return findings.attached_to(fit(_evidence(asked, earlier)), named.cautions())
 
         # SELECT by the distance of pairs from independence.
         # All pairs, not the tree of the strongest: the batch is planned over the whole workload at
         # once, and a floor under all pairs follows from their posterior means.
-        errors, strengths = survey.score_independence(first_rho)
+        errors, strengths = (
+            survey.score_independence(first_rho)
+            if earlier is None
+            else earlier.score_drift(survey, candidates, first_rho)
+        )
         weights = candidates.weights_by(strengths)
         strongest = candidates.strongest(strengths, self.max_candidates)
         # Triples have not been scored yet. Their guesses are not used by the first plan, which has
@@ -196,7 +229,7 @@ class Auto(Mechanism):
         has_second_round = self._is_informative(table, strongest, score_rho)
         if not has_second_round:
             survey.measure_batch(errors, weights, table.ledger.remaining)
-            return findings.attached_to(fit(asked.released), named.cautions())
+            return findings.attached_to(fit(_evidence(asked, earlier)), named.cautions())
         joint_rho = budget * Fraction(self.joint_share)
         look = JointScores(
             table, joint_sets(table.domain, workload), shares=survey.shares, rho=joint_rho
@@ -205,7 +238,7 @@ class Auto(Mechanism):
         joint_rho = joint_rho if look.scored else Fraction(0)
         first_batch = (table.ledger.remaining - score_rho - joint_rho) * Fraction(self.first_share)
         expected = survey.measure_batch(errors, weights, first_batch)
-        model = fit(asked.released)
+        model = fit(_evidence(asked, earlier))
 
         # SELECT sets of columns that depend all together, MEASURE them as if they were named, and
         # GENERATE. Mostly there are none; only then it costs a fit.
@@ -224,7 +257,7 @@ class Auto(Mechanism):
                 is_allowed=survey.is_allowed,
             )
             joint.measure()
-            model = fit(asked.released, warm_start=model)
+            model = fit(_evidence(asked, earlier), warm_start=model)
 
         # SELECT by the errors of that model, MEASURE and GENERATE again.
         # What the plan expected comes last in the union: where both know a part, what the batch
@@ -239,10 +272,16 @@ class Auto(Mechanism):
         survey.measure_batch(errors, weights, table.ledger.remaining)
         # The last batch spends exactly what is left, whatever was spent before: a budget that
         # remains would have bought precision.
-        return findings.attached_to(fit(asked.released, warm_start=model), named.cautions())
+        last = fit(_evidence(asked, earlier), warm_start=model)
+        return findings.attached_to(last, named.cautions())
 
     def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:
         return is_informative(table, scored, rho, max_noise_share=self.max_noise_share)
+
+
+def _evidence(table: PrivateTable, earlier: "Drifting | None") -> list[LinearMeasurement]:
+    """All that a model is fitted to: what was measured, and what an earlier release still says."""
+    return [*table.released, *(() if earlier is None else earlier.carry(table.released))]
 
 
 def _measure_columns(table: PrivateTable, shares: Mapping[Clique, Fraction], rho: Fraction) -> None:

@@ -54,6 +54,8 @@ class ExpectedLoss:
         l2_squared: int,
     ) -> None:
         self.resolutions = resolutions
+        self.l2_squared = l2_squared
+        """Squared L2 sensitivity of a marginal."""
         # Which subsets there are does not depend on the resolution; sums below are unweighted
         # (power 0), so the sizes play no part.
         self._subsets = Subsets(resolutions.sizes[-1], workload)

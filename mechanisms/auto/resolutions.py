@@ -11,7 +11,8 @@ in many cells look dependent, whatever they depend on.
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from math import pi, prod
-from typing import NamedTuple, final
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening
 
 FloatArray = NDArray[np.float64]
+Groups: TypeAlias = Mapping[str, Sequence[NDArray[np.int64]]]
+"""For some columns ways to merge their levels: the group of each level, the most usual way first."""
 
 # 3, 6 and 12 did alike. 8 and 16 alone erred 17 % more on rank correlations; a further 2 erred 7 %
 # less on them and took twice the time (docs/auto.md).
@@ -68,18 +71,37 @@ class Resolutions:
         For each about what share of the records each level has, above 0.
     can_merge
         Whether there are resolutions other than the last.
+    given
+        Mergings to keep to, so that what was measured over them before is of the same cells. Those
+        that do not lie within each other are left out.
     """
 
     def __init__(
-        self, domain: Domain, shares: Mapping[str, FloatArray], *, can_merge: bool = True
+        self,
+        domain: Domain,
+        shares: Mapping[str, FloatArray],
+        *,
+        can_merge: bool = True,
+        given: Groups = MappingProxyType({}),
     ) -> None:
+        kept = {
+            name: _kept(ways, domain.special.get(name, ()))
+            for name, ways in given.items()
+            if shares[name].size >= _LEAST_LEVELS
+        }
         groups: list[dict[str, NDArray[np.int64]]] = [{}]
         # From fine to coarse, each merged from the one before: resolutions are nested, or what one
         # shows beyond another would not be defined.
         for most in reversed(_MOST_GROUPS if can_merge else ()):
             finer = groups[0]
             wanted = {
-                name: _merged(shares[name], most, finer.get(name), domain.special.get(name, ()))
+                name: _merged(
+                    shares[name],
+                    most,
+                    finer.get(name),
+                    domain.special.get(name, ()),
+                    kept.get(name, {}),
+                )
                 for name in domain.attributes
             }
             coarser = {name: group for name, group in wanted.items() if group is not None}
@@ -198,14 +220,47 @@ class Resolutions:
         return prod(self.sizes[resolution][name] - 1.0 for name in clique)
 
 
+def _kept(
+    ways: Sequence[NDArray[np.int64]], special: Sequence[int]
+) -> dict[int, NDArray[np.int64]]:
+    """For each number of groups that there is a resolution of one of some given ways to merge a
+    column's levels; all of them lie within each other.
+    """
+    kept: dict[int, NDArray[np.int64]] = {}
+    for groups in ways:
+        n_groups = int(groups.max()) + 1 - len(special)
+        slot = next((most for most in _MOST_GROUPS if n_groups <= most), None)
+        if slot is None or slot in kept:
+            continue
+        if all(_is_nested(groups, other) for other in kept.values()):
+            kept[slot] = groups
+    return kept
+
+
+def _is_nested(left: NDArray[np.int64], right: NDArray[np.int64]) -> bool:
+    """Whether each group of the way with more groups lies within one of the other's."""
+    finer, coarser = (left, right) if left.max() >= right.max() else (right, left)
+    n_both = np.unique(np.stack([finer, coarser]), axis=1).shape[1]
+    return bool(n_both == int(finer.max()) + 1)
+
+
 def _merged(
-    shares: FloatArray, most: int, finer: NDArray[np.int64] | None, special: Sequence[int]
+    shares: FloatArray,
+    most: int,
+    finer: NDArray[np.int64] | None,
+    special: Sequence[int],
+    kept: Mapping[int, NDArray[np.int64]],
 ) -> NDArray[np.int64] | None:
     """The group of each level where neighbours of ``finer`` are merged to so many, beside special
-    levels, which stand alone; None if there are few levels.
+    levels, which stand alone; None if there are few levels. What is ``kept`` for a number of groups
+    is taken as it is, and no group of more lies across its borders.
     """
     if shares.size < _LEAST_LEVELS:
         return None
+    if most in kept:
+        return kept[most]
+    coarser = [kept[number] for number in sorted(kept) if number < most][-1:]
+    walls = np.diff(coarser[0]) != 0 if coarser else np.zeros(shares.size - 1, dtype=np.bool_)
     is_special = np.zeros(shares.size, dtype=np.bool_)
     is_special[list(special)] = True
     # Merging goes on from the finer resolution, so that groups are nested.
@@ -215,22 +270,26 @@ def _merged(
             np.cumsum(shares) / shares.sum() * _MOST_MERGED, _MOST_MERGED - 1
         ).astype(np.int64)
         begins = np.diff(quantiles, prepend=-1) > 0
-        begins |= is_special | np.append(False, is_special[:-1])
+        begins |= is_special | np.append(False, is_special[:-1]) | np.append(False, walls)
         groups = np.cumsum(begins) - 1
     sums = np.bincount(groups, shares)
     starts = np.arange(sums.size)
     stands_alone = np.bincount(groups, is_special) > 0
     n_alone = np.count_nonzero(stands_alone)
+    borders = np.flatnonzero(np.diff(groups))  # between neighbouring groups
+    is_wall = walls[borders]
     while sums.size > most + n_alone:
         # The lightest two neighbours go first, so that levels with many records stand alone for as
         # long as can be. It is quadratic in the levels, hence the bound above.
-        pairs = np.where(stands_alone[:-1] | stands_alone[1:], np.inf, sums[:-1] + sums[1:])
+        is_apart = stands_alone[:-1] | stands_alone[1:] | is_wall
+        pairs = np.where(is_apart, np.inf, sums[:-1] + sums[1:])
         lightest = int(np.argmin(pairs))
         if np.isinf(pairs[lightest]):
             break
         sums[lightest] += sums[lightest + 1]
         sums, starts = np.delete(sums, lightest + 1), np.delete(starts, lightest + 1)
         stands_alone = np.delete(stands_alone, lightest + 1)
+        is_wall = np.delete(is_wall, lightest)
     # Starts of groups, in numbers of the groups before: the group of a level is the last one that
     # starts at or before it.
     return np.searchsorted(starts, groups, side="right") - 1

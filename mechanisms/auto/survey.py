@@ -5,6 +5,7 @@ and the batches of measurements that follow from them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, final
 
 import numpy as np
@@ -23,7 +24,7 @@ from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.findings import Findings
 from synthdp.mechanisms.auto.named_marginals import Floor
 from synthdp.mechanisms.auto.residual_errors import expected_parts, first_errors, later_errors
-from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
+from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 from synthdp.mechanisms.shared.noisy_errors import error_stddev, independent_counts, release_errors
 from synthdp.privacy.private_table import PrivateTable
@@ -72,6 +73,8 @@ class Survey:
         Which batches are possible: those that leave models of at most so many cells.
     findings
         Where each round is noted.
+    groups
+        Mergings of columns' levels by which an earlier release measured: resolutions keep to them.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Survey:
         constraints: Sequence[Constraint],
         max_cells: int,
         findings: Findings,
+        groups: Groups = MappingProxyType({}),
     ) -> None:
         self._table = table
         self._candidates = candidates
@@ -94,7 +98,10 @@ class Survey:
         # would make parts of one plan mean other things in the next.
         self.shares = one_way_shares(table.domain, table.released, total=self._total)
         """About what share of the records each level of a column has."""
-        self._resolutions = Resolutions(table.domain, self.shares, can_merge=engine.takes_merged)
+        self.resolutions = Resolutions(
+            table.domain, self.shares, can_merge=engine.takes_merged, given=groups
+        )
+        """What marginals are scored and measured at."""
 
     @property
     def _total(self) -> float:
@@ -106,10 +113,18 @@ class Survey:
         total = self._total
         # A pair's score holds the errors of its two columns as well; they are taken off before a
         # dependence is believed.
-        columns = self._column_errors(total)
+        columns = self.column_errors()
         expected = partial(independent_counts, self._table)
-        scores, stddev = self._score(self._candidates.pairs, expected, rho)
-        return Dependences(*first_errors(scores, stddev, columns, self._resolutions, total=total))
+        scores, stddev = self.score_pairs(expected, rho)
+        return Dependences(*first_errors(scores, stddev, columns, self.resolutions, total=total))
+
+    def score_pairs(
+        self, estimates: Callable[[list[Clique]], Iterable[FloatArray]], rho: Fraction
+    ) -> tuple[dict[ResolvedClique, float], float]:
+        """Noisy errors of some estimates of all pairs, for ``rho``, and the standard deviation of
+        their noise.
+        """
+        return self._score(self._candidates.pairs, estimates, rho)
 
     def guess_wider(
         self, scored: Sequence[Clique], strengths: Mapping[Clique, float]
@@ -123,7 +138,7 @@ class Survey:
                 # The weakest pair, because a triple with two unrelated columns is mostly its strong
                 # pair.
                 square = _WIDER_STRENGTH**2 * weakest_pair(strengths, clique)
-                guesses |= expected_parts(clique, square, self._resolutions, total=self._total)
+                guesses |= expected_parts(clique, square, self.resolutions, total=self._total)
         return guesses
 
     def score_model(
@@ -153,7 +168,7 @@ class Survey:
             scored, lambda some: (factor.values for factor in model.marginals(some)), rho
         )
         return later_errors(
-            scores, stddev, expected, self._resolutions, relative_model_error=relative_model_error
+            scores, stddev, expected, self.resolutions, relative_model_error=relative_model_error
         )
 
     def is_allowed(self, cliques: Sequence[Clique]) -> bool:
@@ -172,7 +187,7 @@ class Survey:
         that were measured over merged levels are left out: a plan over finer ones would believe
         that the rest is noise.
         """
-        finest = len(self._resolutions) - 1
+        finest = len(self.resolutions) - 1
         # Merged floors have groups of their own, by medians, which are none of the resolutions
         # here.
         whole = [floor for floor in floors if floor.coarsening is None]
@@ -184,8 +199,8 @@ class Survey:
                 if len(part) > 2:
                     # As wrong as can be: the floor is then all that is known of it.
                     square = self._total**2
-                    unknown |= expected_parts(part, square, self._resolutions, total=self._total)
-        loss = self._loss({**errors, **unknown}, weights)
+                    unknown |= expected_parts(part, square, self.resolutions, total=self._total)
+        loss = self.loss({**errors, **unknown}, weights)
         measured = [ResolvedClique(floor.clique, finest) for floor in whole]
         precision = loss.precision_of(measured, [float(floor.rho) for floor in whole])
         return loss.left_by_part(precision)
@@ -200,11 +215,11 @@ class Survey:
         table = self._table
         # The plan sees released values only, so it is free; the batch that it returns is charged
         # measurement by measurement.
-        plan = BatchPlan(table.domain, self._loss(errors, weights), self.is_allowed)
+        plan = BatchPlan(table.domain, self.loss(errors, weights), self.is_allowed)
         batch = self._unknown(plan.split(rho))
         for (clique, resolution), share in batch.items():
-            table.measure(clique, rho=share, coarsening=self._resolutions.coarsenings[resolution])
-        finest = len(self._resolutions) - 1
+            table.measure(clique, rho=share, coarsening=self.resolutions.coarsenings[resolution])
+        finest = len(self.resolutions) - 1
         # For the certificate: coarse tables are what users least expect.
         n_merged = sum(resolution < finest for _, resolution in batch)
         self._findings.measured(len(batch), n_merged)
@@ -218,9 +233,10 @@ class Survey:
         whole = sum(batch.values(), Fraction(0))
         return {each: rho * whole / kept for each, rho in asked.items()}
 
-    def _loss(self, errors: SquaredErrors, weights: Mapping[Clique, float]) -> ExpectedLoss:
+    def loss(self, errors: SquaredErrors, weights: Mapping[Clique, float]) -> ExpectedLoss:
+        """The expected error of a weighted workload, by what is known before."""
         l2_squared = self._table.ledger.unit.marginal_l2_squared
-        return ExpectedLoss(self._resolutions, weights, errors, l2_squared=l2_squared)
+        return ExpectedLoss(self.resolutions, weights, errors, l2_squared=l2_squared)
 
     def _score(
         self,
@@ -237,13 +253,13 @@ class Survey:
             # Scores of tables of too many cells would say how few records there are to a cell. All
             # scores have the same noise, whatever the resolution, so the finest that is not
             # dominated by chance shows most.
-            resolution = self._resolutions.finest_informative(clique, total)
+            resolution = self.resolutions.finest_informative(clique, total)
             by_resolution.setdefault(resolution, []).append(clique)
         errors: dict[ResolvedClique, float] = {}
         # One question to the kernel is over one merging; the budget is split by numbers of pairs,
         # which makes the noise of all errors equal, as in one question.
         for resolution, some in by_resolution.items():
-            coarsening = self._resolutions.coarsenings[resolution]
+            coarsening = self.resolutions.coarsenings[resolution]
             # Estimates of a block are in memory at once; all pairs of 500 columns have 2^28 cells.
             for block in blocks_of(self._table.domain, some, max_cells=_MAX_CELLS_AT_ONCE):
                 expected = estimates(block)
@@ -264,14 +280,25 @@ class Survey:
         # A residual is told apart from those of smaller cliques, so these come first.
         return dict(sorted(errors.items(), key=lambda item: len(item[0].clique))), stddev
 
-    def _column_errors(self, total: float) -> dict[ResolvedClique, float]:
-        """Squared errors of the measured columns, by their noise; none is more than all records."""
-        resolutions = self._resolutions
+    def column_errors(
+        self, variances: Mapping[Clique, float] | None = None
+    ) -> dict[ResolvedClique, float]:
+        """Squared errors of the columns, by the variance of a level's count; none is more than all
+        records.
+
+        Parameters
+        ----------
+        variances
+            By column; by default those of the measurements.
+        """
+        resolutions = self.resolutions
+        total = self._total
+        if variances is None:
+            variances = {m.clique: float(m.variance.mean()) for m in self._table.released}
         errors: dict[ResolvedClique, float] = {}
-        for measurement in self._table.released:
-            clique = measurement.clique
+        for clique, variance in variances.items():
             n_cells = resolutions.cells(clique, len(resolutions) - 1)
-            square = L1_OF_NOISE**2 * n_cells * float(measurement.variance.mean())
+            square = L1_OF_NOISE**2 * n_cells * variance
             by_resolution = (
                 # Noise of a column with many levels and few records can be more than all records;
                 # the model, which has no negative counts, errs by less.

@@ -20,6 +20,8 @@ from synthdp.release.certificate.deployment_record import next_tier as next_tier
 from synthdp.release.certificate.dp_events import dp_events as dp_events
 from synthdp.release.certificate.dp_events import event_tree as event_tree
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS as UNKNOWN_ROWS
+from synthdp.release.certificate.losses import epsilon_reaching as epsilon_reaching
+from synthdp.release.certificate.losses import losses_together as losses_together
 from synthdp.release.certificate.meaning import Protection as Protection
 from synthdp.release.certificate.meaning import protection_of as protection_of
 from synthdp.release.certificate.meaning import stated_meaning as stated_meaning
@@ -77,7 +79,6 @@ from synthdp.release.settings import DOMAIN_SHARE as DOMAIN_SHARE
 from synthdp.release.settings import MAX_DOMAIN_SHARE as MAX_DOMAIN_SHARE
 from synthdp.release.settings import QUALITY_SHARE as QUALITY_SHARE
 from synthdp.release.sites.combining import combine as combine
-from synthdp.release.sites.combining import epsilon_reaching as epsilon_reaching
 from synthdp.release.sites.measuring import SiteRelease as SiteRelease
 from synthdp.release.sites.measuring import measure as measure
 from synthdp.release.sites.measuring_plan import MeasuringPlan as MeasuringPlan

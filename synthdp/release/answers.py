@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
@@ -14,6 +15,7 @@ from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, without_unused
 from synthdp.release.on_demand import (
+    DIFFERENCES,
     EXACTLY,
     INTERVALS,
     REPLICATES,
@@ -47,6 +49,16 @@ class Answers(ABC):
         """Everything that was measured, noise included."""
 
     @property
+    def carried(self) -> tuple[LinearMeasurement, ...]:
+        """What an earlier release still says; mostly there is none."""
+        return ()
+
+    @property
+    def evidence(self) -> tuple[LinearMeasurement, ...]:
+        """All that the model is fitted to: what was measured, and what is carried."""
+        return (*self.measurements, *self.carried)
+
+    @property
     @abstractmethod
     def certificate(self) -> dict[str, Any]:
         """What the release says about its guarantee."""
@@ -73,7 +85,7 @@ class Answers(ABC):
 
     def _expected(self, columns: Sequence[str]) -> FloatArray:
         """The model's counts of a marginal, none of them in levels without records."""
-        return without_unused(self.model.marginal(columns).values, columns, self.unused)
+        return _expected_counts(self, columns)
 
     @overload
     def marginal(self, columns: Sequence[str], *, weighted: bool = False) -> pd.Series: ...
@@ -146,6 +158,45 @@ class Answers(ABC):
         return pd.Series(
             self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count"
         )
+
+    def difference(
+        self, earlier: "Answers", columns: Sequence[str], *, interval: float = 0.95
+    ) -> pd.DataFrame:
+        """How the counts of a marginal changed since an earlier release.
+
+        Parameters
+        ----------
+        earlier
+            The earlier release; the columns have the same levels or bins in both.
+        columns
+            Names, each once.
+        interval
+            Probability that the limits hold the change of a count of the sensitive tables, over the
+            noise of both releases.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``difference``, ``low`` and ``high`` for each combination of levels, and ``basis``:
+            "measured" where both releases measured the marginal themselves. Else it is "model": the
+            difference is that of the models, and the limits hold whatever nobody measured.
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats, there is none, or ``interval`` is none.
+        SchemaError
+            If the earlier release lacks a column, or has other levels of it.
+        ModelTooLargeError
+            If there are more than 2^24 combinations.
+        """
+        difference_between = DIFFERENCES.load()
+        names = [columns] if isinstance(columns, str) else list(columns)
+        now, before = (
+            (each.schema, each.measurements, partial(_expected_counts, each))
+            for each in (self, earlier)
+        )
+        return difference_between(now, before, names, interval)
 
     def replicates(
         self,
@@ -222,3 +273,8 @@ class Answers(ABC):
         sources = {column.name: column.source for column in self.schema.columns}
         structure_graph = STRUCTURE.load()
         return structure_graph(self.model, self.measurements, sources)
+
+
+def _expected_counts(answers: Answers, columns: Sequence[str]) -> FloatArray:
+    """A model's counts of a marginal, none of them in levels without records."""
+    return without_unused(answers.model.marginal(columns).values, columns, answers.unused)

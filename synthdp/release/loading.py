@@ -20,6 +20,7 @@ def restored(pieces: Pieces) -> Synthesis:
     return Synthesis(
         schema=pieces.schema,
         measurements=pieces.measurements,
+        carried=pieces.carried,
         model=pieces.model,
         certificate=pieces.certificate,
         form=TableForm(dtypes=pieces.dtypes),

@@ -78,6 +78,11 @@ CHECK_QUESTIONS: OnDemand["Callable[..., None]"] = OnDemand(
 )
 """Whether a budget is large enough to learn a domain with; for a schema that leaves something open."""
 
+DIFFERENCES: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
+    "synthdp.release.uncertainty.differences:difference_between"
+)
+"""How a marginal changed since an earlier release; for `Synthesis.difference`."""
+
 FIT: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.rows_check:fit_summary")
 """How a fit ended, and how far rows are from it; for `Synthesis.fit`."""
 
@@ -155,6 +160,11 @@ READ_ABOUT: OnDemand["Callable[..., dict[str, Any]]"] = OnDemand(
     "synthdp.release.certificate.about:read_about"
 )
 """What only the curator knows of a release; for `synthesize` with ``about``."""
+
+PRIOR_RELEASE: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.release.prior_release:prior_release"
+)
+"""An earlier release, read and checked; for runs with ``prior``."""
 
 REFILLED: OnDemand["Callable[..., list[LinearMeasurement]]"] = OnDemand(
     "synthdp.learning.refilling:refilled"

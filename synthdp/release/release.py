@@ -38,6 +38,7 @@ from synthdp.release.on_demand import (
     LEARNT_SO_FAR,
     MEASURED_PREDICTION,
     MEASURED_QUALITY,
+    PRIOR_RELEASE,
     UNSPENT,
     UNUSED_LEVELS,
     WITH_WEIGHT,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.release.learnt_domain import LearntDomain
     from synthdp.release.prediction_quality import PrivateDerived
+    from synthdp.release.prior_release import PriorRelease
 
 
 _PUBLISHED: Mapping[str, object] = {
@@ -110,6 +112,11 @@ class Release:
             )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
         self._schema = self._with_weight(as_schema(schema), settings)
+        self._prior: PriorRelease | None = None
+        if settings.prior is not None:
+            called = settings.spelling.of("prior")
+            self._prior = PRIOR_RELEASE.load()(settings.prior, self._schema, settings, called)
+            self._schema = self._prior.schema
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
         if settings.accept is not None:
@@ -137,7 +144,7 @@ class Release:
             unit_column=settings.unit,
             failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
         )
-        self._stated = settings.stated | dict(stated) | self._known_facts
+        self._stated = settings.stated | dict(stated) | self._known_facts | self._prior_facts
         self._randomness = randomness
         self._learnt_columns: dict[str, Column] = {}
         self._findings: list[str] = []
@@ -182,6 +189,11 @@ class Release:
         return {"known": [marginal.stated() for marginal in self._known]} if self._known else {}
 
     @property
+    def _prior_facts(self) -> dict[str, object]:
+        """The earlier release, for certificate and journal; nothing if there is none."""
+        return {} if self._prior is None else {"prior": self._prior.stated(self._ledger)}
+
+    @property
     def _domain_rho(self) -> Fraction:
         """What learning the domain may spend."""
         return self._ledger.budget * Fraction(self._settings.domain_share)
@@ -207,6 +219,7 @@ class Release:
             "target": settings.target,
             "domain_share": settings.domain_share,
             **self._known_facts,
+            **self._prior_facts,
             "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
             "randomness": self._bits.description,
         }
@@ -279,12 +292,16 @@ class Release:
             private = self._private(counts, placed, self._without(reserved), observer)
             table = FilledTable(private, filling)
             self._settle_workload(schema)
+            drifting = None if self._prior is None else self._prior.drifting(schema.domain)
+            release = self._settings.mechanism.release
+            if self._prior is not None:
+                release = partial(self._prior.mechanism.release_after, drifting)
             asked = cast(PrivateTable, table)
             if self._known:
                 # Whatever a mechanism asks, nothing is paid for what is public.
                 asked = KNOWING_TABLE.load()(asked, self._engine)
             with finishing(report) as progress:
-                model = self._settings.mechanism.release(
+                model = release(
                     asked,
                     workload=self._workload,
                     engine=self._engine,
@@ -308,7 +325,12 @@ class Release:
                 said = said | {"known": check.stated([each.stated() for each in self._known])}
                 unspent = float(table.ledger.remaining / self._ledger.budget)
                 found = [*check.cautions, *UNSPENT.load()(unspent)]
-            synthesis = self._synthesis(schema, table, model, said, drawn, found)
+            carried: Sequence[LinearMeasurement] = ()
+            if self._prior is not None and drifting is not None:
+                carried = drifting.carried
+                moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
+                said = said | {"prior": moved}
+            synthesis = self._synthesis(schema, table, model, said, drawn, found, carried)
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
@@ -508,6 +530,7 @@ class Release:
         said: Mapping[str, object] = MappingProxyType({}),
         drawn: Drawn | None = None,
         found: Sequence[str] = (),
+        carried: Sequence[LinearMeasurement] = (),
     ) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread, found)
         return Synthesis(
@@ -517,6 +540,7 @@ class Release:
             certificate=statement | dict(said),
             drawn=drawn,
             known=self._known,
+            carried=carried,
         )
 
     def _certificate(

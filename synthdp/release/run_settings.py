@@ -30,6 +30,8 @@ WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | N
 AboutLike: TypeAlias = Mapping[str, Any] | str | PathLike[str] | None
 KnownLike: TypeAlias = Any
 """Published tables, as `synthdp.release.known_tables` reads them."""
+PriorLike: TypeAlias = Any
+"""An earlier release, as `synthdp.release.prior_release` reads it."""
 
 
 @final
@@ -55,11 +57,11 @@ DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
         "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known", "weight",
-        "weighted",
+        "weighted", "prior",
     ),
     "order": (
         "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
-        "weight",
+        "weight", "prior",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
@@ -78,7 +80,7 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, weight, anyway
+    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, weight, prior, anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -115,6 +117,7 @@ class RunSettings:
     about: Mapping[str, Any] | None
     known: KnownLike
     weight: str | None
+    prior: PriorLike
     anyway: bool
     spelling: Spelling
 
@@ -138,6 +141,7 @@ class RunSettings:
         about: AboutLike = None,
         known: KnownLike = None,
         weight: str | None = None,
+        prior: PriorLike = None,
         anyway: bool = False,
         spelling: Spelling = Spelling.PYTHON,
     ) -> None:
@@ -168,6 +172,7 @@ class RunSettings:
             "about": None if about is None else READ_ABOUT.load()(about),
             "known": known,
             "weight": weight,
+            "prior": prior,
             "anyway": checked_flag("anyway", anyway),
             "spelling": spelling,
         }

@@ -78,6 +78,8 @@ class Synthesis(Answers, Result):
         What is published, for a model that is fitted when it is needed; a model knows by itself.
     checked
         Is told how rows compare with what is published; by default they are warned of.
+    carried
+        What an earlier release still says, which the model is fitted to as well.
     """
 
     def __init__(
@@ -91,9 +93,11 @@ class Synthesis(Answers, Result):
         drawn: Drawn | None = None,
         known: "Sequence[KnownMarginal]" = (),
         checked: "Checked | None" = None,
+        carried: Sequence[LinearMeasurement] = (),
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
+        self._carried = tuple(carried)
         self._fitted = model
         self._certificate = dict(certificate)
         self._form = form
@@ -110,6 +114,13 @@ class Synthesis(Answers, Result):
     def measurements(self) -> tuple[LinearMeasurement, ...]:
         """Everything that was measured, noise included."""
         return self._measurements
+
+    @property
+    def carried(self) -> tuple[LinearMeasurement, ...]:
+        """What an earlier release (``prior``) still says: its measurements, moved to this table's
+        columns, with the drift since in their noise. No interval rests on it.
+        """
+        return self._carried
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -135,7 +146,7 @@ class Synthesis(Answers, Result):
         # Reached by releases that were loaded from measurements alone: fitting is post-processing,
         # and costs nothing.
         engine = meeting(engine_named("auto"), self._known)
-        return fit_model(engine, self._schema, self._measurements)
+        return fit_model(engine, self._schema, self.evidence)
 
     @cached_property
     def fit(self) -> "FitSummary":
@@ -392,6 +403,7 @@ class Synthesis(Answers, Result):
         return Pieces(
             schema=self._schema,
             measurements=self._measurements,
+            carried=self._carried,
             model=self.existing_model,
             certificate=sealed(self._certificate),
             dtypes=self._form.dtypes,
@@ -423,7 +435,7 @@ class Synthesis(Answers, Result):
         """
         estimator = as_engine(engine)
         model = fit_model(
-            meeting(estimator, self._known), self._schema, self._measurements, report=report
+            meeting(estimator, self._known), self._schema, self.evidence, report=report
         )
         certificate = refit_certificate(
             self._certificate, self.existing_model, self._schema, estimator, model
@@ -509,6 +521,7 @@ class Synthesis(Answers, Result):
         pieces: dict[str, Any] = {
             "schema": self._schema,
             "measurements": self._measurements,
+            "carried": self._carried,
             "model": self.existing_model,
         }
         return type(self)(

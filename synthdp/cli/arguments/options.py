@@ -106,6 +106,7 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     about: str | None
     known: tuple[str, ...] | None
     weight: str | None
+    prior: str | None
     save: str | None
     save_schema: str | None
 

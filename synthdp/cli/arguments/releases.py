@@ -92,6 +92,12 @@ def add_run(commands: Commands) -> None:
         metavar="COLUMN",
         help="column of survey weights: `sample --weighted` then draws the population; see docs/survey-tables.md",
     )
+    parser.add_argument(
+        "--prior",
+        metavar="FILE",
+        help="earlier release (`--save`) about many of the same people: what did not move is not paid for again; see "
+        "docs/waves.md",
+    )
     _add_saving(parser)
     add_keeping(parser)
     add_output(parser, rows=_ROWS, folder=_FOLDER)

@@ -75,6 +75,7 @@ def run_command(options: RunOptions) -> None:
         declared,
         *filter(None, [options.about]),
         *(options.known or ()),
+        *filter(None, [options.prior]),
     ]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     public = load_json(declared, "kinds" if of_kinds else "schema")

@@ -25,6 +25,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         about=options.about,
         known=options.known,
         weight=options.weight,
+        prior=options.prior,
         anyway=options.anyway,
         spelling=Spelling.SHELL,
     )

@@ -59,6 +59,7 @@ def synthesize(
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     known: Any = None,
     weight: str | None = None,
+    prior: Any = None,
     journal: str | PathLike[str] | None = None,
     budget: "Budget | str | PathLike[str] | None" = None,
     budget_note: str = "",
@@ -155,6 +156,10 @@ def synthesize(
         The column that says how many of a population a row stands for, unless the schema marks it.
         How all others depend on it is measured, and ``sample(weighted=True)`` draws the population.
         See ``docs/survey-tables.md``.
+    prior
+        An earlier release about an overlapping population, or its file: what it released is used,
+        and costs nothing. Columns, levels and bins are those of the earlier one. See
+        ``docs/waves.md``.
     journal
         A file in which each answer is kept, on the disk, before the next is asked for. A call that
         was killed is made again with the same arguments and data, and goes on: what was paid for is
@@ -236,6 +241,7 @@ def synthesize(
         about=about,
         known=known,
         weight=weight,
+        prior=prior,
         anyway=anyway,
     )
     keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)

@@ -42,7 +42,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    quality_share, accept, known, weight, anyway
+    quality_share, accept, known, weight, prior, anyway
         As for `synthesize`.
 
     Attributes
@@ -83,6 +83,7 @@ class Synthesizer:
     about: Mapping[str, Any] | str | PathLike[str] | None = None
     known: Any = None
     weight: str | None = None
+    prior: Any = None
     journal: str | PathLike[str] | None = None
     budget: "Budget | str | PathLike[str] | None" = None
     budget_note: str = ""

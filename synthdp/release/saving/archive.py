@@ -4,7 +4,7 @@ docs/release-file.md.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import inf, isfinite
 from os import PathLike
@@ -62,7 +62,11 @@ def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
 def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
     """The members of a file that holds them, by name."""
     arrays: dict[str, NDArray[Any]] = {}
-    measured = [_measurement_state(m, i, arrays) for i, m in enumerate(pieces.measurements)]
+    n_own = len(pieces.measurements)
+    both = [*pieces.measurements, *pieces.carried]
+    measured = [_measurement_state(m, i, arrays) for i, m in enumerate(both)]
+    for state in measured[n_own:]:
+        state["is_carried"] = True
     model = None
     if pieces.model is not None:
         model, tables = model_to_state(pieces.model)
@@ -195,9 +199,8 @@ def _restored(
 ) -> Pieces:
     certificate = checked_certificate(manifest["certificate"])
     schema = Schema.from_dict(manifest["schema"])
-    measurements = [
-        _measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])
-    ]
+    states = manifest["measurements"]
+    measurements = [_measurement(state, i, arrays) for i, state in enumerate(states)]
     # A file may be anybody's: each part is held against the schema before anything is worked out
     # from it.
     for measurement in measurements:
@@ -213,7 +216,10 @@ def _restored(
         _check_usable(model, max_tables)
     return Pieces(
         schema=schema,
-        measurements=measurements,
+        measurements=[
+            m for m, each in zip(measurements, states, strict=True) if not _is_carried(each)
+        ],
+        carried=[m for m, each in zip(measurements, states, strict=True) if _is_carried(each)],
         model=model,
         certificate=certificate,
         origin=origin,
@@ -239,9 +245,14 @@ def _check_usable(model: Model, max_tables: int) -> None:
         model.sample(0)
 
 
+def _is_carried(state: Mapping[str, Any]) -> bool:
+    """Whether an earlier release measured it; files without earlier releases do not say."""
+    return state.get("is_carried", False) is True
+
+
 def _measurement_state(
     measurement: LinearMeasurement, number: int, arrays: dict[str, NDArray[Any]]
-) -> dict[str, Sequence[str]]:
+) -> dict[str, Any]:
     key = f"measurement-{number}"
     merged = measurement.coarsening.groups if measurement.coarsening else {}
     arrays[f"{key}/values"] = measurement.values
@@ -252,7 +263,7 @@ def _measurement_state(
 
 
 def _measurement(
-    state: Mapping[str, Sequence[str]], number: int, arrays: Mapping[str, NDArray[Any]]
+    state: Mapping[str, Any], number: int, arrays: Mapping[str, NDArray[Any]]
 ) -> LinearMeasurement:
     key = f"measurement-{number}"
     groups = {

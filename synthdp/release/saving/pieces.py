@@ -14,6 +14,7 @@ from synthdp.schema.schema import Schema
 class Pieces:
     """What a file holds: everything that was released, and the model if there is one.
 
+    ``carried`` is what an earlier release still says.
     ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member;
     ``known`` is what is published, of a release without a model.
     """
@@ -25,3 +26,4 @@ class Pieces:
     origin: Mapping[str, object] = field(default_factory=dict)
     dtypes: Mapping[str, object] = field(default_factory=dict)
     known: Sequence[Mapping[str, object]] = ()
+    carried: Sequence[LinearMeasurement] = ()

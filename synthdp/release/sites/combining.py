@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil, floor, log10
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +17,7 @@ from synthdp.inference.model import Model
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.certificate.certificate import cautions, guarantee_text
 from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, fit_facts
+from synthdp.release.certificate.losses import epsilon_reaching
 from synthdp.release.certificate.meaning import Protection, stated_meaning
 from synthdp.release.certificate.software import versions
 from synthdp.release.fitting import fit_model
@@ -342,24 +342,3 @@ def _losses_of_all(parts: Sequence[_Part]) -> dict[str, Any]:
         "accounting": {**stated, "rho_budget": float(rho), **sums},
         "events": [event for part in parts for event in part.certificate["events"]],
     }
-
-
-def epsilon_reaching(accounting: Accounting, rho: Fraction, delta: float, *, least: float) -> float:
-    """An epsilon, at most 0.1 % above the smallest one, for which (epsilon, delta) allows for
-    ``rho``; never too small.
-
-    >>> both = 2 * Accounting.ZCDP.rho(epsilon=1.0, delta=1e-9)
-    >>> epsilon_reaching(Accounting.ZCDP, both, 1e-9, least=1.0)
-    1.438
-    """
-    low, high = least, least
-    while accounting.rho(epsilon=high, delta=delta) < rho:
-        low, high = high, 2 * high
-    while high > 1.0002 * low:
-        middle = (low + high) / 2
-        if accounting.rho(epsilon=middle, delta=delta) < rho:
-            low = middle
-        else:
-            high = middle
-    unit = 10.0 ** (3 - floor(log10(high)))
-    return ceil(high * unit) / unit  # upwards: more epsilon allows for more

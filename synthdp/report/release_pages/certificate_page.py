@@ -24,6 +24,7 @@ from synthdp.report.texts.certificates import (
 )
 from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.numbers import at_most, chance, times
+from synthdp.report.texts.prior import prior_lines
 from synthdp.report.texts.quality import quality_facts
 
 FOLDER = Path(__file__).parent
@@ -263,6 +264,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += [(name.capitalize(), text) for name, text in quality]
     rows += [("Accepted if", line) for line in acceptance_lines(content)]
     rows += [("Known", line) for line in known_lines(content)]
+    rows += [("Earlier release", line) for line in prior_lines(content)]
     rows += [(name.capitalize(), text) for name, text in rows_facts(content.get("rows") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     rows.append(

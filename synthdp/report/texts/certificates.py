@@ -16,6 +16,7 @@ from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of, 
 from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
+from synthdp.report.texts.prior import prior_lines
 from synthdp.report.texts.quality import quality_facts
 
 LEVELS = "levels (with missing)"
@@ -75,6 +76,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     facts += quality if is_whole else quality[:1]
     facts += [("accepted if", line) for line in acceptance_lines(content)]
     facts += [("known", line) for line in known_lines(content)]
+    facts += [("earlier release", line) for line in prior_lines(content)]
     facts += rows_facts(content.get("rows") or {}) if is_whole else []
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))

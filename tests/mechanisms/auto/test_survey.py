@@ -80,7 +80,7 @@ def test_scores_of_independence_see_what_depends():
         pair = (f"x{i}", f"x{j}")
         truth, found = distance(rows, i, j, chain()[0]), sqrt(errors[ResolvedClique(pair, 0)])
         # What chance may have made of a pair is believed whatever the scores say.
-        chance = survey._resolutions.by_chance(pair, 0, N_ROWS)
+        chance = survey.resolutions.by_chance(pair, 0, N_ROWS)
         assert 0.85 * truth <= found <= 1.15 * sqrt(truth**2 + chance)
         assert strengths[pair] <= errors[ResolvedClique(pair, 0)]
     shares = measurement_shares(table.domain, {(name,): 1.0 for name in table.domain.attributes})

@@ -1,0 +1,523 @@
+"""An earlier release about an overlapping population, as noisy knowledge of a distribution that
+drifts.
+
+What it measured is fitted beside what is measured now, with its own noise and, on top, that of the
+drift since: of columns by how far they are from this table's, which is measured anyway; of pairs by
+scores that are paid for. All else here is post-processing of released values.
+
+Drift is told of a marginal beyond its columns (of residuals, see `expected_loss`). So each earlier
+marginal is first moved to where columns are now: by as much as its model moves when it is scaled to
+them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from math import pi, sqrt
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
+from synthdp.inference.model import Model
+from synthdp.inference.shrinkage import on_simplex, raked
+from synthdp.mechanisms.auto.candidates import Candidates
+from synthdp.mechanisms.auto.dependence import squared_strengths
+from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
+from synthdp.mechanisms.auto.residual_errors import expected_parts
+from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
+from synthdp.mechanisms.auto.survey import Dependences, SquaredErrors, Survey
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+
+FloatArray = NDArray[np.float64]
+
+_MIN_SHARE = 1e-3
+"""Of a table, spread evenly over its cells: where columns have moved to, no cell is impossible."""
+_TOLERANCE, _MAX_ROUNDS = 1e-4, 10
+"""Of iterative proportional fitting."""
+_MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
+"""A column of fewer levels says little of its own drift: that of all columns counts as much as 4."""
+_USELESS = 1.0
+"""Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
+not carried.
+"""
+_MOST_NAMED = 10
+"""Pairs that the certificate names, those that moved most."""
+
+
+@final
+class EarlierRelease(NamedTuple):
+    """What an earlier release says: released values only."""
+
+    measurements: Sequence[LinearMeasurement]
+    """What it measured and what it carried itself, over the columns of the domain."""
+    model: Model
+    """The model that it fitted to them."""
+
+
+class _Column(NamedTuple):
+    """A column by the earlier release, scaled to this table's number of records, and by this one."""
+
+    earlier: FloatArray
+    earlier_variance: float
+    now: FloatArray
+    now_variance: float
+    both: FloatArray
+    """The two weighed against each other, with the drift on the earlier one's side."""
+    variance: float
+
+
+@final
+class Drifting:
+    """What an earlier release is still worth for one table.
+
+    Parameters
+    ----------
+    domain
+        The columns, those of the earlier release.
+    earlier
+        What it says.
+    """
+
+    def __init__(self, domain: Domain, earlier: EarlierRelease) -> None:
+        self._domain = domain
+        self._model = earlier.model
+        self._measured = pooled(domain, earlier.measurements)
+        self._scale = 1.0
+        self._total = 1.0
+        self._columns: dict[str, _Column] = {}
+        self._known_shares: dict[Clique, FloatArray] = {}
+        self._kept: Sequence[LinearMeasurement] = ()
+        self._has_looked = False
+        self._moved_pairs: list[dict[str, object]] = []
+        self.carried: tuple[LinearMeasurement, ...] = ()
+        """What it measured, moved to this table's columns and number of records, with the drift in
+        its noise; empty until drift is known.
+        """
+        self.findings: dict[str, object] = {}
+        """How far the table moved, by released values; plain JSON values."""
+
+    @property
+    def groups(self) -> Groups:
+        """The ways in which it merged the levels of each column, the most usual ones first."""
+        counted: dict[str, dict[bytes, list[NDArray[np.int64]]]] = {}
+        for measurement in self._measured:
+            for name, groups in measurement.groups.items():
+                counted.setdefault(name, {}).setdefault(groups.tobytes(), []).append(groups)
+        return {
+            name: [same[0] for same in sorted(ways.values(), key=len, reverse=True)]
+            for name, ways in counted.items()
+        }
+
+    def compare_columns(self, released: Sequence[LinearMeasurement]) -> None:
+        """Compare this table's columns, which are measured, with the earlier release's."""
+        self._total = estimate_total(released)
+        self._scale = self._total / estimate_total(self._measured)
+        compared = {
+            name: pair
+            for name in self._domain.attributes
+            if (pair := self._two_estimates(name, released)) is not None
+        }
+        # Drift of a level varies in proportion to its records, as if a share of them were replaced.
+        factors: dict[str, tuple[float, float, int]] = {}
+        for name, (before, now) in compared.items():
+            noise = before.variance + now.variance
+            freedom = before.counts.size
+            square = float(np.square(now.counts - before.counts).sum())
+            records = max(float(before.counts.sum()), 1.0)
+            error = sqrt(2.0 * freedom) * noise / records
+            factors[name] = (max(square - freedom * noise, 0.0) / records, error, freedom)
+        common = 0.0
+        if factors:
+            weights = [1.0 / max(error, 1e-12) ** 2 for _, error, _ in factors.values()]
+            common = float(np.average([each[0] for each in factors.values()], weights=weights))
+        for name, (before, now) in compared.items():
+            factor, error, freedom = factors[name]
+            drift = factor + error
+            if freedom < _MIN_FREEDOM:
+                # Others may say that a column moved more than it seems, and not that it moved less.
+                mean = freedom * factor + _POOLED_FREEDOM * common
+                drift = max(factor, mean / (freedom + _POOLED_FREEDOM))
+            self._columns[name] = _weighed(before, now, drift, total=self._total)
+
+    def carry(self, released: Sequence[LinearMeasurement]) -> tuple[LinearMeasurement, ...]:
+        """What the earlier release still says, moved to where this table's columns are by all that is
+        released by now.
+        """
+        self.compare_columns(released)
+        if not self._has_looked:
+            # Of pairs no drift is known; columns are compared whatever noise hides.
+            self._kept = [
+                LinearMeasurement((name,), column.earlier, sqrt(column.earlier_variance))
+                for name, column in self._columns.items()
+            ]
+        wanted = self._told_columns()
+        self.carried = tuple(self._moved_to(wanted, each) for each in self._kept)
+        self.findings = {
+            "columns": {
+                name: _rounded(np.abs(column.both - column.earlier).sum() / (2.0 * self._total))
+                for name, column in self._columns.items()
+            },
+            "pairs": self._moved_pairs,
+            "carried": len(self.carried),
+        }
+        return self.carried
+
+    def score_drift(self, survey: Survey, candidates: Candidates, rho: Fraction) -> Dependences:
+        """Score for ``rho`` how far all pairs are from what the earlier release says of them, and
+        carry what it measured with that drift.
+
+        Returns the errors of what is known now, and how much pairs may depend.
+        """
+        resolutions = survey.resolutions
+        strengths = self._strengths(candidates.pairs)
+        columns = survey.column_errors(
+            {(name,): column.variance for name, column in self._columns.items()}
+        )
+        resolved = [(m, _resolution(resolutions, m)) for m in self._measured]
+        planned = [
+            (ResolvedClique(m.clique, number), m) for m, number in resolved if number is not None
+        ]
+        wide = dict.fromkeys(
+            part.clique
+            for each, _ in planned
+            for part in resolutions.parts_of(each)
+            if len(part.clique) > 2
+        )
+        unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
+        loss = survey.loss(unmeasured, candidates.weights_by(strengths))
+        noise = self._noise_by_part(loss, planned, unmeasured)
+        known = {
+            part: columns[part]
+            if part in columns
+            else _weighed_error(unmeasured[part], noise[part])
+            for part in loss.parts
+        }
+        scores, stddev = survey.score_pairs(partial(self._moved, total=True), rho)
+        explained = [
+            sum(known.get(part, 0.0) for part in resolutions.parts_of(scored)) for scored in scores
+        ]
+        squares = squared_strengths(list(scores.values()), stddev, explained, total=self._total)
+        drift = _Drift(
+            resolutions,
+            dict(zip(scores, squares.tolist(), strict=True)),
+            total=self._total,
+        )
+        self._has_looked = True
+        self._kept = [
+            kept
+            for measurement, number in resolved
+            if (kept := self._with_drift(measurement, number, drift)) is not None
+        ]
+        moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
+        self._moved_pairs = [
+            {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
+            for pair, square in moved
+        ]
+        # What depended before still does, or has moved: squares of the two add up, for which way it
+        # moved nobody knows.
+        strengths = {pair: square + drift.by_pair[pair] for pair, square in strengths.items()}
+        unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
+        errors = {
+            part: columns[part]
+            if part in columns
+            else _weighed_error(unmeasured[part], noise[part] + drift.of(part))
+            for part in loss.parts
+        }
+        return Dependences(errors, strengths)
+
+    def _two_estimates(
+        self, name: str, released: Sequence[LinearMeasurement]
+    ) -> "tuple[_Counts, _Counts] | None":
+        before = _column_counts(name, self._measured)
+        now = _column_counts(name, released)
+        if before is None or now is None:
+            return None
+        scaled = _Counts(before.counts * self._scale, before.variance * self._scale**2)
+        return scaled, now
+
+    def _moved(self, cliques: Sequence[Clique], *, total: bool) -> Iterator[FloatArray]:
+        """What the earlier model says of some marginals, scaled to where columns are now; with
+        ``total`` in records of this table.
+        """
+        wanted = {name: column.both for name, column in self._columns.items()}
+        for clique, factor in zip(cliques, self._model.marginals(list(cliques)), strict=True):
+            yield _scaled(factor.values, clique, wanted) * (self._total if total else 1.0)
+
+    def _strengths(self, pairs: Sequence[Clique]) -> dict[Clique, float]:
+        """The squared L1 distance of pairs from independence, by the earlier model moved to where
+        columns are now.
+        """
+        strengths = {}
+        for pair, shares in zip(pairs, self._moved(pairs, total=False), strict=True):
+            apart = shares - np.multiply.outer(shares.sum(axis=1), shares.sum(axis=0))
+            strengths[pair] = float(np.square(np.abs(apart).sum() * self._total))
+        return strengths
+
+    def _unmeasured(
+        self, survey: Survey, strengths: Mapping[Clique, float], wide: Sequence[Clique]
+    ) -> dict[ResolvedClique, float]:
+        """The squared errors of pairs, and of some wider marginals, of which nothing was measured."""
+        parts = dict(survey.guess_wider(wide, strengths))
+        for pair, square in strengths.items():
+            parts |= expected_parts(pair, square, survey.resolutions, total=self._total)
+        return parts
+
+    def _noise_by_part(
+        self,
+        loss: ExpectedLoss,
+        planned: Sequence[tuple[ResolvedClique, LinearMeasurement]],
+        unmeasured: SquaredErrors,
+    ) -> dict[ResolvedClique, float]:
+        """The squared error that earlier noise makes of each part; infinite of those that were not
+        measured.
+        """
+        # A variance v is what a budget of Delta^2 / (2 v) buys.
+        rhos = [
+            loss.l2_squared / (2.0 * self._scale**2 * float(m.variance.mean())) for _, m in planned
+        ]
+        if not planned:
+            return dict.fromkeys(loss.parts, np.inf)
+        left = loss.left_by_part(loss.precision_of([each for each, _ in planned], rhos))
+        noise = {}
+        for part, after in left.items():
+            gained = 1.0 / after - 1.0 / unmeasured[part] if after > 0 else np.inf
+            noise[part] = 1.0 / gained if gained > 0 else np.inf
+        return noise
+
+    def _with_drift(
+        self, measurement: LinearMeasurement, number: int | None, drift: "_Drift"
+    ) -> LinearMeasurement | None:
+        """A measurement in records of this table, with drift in its noise; None if that hides it."""
+        clique = measurement.clique
+        n_cells = measurement.values.size
+        before = self._shares_of(clique)
+        variance = float(measurement.variance.mean()) * self._scale**2
+        finest = len(drift.resolutions) - 1 if number is None else number
+        square = drift.inside(ResolvedClique(clique, finest))
+        # Of cells that vary in proportion to their records the L1 norm is sqrt(2 / pi) times the
+        # sum of roots; what one noise for all cells stands for is their mean square.
+        roots = float(np.sqrt(np.maximum(_coarse(measurement, before), 0.0)).sum())
+        variance += pi / 2.0 * square / (n_cells * max(roots, 1.0) ** 2)
+        if L1_OF_NOISE * n_cells * sqrt(variance) > _USELESS * self._total:
+            return None
+        return LinearMeasurement(
+            clique, measurement.values * self._scale, sqrt(variance), measurement.coarsening
+        )
+
+    def _told_columns(self) -> dict[str, FloatArray]:
+        """Where carried marginals are to have their columns.
+
+        An engine weighs them, by the noise that they are carried with, against this table's own. So
+        they are put beyond what both say together, by as much as that takes back.
+        """
+        told = {}
+        for name, column in self._columns.items():
+            carried = _column_counts(name, self._kept)
+            variance = column.now_variance if carried is None else carried.variance
+            told[name] = column.both + variance / column.now_variance * (column.both - column.now)
+        return told
+
+    def _moved_to(
+        self, wanted: Mapping[str, FloatArray], measurement: LinearMeasurement
+    ) -> LinearMeasurement:
+        """A measurement moved by as much as the earlier model of it moves when it is scaled to some
+        columns.
+        """
+        clique = measurement.clique
+        before = self._shares_of(clique)
+        shift = self._total * _coarse(measurement, _scaled(before, clique, wanted) - before)
+        return LinearMeasurement(
+            clique, measurement.values + shift, measurement.stddev, measurement.coarsening
+        )
+
+    def _shares_of(self, clique: Clique) -> FloatArray:
+        """The earlier model's distribution of a marginal."""
+        if clique not in self._known_shares:
+            (factor,) = self._model.marginals([clique])
+            values = np.maximum(factor.values, 0.0)
+            self._known_shares[clique] = values / max(float(values.sum()), 1e-300)
+        return self._known_shares[clique]
+
+
+class _Counts(NamedTuple):
+    counts: FloatArray
+    variance: float
+
+
+@final
+class _Drift:
+    """How far pairs moved, and what that lets one expect of wider marginals and other resolutions.
+
+    Parameters
+    ----------
+    resolutions
+        What marginals are seen at.
+    squares
+        For each pair, at one resolution, the squared L1 distance that it moved beyond its columns.
+    total
+        Number of records.
+    """
+
+    def __init__(
+        self, resolutions: Resolutions, squares: Mapping[ResolvedClique, float], *, total: float
+    ) -> None:
+        self.resolutions = resolutions
+        self._total = total
+        self._pairs = {each.clique: (each.resolution, square) for each, square in squares.items()}
+        # As a share of the records that were replaced, if that is all that happened.
+        self._turnover = {
+            each.clique: square / max(resolutions.by_chance(*each, total), 1e-9)
+            for each, square in squares.items()
+        }
+        self._common = float(np.mean(list(self._turnover.values()))) if self._turnover else 0.0
+
+    @property
+    def by_pair(self) -> dict[Clique, float]:
+        """The squared distance of each pair, as it was scored."""
+        return {pair: square for pair, (_, square) in self._pairs.items()}
+
+    def shown(self, clique: Clique, number: int) -> float:
+        """The squared distance that a residual moved, as far as a resolution shows it."""
+        if len(clique) < 2:
+            return 0.0
+        if clique in self._pairs:
+            scored, square = self._pairs[clique]
+            ratio = self.resolutions.shown_share(clique, number) / self.resolutions.shown_share(
+                clique, scored
+            )
+            if number > scored:
+                # Beyond what was scored: as if all of it were records that were replaced.
+                ratio = max(
+                    ratio,
+                    self.resolutions.by_chance(clique, number, self._total)
+                    / max(self.resolutions.by_chance(clique, scored, self._total), 1e-9),
+                )
+            return square * ratio
+        inside = [self._turnover.get(pair, self._common) for pair in combinations(clique, 2)]
+        return float(np.mean(inside)) * self.resolutions.by_chance(clique, number, self._total)
+
+    def of(self, part: ResolvedClique) -> float:
+        """What a part of a residual moved: what its resolution shows beyond the next coarser one."""
+        coarser = [each for each in self.resolutions.of(part.clique) if each < part.resolution]
+        before = self.shown(part.clique, coarser[-1]) if coarser else 0.0
+        return max(self.shown(*part) - before, 0.0)
+
+    def inside(self, resolved: ResolvedClique) -> float:
+        """What a marginal moved beyond its columns: residuals stand at right angles."""
+        return sum(self.of(part) for part in self.resolutions.parts_of(resolved))
+
+
+def pooled(domain: Domain, measurements: Sequence[LinearMeasurement]) -> list[LinearMeasurement]:
+    """One measurement for each clique and merging, axes in the order of the domain: repeats are
+    averaged by their precision.
+    """
+    sums: dict[tuple[Clique, tuple[bytes, ...]], list[LinearMeasurement]] = {}
+    for measurement in measurements:
+        clique = domain.canonical(measurement.clique)
+        merged = measurement.groups
+        key = (clique, tuple(merged[n].tobytes() if n in merged else b"" for n in clique))
+        sums.setdefault(key, []).append(measurement)
+    averaged = []
+    for (clique, _), same in sums.items():
+        precisions = [1.0 / float(each.variance.mean()) for each in same]
+        values = sum(
+            np.transpose(each.values, [each.clique.index(name) for name in clique]) * precision
+            for each, precision in zip(same, precisions, strict=True)
+        )
+        precision = sum(precisions)
+        groups = same[0].groups
+        averaged.append(
+            LinearMeasurement(
+                clique,
+                np.asarray(values / precision),
+                sqrt(1.0 / precision),
+                Coarsening(groups) if groups else None,
+            )
+        )
+    return averaged
+
+
+def _resolution(resolutions: Resolutions, measurement: LinearMeasurement) -> int | None:
+    """The number of the resolution that a measurement is of; None if it merged levels in another
+    way.
+    """
+    merged = measurement.groups
+    for number in resolutions.of(measurement.clique):
+        coarsening = resolutions.coarsenings[number]
+        groups = coarsening.groups if coarsening else {}
+        own = {name: groups[name] for name in measurement.clique if name in groups}
+        if own.keys() == merged.keys() and all(
+            np.array_equal(own[name], merged[name]) for name in own
+        ):
+            return number
+    return None
+
+
+def _column_counts(name: str, measurements: Sequence[LinearMeasurement]) -> _Counts | None:
+    """A column by all measurements that tell its levels apart; None if there is none."""
+    counts: FloatArray | float = 0.0
+    precision = 0.0
+    for measurement in measurements:
+        if name not in measurement.clique or name in measurement.groups:
+            continue
+        axis = measurement.clique.index(name)
+        others = tuple(i for i in range(measurement.values.ndim) if i != axis)
+        size = measurement.values.shape[axis]
+        weight = size / (measurement.values.size * float(measurement.variance.mean()))
+        counts = counts + weight * measurement.values.sum(axis=others)
+        precision += weight
+    if precision == 0.0:
+        return None
+    return _Counts(np.asarray(counts / precision), 1.0 / precision)
+
+
+def _weighed(before: _Counts, now: _Counts, drift: float, *, total: float) -> _Column:
+    """A column by two estimates of it, the earlier one with drift in proportion to its counts."""
+    spread = before.variance + drift * np.maximum(before.counts, 0.0)
+    precision = 1.0 / spread + 1.0 / now.variance
+    both = (before.counts / spread + now.counts / now.variance) / precision
+    return _Column(
+        earlier=before.counts,
+        earlier_variance=before.variance,
+        now=now.counts,
+        now_variance=now.variance,
+        both=total * on_simplex(both / total),
+        variance=float(np.mean(1.0 / precision)),
+    )
+
+
+def _scaled(values: FloatArray, clique: Clique, wanted: Mapping[str, FloatArray]) -> FloatArray:
+    """A table as shares, scaled to given counts of its columns (iterative proportional fitting)."""
+    shares = np.maximum(values, 0.0)
+    shares = (1.0 - _MIN_SHARE) * shares / max(float(shares.sum()), 1e-300) + (
+        _MIN_SHARE / shares.size
+    )
+    columns: dict[tuple[int, ...], FloatArray] = {}
+    for axis, name in enumerate(clique):
+        if name in wanted:
+            counts = np.maximum(wanted[name], 0.0)
+            columns[axis,] = counts / max(float(counts.sum()), 1e-300)
+    return raked(shares, columns, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+
+
+def _coarse(measurement: LinearMeasurement, values: FloatArray) -> FloatArray:
+    """A table over the levels that a measurement tells apart."""
+    if measurement.coarsening is None:
+        return values
+    return measurement.coarsening.apply(measurement.clique, values)
+
+
+def _weighed_error(unmeasured: float, noise: float) -> float:
+    """The squared error of weighing what is expected anyway against a noisy measurement."""
+    if not np.isfinite(noise):
+        return unmeasured
+    return unmeasured * noise / max(unmeasured + noise, 1e-300)
+
+
+def _rounded(distance: float) -> float:
+    return float(f"{distance:.3g}")
