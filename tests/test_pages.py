@@ -21,7 +21,8 @@ GUIDES = [
 ]
 GUIDES += [DOCS / f"{name}.md" for name in ("plan", "python", "rules", "slices", "workload")]
 GUIDES += [DOCS / f"{name}.md" for name in ("nightly", "notebook", "scikit-learn", "small-tables")]
-GUIDES += [DOCS / "tuning.md", DOCS / "published-totals.md", DOCS / "waves.md"]
+PAGES_OF_SURVEYS = ("published-totals", "waves", "household-survey")
+GUIDES += [DOCS / f"{name}.md" for name in ("tuning", *PAGES_OF_SURVEYS)]
 READ = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(
     DOCS.rglob("*.md")
 )
@@ -55,7 +56,8 @@ def hurried(tmp_path, monkeypatch):
 
 @pytest.fixture
 def narrow(hurried):
-    """The same, and a schema that leaves large columns out."""
+    """The same, a schema that leaves large columns out, and what the pages bring along."""
+    (hurried / "docs").symlink_to(DOCS)
     schema = json.loads((ROOT / "data/census.schema.json").read_text(encoding="utf-8"))
     schema["synthdp"] = {
         "ignore": ["region", "district", "town", "household_size", "born_abroad", "moved"]

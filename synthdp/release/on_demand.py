@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from synthdp.privacy.scores import MarginalL1Error
     from synthdp.release.persistence.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
+    from synthdp.schema.open_schema import OpenSchema
 
 Named = TypeVar("Named", covariant=True)
 
@@ -62,6 +63,11 @@ EXACTLY: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
     "synthdp.release.uncertainty.known_counts:exactly"
 )
 """Limits without width, of counts that are published; for the same."""
+
+WEIGHED: OnDemand["Callable[..., OpenSchema]"] = OnDemand(
+    "synthdp.release.weighted_workload:weighed"
+)
+"""Schemas with a column of weights, which is checked; for the same runs."""
 
 WITH_WEIGHT: OnDemand["Callable[..., Workload]"] = OnDemand(
     "synthdp.release.weighted_workload:with_weight"

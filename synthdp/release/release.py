@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from logging import INFO
@@ -23,7 +22,7 @@ from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.release.acceptance import check_criteria, verdicts
 from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
 from synthdp.release.certificate.run_facts import RunFacts
-from synthdp.release.certificate.unprotected import unprotected_quantities
+from synthdp.release.certificate.unprotected import PUBLISHED, unprotected_quantities
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import check_rules, meeting
@@ -41,6 +40,7 @@ from synthdp.release.on_demand import (
     PRIOR_RELEASE,
     UNSPENT,
     UNUSED_LEVELS,
+    WEIGHED,
     WITH_WEIGHT,
 )
 from synthdp.release.persistence.keeping import Keeping
@@ -61,12 +61,6 @@ if TYPE_CHECKING:
     from synthdp.release.learnt_domain import LearntDomain
     from synthdp.release.prediction_quality import PrivateDerived
     from synthdp.release.prior_release import PriorRelease
-
-
-_PUBLISHED: Mapping[str, object] = {
-    "quantity": "totals that were said to be published",
-    "source": "known",
-}
 
 
 @final
@@ -111,7 +105,10 @@ class Release:
                 f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
             )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
-        self._schema = self._with_weight(as_schema(schema), settings)
+        self._schema = as_schema(schema)
+        if settings.weight is not None or self._schema.weight is not None:
+            called = settings.spelling.of("weight")
+            self._schema = WEIGHED.load()(self._schema, settings.weight, called)
         self._prior: PriorRelease | None = None
         if settings.prior is not None:
             called = settings.spelling.of("prior")
@@ -161,19 +158,6 @@ class Release:
     def run(self) -> KeptRun:
         """What is kept of the run, and whether it was there before."""
         return self._kept
-
-    @staticmethod
-    def _with_weight(schema: OpenSchema, settings: RunSettings) -> OpenSchema:
-        """The schema with its column of weights; refuses one that has no numbers."""
-        name = schema.weight if settings.weight is None else settings.weight
-        if name is None:
-            return schema
-        called = settings.spelling.of("weight")
-        types = {field["name"]: field["type"] for field in schema.to_dict()["fields"]}
-        if types.get(name) not in ("integer", "number"):
-            problem = f"it is of type {types[name]}" if name in types else "there is no such column"
-            raise ParameterError(f"{called} is {name!r}: {problem}; name a column of numbers")
-        return replace(schema, weight=name)
 
     def _wanted(self, domain: Domain) -> Workload:
         """What is to be right, and what depends on the weights."""
@@ -573,7 +557,7 @@ class Release:
         asked = {
             "mechanism": mechanism_facts(self._settings.mechanism),
             "workload": workload_facts(self._workload),
-            "unprotected": [*public, *([dict(_PUBLISHED)] if self._known else [])],
+            "unprotected": [*public, *([dict(PUBLISHED)] if self._known else [])],
         }
         return RunFacts(
             schema=self._schema,

@@ -86,6 +86,24 @@ def test_a_site_has_a_journal_and_a_budget(folder):
     assert not (folder / "again.counts").exists()
 
 
+def test_sites_with_published_totals(folder):
+    (folder / "towns.csv").write_text("town,share\nA,.5\nB,.5\n")
+    assert planned("--known", "towns.csv", output="known.json").code == 0
+    for table, output in (("in.csv", "north.counts"), ("south.csv", "south.counts")):
+        assert measured(table, output, plan="known.json").code == 0
+    (folder / "about.json").write_text('{"name": "Two houses"}')
+    both = ("combine", "north.counts", "south.counts", "-o", "all.synthdp")
+    assert invoke(*both, "--known", "towns.csv", "--about", "about.json").code == 0
+    drawn = invoke("sample", "all.synthdp", "-o", "-", "--rows", "40", "--seed", "1")
+    assert drawn.out.decode().count("A,") == 20
+    shown = " ".join(invoke("show", "all.synthdp").out.decode().split())
+    assert "has it exactly" in shown
+    assert invoke("report", "--public", "all.synthdp", "-o", "page.html").code == 0
+    page = (folder / "page.html").read_text()
+    assert "Two houses" in page
+    assert "sums over sites have more" in page
+
+
 def test_bad_input_is_one_line_before_anything_is_paid(folder):
     measured("in.csv", "north.counts")
     planned(output="other.json", epsilon=2)
@@ -100,6 +118,8 @@ def test_bad_input_is_one_line_before_anything_is_paid(folder):
     assert_one_line(planned("--unit", "id", output="x.json"), 2)
     assert_one_line(planned(output="-"), 2)
     assert_one_line(planned(output="x.json", epsilon=0), 2)
+    assert_one_line(planned("--known", "none.csv", output="x.json"), 1)
+    assert_one_line(planned("--weight", "town", output="x.json"), 2)
     assert_one_line(measured("in.csv", "x.counts", plan="damaged.json"), 1)
     assert_one_line(measured("in.csv", "x.counts", plan="schema.json"), 1)
     assert_one_line(measured("in.csv", "north.counts"), 1)

@@ -9,12 +9,14 @@ from synthdp.cli.arguments.shared import (
     add_about,
     add_adjacency,
     add_guarantee,
+    add_known,
     add_model,
     add_output,
     add_schemas,
     add_source,
     add_unit_and_share,
     add_verbose,
+    add_weight,
 )
 from synthdp.release.registry import ENGINES, MECHANISMS
 
@@ -80,18 +82,8 @@ def add_run(commands: Commands) -> None:
         "go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
     )
     add_about(parser)
-    parser.add_argument(
-        "--known",
-        action="append",
-        metavar="FILE",
-        help="published totals that rows are to have exactly: CSV of some columns and count or share; repeat it for "
-        "more; see docs/published-totals.md",
-    )
-    parser.add_argument(
-        "--weight",
-        metavar="COLUMN",
-        help="column of survey weights: `sample --weighted` then draws the population; see docs/survey-tables.md",
-    )
+    add_known(parser)
+    add_weight(parser)
     parser.add_argument(
         "--prior",
         metavar="FILE",

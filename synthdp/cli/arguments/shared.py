@@ -53,6 +53,26 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_known(parser: argparse.ArgumentParser) -> None:
+    """Add published totals."""
+    parser.add_argument(
+        "--known",
+        action="append",
+        metavar="FILE",
+        help="published totals that rows are to have exactly: CSV of some columns and count or share; repeat it for "
+        "more; see docs/published-totals.md",
+    )
+
+
+def add_weight(parser: argparse.ArgumentParser) -> None:
+    """Add the column of survey weights."""
+    parser.add_argument(
+        "--weight",
+        metavar="COLUMN",
+        help="column of survey weights: `sample --weighted` then draws the population; see docs/survey-tables.md",
+    )
+
+
 def add_max_rows(parser: argparse.ArgumentParser, *, at: str = "") -> None:
     """Add how many rows of a person may be used; ``at`` says where, if that needs to be said."""
     parser.add_argument(

@@ -8,9 +8,11 @@ from synthdp.cli.arguments.shared import (
     add_about,
     add_adjacency,
     add_guarantee,
+    add_known,
     add_max_rows,
     add_source,
     add_verbose,
+    add_weight,
 )
 from synthdp.release.registry import ENGINES
 
@@ -45,6 +47,8 @@ def add_plan_measure(commands: Commands) -> None:
         "--unit", metavar="COLUMN", help="column that tells persons apart, at every site"
     )
     add_max_rows(parser, at=" at a site")
+    add_known(parser)
+    add_weight(parser)
     flag(parser, "--force", "replace a file that exists")
 
 
@@ -94,6 +98,8 @@ def add_combine(commands: Commands) -> None:
         "--same-people",
         "people may be at several sites: counts are averaged, and losses add up; default: each is at one site",
     )
+    add_known(parser)
+    add_about(parser)
     parser.add_argument(
         "--engine", default="auto", metavar="NAME", help=f"{listed(ENGINES)}; default: auto"
     )

@@ -44,6 +44,8 @@ class PlanMeasureOptions:
     accounting: str
     unit: str | None
     max_rows_per_unit: int | None
+    known: tuple[str, ...] | None
+    weight: str | None
     force: bool
 
 
@@ -69,7 +71,9 @@ class CombineOptions:
     sites: tuple[str, ...]
     output: str
     same_people: bool
+    known: tuple[str, ...] | None
     engine: str
+    about: str | None
     force: bool
     json: bool
     verbose: int
@@ -78,7 +82,9 @@ class CombineOptions:
 
 def plan_measure_command(options: PlanMeasureOptions) -> None:
     """``synthdp plan-measure``: opens a schema or a saved release, and nothing else."""
-    _check_output(options.output, inputs=(options.source,), force=options.force)
+    _check_output(
+        options.output, inputs=(options.source, *(options.known or ())), force=options.force
+    )
     plan = plan_measurements(
         options.source,
         epsilon=options.epsilon,
@@ -88,6 +94,8 @@ def plan_measure_command(options: PlanMeasureOptions) -> None:
         accounting=options.accounting,
         unit=options.unit,
         max_rows_per_unit=options.max_rows_per_unit,
+        known=options.known,
+        weight=options.weight,
     )
     plan.save(options.output, force=options.force)
     sys.stderr.write(
@@ -132,12 +140,15 @@ def measure_command(options: MeasureOptions) -> None:
 def combine_command(options: CombineOptions) -> None:
     """``synthdp combine``: opens what sites measured, and no records."""
     engine = engine_named(options.engine)
-    _check_output(options.output, inputs=options.sites, force=options.force)
+    inputs = (*options.sites, *(options.known or ()), *filter(None, [options.about]))
+    _check_output(options.output, inputs=inputs, force=options.force)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         synthesis = combine(
             options.sites,
             same_people=options.same_people,
+            known=options.known,
             engine=engine,
+            about=options.about,
             report=logged(status),
         )
     synthesis.save(options.output, force=options.force)

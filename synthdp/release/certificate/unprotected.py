@@ -5,6 +5,9 @@ records were read.
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.schema.open_schema import OpenSchema
 
+PUBLISHED = {"quantity": "totals that were said to be published", "source": "known"}
+"""Of releases with published tables."""
+
 
 def unprotected_quantities(
     schema: OpenSchema, unit: PrivacyUnit, *, has_public_dtypes: bool

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import hypot
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.core.json_value import JsonValue
-from synthdp.core.measurement import FloatArray, LinearMeasurement, clear_total
+from synthdp.core.known_marginal import KnownMarginal
+from synthdp.core.measurement import FloatArray, LinearMeasurement, clear_total, total_and_noise
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
@@ -20,12 +22,18 @@ from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, 
 from synthdp.release.certificate.losses import epsilon_reaching
 from synthdp.release.certificate.meaning import Protection, stated_meaning
 from synthdp.release.certificate.software import versions
-from synthdp.release.fitting import fit_model
+from synthdp.release.certificate.unprotected import PUBLISHED
+from synthdp.release.fitting import fit_model, meeting
+from synthdp.release.known_tables import KnownLike, known_marginals
 from synthdp.release.loading import load
 from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.registry import as_engine
+from synthdp.release.run_settings import AboutLike
 from synthdp.release.settings import checked_flag
-from synthdp.release.synthesis import Synthesis
+from synthdp.release.synthesis import Drawn, Synthesis
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import listed
 
 SiteLike: TypeAlias = Synthesis | str | PathLike[str]
 
@@ -49,6 +57,9 @@ _SAME = (
 )  # fmt: skip
 """What the certificates of all sites say alike."""
 
+_MAX_DEVIATIONS = 6
+"""Standard deviations of noise by which numbers of records differ, at most: more has a chance below 1e-8."""
+
 _COSTS = ("rho_budget", "rho_spent", "rho_left", "failure_delta", "failure_delta_spent")
 """The numbers of its accounting."""
 
@@ -60,7 +71,9 @@ def combine(
     sites: Sequence[SiteLike],
     *,
     same_people: bool = False,
+    known: KnownLike = None,
     engine: str | Engine = "auto",
+    about: AboutLike = None,
     report: Report = silent,
 ) -> Synthesis:
     """Take together what several sites measured by one plan; costs no privacy.
@@ -75,8 +88,12 @@ def combine(
         What `measure` returned, or its files; at least two.
     same_people
         Whether a person may be at more than one site.
+    known
+        Published tables, as in `synthesize`, of all sites together: rows have them exactly.
     engine
         How to rebuild a table: a name or an `Engine`.
+    about
+        What the curator says of the release of all, as in `synthesize`.
     report
         Told about progress.
 
@@ -84,9 +101,11 @@ def combine(
     ------
     ParameterError
         If sites measured by different plans, or guarantee different things; one is there twice, was
-        stopped before its end, or is no site's.
+        stopped before its end, or is no site's; or published tables contradict each other.
     PrivacyError
         If the noise of a site can be predicted.
+    SchemaError
+        If a published table does not fit the columns.
     DataFileError
         If a file cannot be read.
     ModelTooLargeError
@@ -102,17 +121,52 @@ def combine(
     """
     checked_flag("same_people", same_people)
     fitter = as_engine(engine)
+    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
     parts = _parts(sites)
-    first = parts[0].synthesis
+    schema = parts[0].synthesis.schema
     measurements = [
         _combined(repeats, same_people=same_people)
         for repeats in zip(*(part.synthesis.measurements for part in parts), strict=True)
     ]
-    model = fit_model(fitter, first.schema, measurements, report=report)
+    published = known_marginals(known, OpenSchema.from_schema(schema), "known")
+    model = fit_model(meeting(fitter, published), schema, measurements, report=report)
     certificate = _certificate(parts, measurements, fitter, model, same_people=same_people)
+    certificate |= said
+    certificate["cautions"] += _untold(schema, measurements, published)
+    certificate["cautions"] += _other_people(parts) if same_people else []
+    drawn = None
+    if published:
+        n_rows = round(model.total)
+        drawn = Drawn(n_rows=n_rows, seed=0, codes=model.sample(n_rows, seed=0))
+        check = model.known_check(drawn.codes, {})
+        assert check is not None  # as something is known
+        certificate["known"] = check.stated([marginal.stated() for marginal in published])
+        certificate["cautions"] += check.cautions
+        certificate["unprotected"] = [*certificate["unprotected"], dict(PUBLISHED)]
     return Synthesis(
-        schema=first.schema, measurements=measurements, model=model, certificate=certificate
+        schema=schema,
+        measurements=measurements,
+        model=model,
+        certificate=certificate,
+        drawn=drawn,
+        known=published,
     )
+
+
+def _untold(
+    schema: Schema, measurements: Sequence[LinearMeasurement], known: Sequence[KnownMarginal]
+) -> list[str]:
+    """What users should know of columns of which neither sites nor published tables say anything."""
+    told = {name for measurement in measurements for name in measurement.clique}
+    told |= {name for marginal in known for name in marginal.clique}
+    domain = schema.domain
+    untold = [name for name in domain.attributes if domain[name] > 1 and name not in told]
+    if not untold:
+        return []
+    return [
+        f"no site measured {listed(untold)}, as if that were published: all its levels are equally frequent; combine "
+        "anew with the published tables (known)"
+    ]
 
 
 class _Part(NamedTuple):
@@ -165,6 +219,19 @@ def _part(site: SiteLike, number: int) -> _Part:
         )
     _check_stated(JsonValue(certificate, name, error=ParameterError))
     return _Part(name, synthesis, certificate)
+
+
+def _other_people(parts: Sequence[_Part]) -> list[str]:
+    """What users should know of sites whose numbers of records are too far apart for the same people."""
+    named = [(part.name, *total_and_noise(part.synthesis.measurements)) for part in parts]
+    least = min(named, key=lambda each: each[1])
+    most = max(named, key=lambda each: each[1])
+    if most[1] - least[1] <= _MAX_DEVIATIONS * hypot(most[2], least[2]):
+        return []
+    return [
+        f"same people: {most[0]} has about {most[1]:,.0f} records, {least[0]} about {least[1]:,.0f}, and noise "
+        "does not explain that: the mean describes neither; combine sites of different people without same_people"
+    ]
 
 
 def _check_stated(certificate: JsonValue) -> None:
@@ -254,12 +321,13 @@ def _certificate(
     model: Model,
     *,
     same_people: bool,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What all sites guarantee together, and each of them by itself."""
     first = parts[0].certificate
     guarantee = _losses_of_all(parts) if same_people else _loss_of_one(first)
     epsilon, delta = guarantee["epsilon"], guarantee["delta"]
     n_rows = clear_total(measurements)
+    unknown = [] if any(each.is_count for each in model.known) else count_cautions(measurements)
     weak = cautions(
         epsilon=epsilon, delta=delta, n_rows=n_rows, max_rows=first["max_rows_per_unit"]
     )
@@ -276,7 +344,7 @@ def _certificate(
     return {
         **{name: first[name] for name in kept},
         **guarantee,
-        "cautions": [*weak, *of_sites, *count_cautions(measurements), *fit_cautions(model)],
+        "cautions": [*weak, *of_sites, *unknown, *fit_cautions(model)],
         **fit_facts(parts[0].synthesis.schema, engine, model),
         "versions": versions(),
         "sites": {

@@ -1,23 +1,32 @@
 """Writing a plan: from a schema and what is wanted, or from what a release measured."""
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from synthdp.core.cliques import Clique
 from synthdp.core.errors import ParameterError
+from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
 from synthdp.mechanisms.shared.measurement_plan import planned_shares
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.known_tables import KnownLike, known_marginals
 from synthdp.release.loading import load
 from synthdp.release.settings import as_accounting, as_adjacency
 from synthdp.release.sites.measuring_plan import MeasuringPlan, PlannedMarginal
 from synthdp.release.synthesis import Synthesis
+from synthdp.release.weighted_workload import weighed, with_weight
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
 from synthdp.schema.schema import Schema
+
+_ALL_KNOWN = (
+    "known: published tables tell all that is wanted; want more than they tell, or leave some out"
+)
+"""Of plans that would ask sites for nothing."""
 
 DEFAULT_WORKLOAD = "2-way"
 """All pairs of columns: what is measured without a look at the records is best kept few."""
@@ -33,6 +42,8 @@ def plan_measurements(
     accounting: str | Accounting = Accounting.GDP,
     unit: str | None = None,
     max_rows_per_unit: int | None = None,
+    known: KnownLike = None,
+    weight: str | None = None,
 ) -> MeasuringPlan:
     """Plan which marginals several sites are to measure, each in a table of its own.
 
@@ -52,15 +63,22 @@ def plan_measurements(
         release, which chose its own.
     adjacency, accounting, unit, max_rows_per_unit
         As in `synthesize`, for every site.
+    known
+        Published tables, as in `synthesize`, of all sites together: what they tell level by level
+        is not measured. `combine` is to be given them as well.
+    weight
+        The column that says how many of a population a row stands for, as in `synthesize`.
 
     Raises
     ------
     SchemaError
-        If the schema contradicts itself, or leaves something open.
+        If the schema contradicts itself, or leaves something open, or a published table does not
+        fit it.
     DataFileError
         If a file cannot be read.
     ParameterError
-        If an argument is out of range, or a release measured nothing.
+        If an argument is out of range, a release measured nothing, published tables contradict
+        each other, or tell all that is wanted.
 
     >>> plan = plan_measurements({"sex": 2, "town": 3}, epsilon=1.0, delta=1e-9)
     >>> [marginal.clique for marginal in plan.marginals]
@@ -69,14 +87,20 @@ def plan_measurements(
     release = _release_in(source)
     if release is None:
         schema = as_schema(source, learns_bins=False)  # type: ignore[arg-type]
-        marginals = () if schema.is_open else _wanted(schema.resolved({}), workload)
     elif workload is not None:
         raise ParameterError(
             "workload: a release was given, which chose its marginals; give its schema in its place, or no workload"
         )
     else:
         schema = OpenSchema.from_schema(release.schema)
-        marginals = _chosen(release.measurements)
+    schema = weighed(schema, weight, "weight")
+    published = known_marginals(known, schema, "known")
+    if release is not None:
+        marginals = _untold(_chosen(release.measurements), published)
+    elif schema.is_open:
+        marginals = ()  # which a plan refuses, and says of which columns
+    else:
+        marginals = _wanted(schema.resolved({}), workload, published)
     return MeasuringPlan(
         schema=schema,
         marginals=marginals,
@@ -98,21 +122,44 @@ def _release_in(source: object) -> Synthesis | None:
     return None
 
 
+def _told(clique: Clique, known: Sequence[KnownMarginal]) -> bool:
+    """Whether published tables tell a marginal level by level."""
+    return any(set(clique) <= set(marginal.whole) for marginal in known)
+
+
+def _untold(
+    marginals: Sequence[PlannedMarginal], known: Sequence[KnownMarginal]
+) -> tuple[PlannedMarginal, ...]:
+    """The marginals without those that published tables tell; raises `ParameterError` if none is left."""
+    left = tuple(each for each in marginals if not _told(each.clique, known))
+    if known and not left:
+        raise ParameterError(_ALL_KNOWN)
+    return left
+
+
 def _wanted(
-    schema: Schema, workload: Workload | Mapping[str, Any] | str | PathLike[str] | None
+    schema: Schema,
+    workload: Workload | Mapping[str, Any] | str | PathLike[str] | None,
+    known: Sequence[KnownMarginal],
 ) -> tuple[PlannedMarginal, ...]:
     """The marginals that answer a workload best, with their shares."""
     domain = schema.domain
     wanted = Workload.parse(domain, DEFAULT_WORKLOAD if workload is None else workload)
+    if schema.weight is not None:
+        wanted = with_weight(wanted, domain.attributes, schema.weight)
     wanted.check_cells(domain, MAX_MEASURED_CELLS)
     weights = dict(wanted.weights)
     little = MIN_USE * max(weights.values())
     weights |= {(name,): little for name in domain.attributes if name not in wanted.importance}
+    weights = {clique: weight for clique, weight in weights.items() if not _told(clique, known)}
+    if not weights:
+        raise ParameterError(_ALL_KNOWN)
     shares = planned_shares(domain, weights)
-    return tuple(
+    planned = (
         PlannedMarginal(clique=clique, share=float(share), merged={})
         for clique, share in shares.items()
     )
+    return _untold(tuple(planned), known)
 
 
 def _chosen(measurements: tuple[LinearMeasurement, ...]) -> tuple[PlannedMarginal, ...]:

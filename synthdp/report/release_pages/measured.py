@@ -26,7 +26,9 @@ def measured_section(view: NoisyRelease) -> Section:
         words.append(UNKNOWN if view.measurements else "Nothing was measured.")
     else:
         words.append(
-            f"There are about {view.n_rows:,.0f} {view.unit}, by the noisy counts themselves."
+            f"There are {view.n_rows:,.0f} {view.unit}, by published totals."
+            if view.is_published
+            else f"There are about {view.n_rows:,.0f} {view.unit}, by the noisy counts themselves."
         )
     names = {
         "columns": "measured",

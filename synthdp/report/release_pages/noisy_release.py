@@ -33,7 +33,7 @@ class NoisyRelease:
     synthesis: Answers
     """The release."""
     n_rows: float | None
-    """The estimated number of records; None where noise hides it."""
+    """The number of records, as it is published or else estimated; None where noise hides it."""
     drawn: tuple[str, ...]
     """The columns that are told of, with all others; all, unless they are known from elsewhere."""
     label: str = ""
@@ -41,14 +41,18 @@ class NoisyRelease:
     unit: str = "records"
     weight: int = 1
     """What is counted, and what one of it counts in the measurements: of linked tables families."""
+    is_published: bool = False
+    """Whether the number of records follows from published totals."""
 
     @classmethod
     def from_part(cls, part: FittedPart) -> Self:
-        """Of the model of one table, whose number of records is estimated."""
-        n_rows = _total(part.answers)
+        """Of the model of one table, whose number of records is published, or estimated."""
+        published = _published_total(part.answers)
+        n_rows = _total(part.answers) if published is None else published
         return cls(
             synthesis=part.answers,
             n_rows=None if n_rows is None else n_rows / part.weight,
+            is_published=published is not None,
             drawn=part.drawn,
             label=part.label,
             unit=part.unit,
@@ -149,6 +153,12 @@ class NoisyRelease:
             if self.n_rows is None
             else noise_error(clique, measured, round(self.n_rows * self.weight))
         )
+
+
+def _published_total(synthesis: Answers) -> int | None:
+    """The number of records that published totals tell; None if there are none."""
+    totals = (marginal.total for marginal in synthesis.model.known)
+    return next((total for total in totals if total is not None), None)
 
 
 def _total(synthesis: Answers) -> float | None:

@@ -281,17 +281,21 @@ def site_facts(sites: Mapping[str, Any]) -> list[tuple[str, str]]:
     if not sites:
         return []
     losses = (
-        "each person at one, which loses them what that site states"
+        "each person at one, who loses what that site states"
         if sites["people"] == "disjoint"
         else "each person at all, so that losses add up"
     )
-    each = "; ".join(
-        f"{site['guarantee']} {site.get('run', {}).get('released') or ''}".strip()
-        for site in sites["each"][:_MOST_SITES]
-    )
+    each = "; ".join(map(_site_in_words, sites["each"][:_MOST_SITES]))
     more = f"; ... and {len(sites['each']) - _MOST_SITES} more"
     rest = more if len(sites["each"]) > _MOST_SITES else ""
     return [("sites", f"{len(sites['each'])} sites, {losses}: {each}{rest}")]
+
+
+def _site_in_words(site: Mapping[str, Any]) -> str:
+    """Guarantee, name and day of one site."""
+    named = [(site.get("about") or {}).get("name"), (site.get("run") or {}).get("released")]
+    said = ", ".join(str(word) for word in named if word)
+    return f"{site['guarantee']} ({said})" if said else str(site["guarantee"])
 
 
 def rows_facts(rows: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -509,3 +509,91 @@ def test_mutated_counts_are_refused_in_one_line_or_combined(sites, tmp_path):
         assert list(validator.iter_errors(both.certificate)) == []
     assert min(outcomes.values()) > 10
     assert [text for text in told if len(text.splitlines()) != 1] == []
+
+
+def test_the_same_people_are_not_of_very_different_numbers(sites, plan):
+    """Sites of 3,000 and 500 people are no two looks at one table."""
+    together = synthdp.combine(sites[:2], same_people=True)
+    assert "does not explain that" in together.certificate["cautions"][-1]
+    twice = [synthdp.measure(people(900, 3), plan) for _ in range(2)]
+    assert synthdp.combine(twice, same_people=True).certificate["cautions"] == []
+
+
+# --- published totals and weights ---------------------------------------------------------------
+
+
+def totals(table, *names):
+    return table.groupby(list(names)).size().rename("count").reset_index()
+
+
+def test_what_is_published_is_not_measured_and_is_met_exactly(tmp_path):
+    tables = [people(900, 0), people(300, 1, sex="f")]
+    published = totals(pd.concat(tables), "town", "sex")
+    published.to_csv(tmp_path / "towns.csv", index=False)
+    plan = synthdp.plan_measurements(SCHEMA, **BUDGET, known=published)
+    asked = {marginal.clique for marginal in plan.marginals}
+    assert asked == {("sex", "age"), ("town", "age")}
+    assert sum(plan.costs, Fraction(0)) == Accounting.GDP.rho(**BUDGET)
+    sites = [synthdp.measure(table, plan) for table in tables]
+    together = synthdp.combine(sites, known=[tmp_path / "towns.csv"])
+    for seed in range(3):
+        drawn = totals(together.sample(seed=seed), "town", "sex")
+        assert drawn.equals(published)
+    stated = together.certificate["known"]
+    assert [(each["total"], each["largest_difference"]) for each in stated] == [(1200, 0)]
+    assert {each["source"] for each in together.certificate["unprotected"]} >= {"known"}
+    validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text()))
+    assert list(validator.iter_errors(together.certificate)) == []
+    # A plan of such a release does not ask for it either.
+    again = synthdp.plan_measurements(together, **BUDGET, known=published)
+    assert {marginal.clique for marginal in again.marginals} == asked
+
+
+def test_published_tables_that_cannot_be_are_refused(sites):
+    towns = pd.DataFrame({"town": list("ABC"), "count": [1, 2, 3]})
+    ages = pd.DataFrame({"age": ["[0, 20)"], "count": [3]})
+    wanted = {"marginals": [{"columns": ["sex"]}]}
+    for door in (
+        lambda known: synthdp.plan_measurements(SCHEMA, **BUDGET, known=known),
+        lambda known: synthdp.combine(sites, known=known),
+    ):
+        for known in (ages, [towns, towns.assign(count=7)], towns.rename(columns={"town": "x"})):
+            with pytest.raises((SchemaError, ParameterError)) as caught:
+                door(known)
+            assert len(str(caught.value).splitlines()) == 1
+    plan = synthdp.plan_measurements(SCHEMA, **BUDGET, known=towns, workload=wanted)
+    assert ("town",) not in {marginal.clique for marginal in plan.marginals}
+    measured = [synthdp.measure(people(200, seed), plan) for seed in range(2)]
+    alone = synthdp.combine(measured).certificate["cautions"]
+    both = synthdp.combine(measured, known=towns).certificate["cautions"]
+    assert [line for line in alone if "no site measured 'town'" in line] == alone[-1:]
+    assert alone[-1] not in both
+    alone = {"fields": SCHEMA["fields"][1:2]}
+    with pytest.raises(ParameterError, match="tell all that is wanted"):
+        synthdp.plan_measurements(alone, **BUDGET, known=towns)
+
+
+WEIGHT = {
+    "name": "weight",
+    "type": "integer",
+    "constraints": {"minimum": 1, "maximum": 20, "required": True},
+    "synthdp": {"bins": 20},
+}
+
+
+def test_sites_describe_the_population_that_their_weights_do():
+    schema = {"fields": [*FIELDS[:2], WEIGHT]}
+    plan = synthdp.plan_measurements(schema, **BUDGET, weight="weight", workload="1-way")
+    # A weighted count needs to know how weights depend on what is counted.
+    assert {("sex", "weight"), ("town", "weight")} <= {each.clique for each in plan.marginals}
+    tables = []
+    for seed in range(2):
+        table = people(3000, seed)[["sex", "town"]]
+        tables.append(table.assign(weight=np.where(table["sex"] == "f", 2, 18)))
+    together = synthdp.combine([synthdp.measure(table, plan) for table in tables])
+    population = together.sample(20_000, seed=1, weighted=True)
+    assert list(population.columns) == ["sex", "town"]
+    assert (population["sex"] == "m").mean() == pytest.approx(0.9, abs=0.02)
+    assert (together.sample(seed=1)["sex"] == "m").mean() == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(ParameterError, match="weight is 'town': it is of type string"):
+        synthdp.plan_measurements(schema, **BUDGET, weight="town")
