@@ -146,7 +146,8 @@ class Person:
         is_radio = self.browser.run(f"""!!document.querySelector('[name="{name}"][type=radio]')""")
         found = self._shown(f'[name="{name}"]' + (f'[value="{value}"]' if is_radio else ""))
         if found.tag_name == "select":
-            Select(found).select_by_value(value)
+            options = {each.get_attribute("value"): each for each in Select(found).options}
+            options[value].click()
         elif found.get_attribute("type") in ("checkbox", "radio"):
             found.click()
         else:
@@ -155,8 +156,11 @@ class Person:
 
     def press(self, name, value, *, leads=None):
         """Press a button, and wait for the page that it leads to."""
+        from selenium.webdriver import Keys
+
         self.browser.run("window.before = true")
-        self._shown(f'button[name="{name}"][value="{value}"]:not(.unseen)').click()
+        # by the keyboard: where a page in a frame is just drawn, a click may miss
+        self._shown(f'button[name="{name}"][value="{value}"]:not(.unseen)').send_keys(Keys.ENTER)
         self.until("window.before === undefined && document.readyState === 'complete'")
         if leads is not None:
             assert self.path == leads, (self.path, self.text()[:2500])

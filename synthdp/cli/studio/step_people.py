@@ -119,17 +119,18 @@ def _with_links(visit: Visit) -> dict[str, Any]:
     for number, resource in enumerate(content["resources"]):
         start = f"t{number}"
         fields, parents = visit.texts_of(f"{start}.fields"), visit.texts_of(f"{start}.parent")
-        links = [each for each in zip(fields, parents, strict=False) if any(each)]
-        for link, parent in links:
-            if not link or parent not in keys or not keys[parent]:
-                problem = f"{link or 'nothing'} -> {parent or 'nothing'}"
-                way_out = "choose a column and a table, and name that table's key"
-                raise ParameterError(f"the link of {resource['name']!r}, {problem}: {way_out}")
+        former = {
+            (_joined(each["fields"]), each["reference"]["resource"]): each
+            for each in _links(resource)
+        }
+        links = []
+        for link in zip(fields, parents, strict=False):
+            if link in former and not keys.get(link[1]):  # a list whose key only links name
+                links.append(former[link])
+            elif any(link):
+                links.append(_link(*link, keys=keys))
         schema = dict(resource["schema"]) | {"primaryKey": keys[resource["name"]]}
-        schema["foreignKeys"] = [
-            {"fields": _listed(link), "reference": {"resource": parent, "fields": keys[parent]}}
-            for link, parent in links
-        ]
+        schema["foreignKeys"] = links
         linking = keys_of({"schema": schema})
         schema["fields"] = [
             each if each["name"] not in linking or each["type"] else each | {"type": "string"}
@@ -146,6 +147,14 @@ def _with_links(visit: Visit) -> dict[str, Any]:
     own = {key: value for key, value in content.get(OWN, {}).items() if key != "root"}
     root = {"root": visit.text("root")} if visit.text("root") else {}
     return {**content, OWN: own | root, "resources": tables}
+
+
+def _link(fields: str, parent: str, *, keys: Mapping[str, list[str]]) -> dict[str, Any]:
+    """A link by columns to the key of another table."""
+    if not fields or not keys.get(parent):
+        problem = f"a link is not complete: {fields or 'nothing'} -> {parent or 'nothing'}"
+        raise ParameterError(f"{problem}; choose a column and a table, and name that table's key")
+    return {"fields": _listed(fields), "reference": {"resource": parent, "fields": keys[parent]}}
 
 
 def _listed(text: str) -> list[str]:

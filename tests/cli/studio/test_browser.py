@@ -12,6 +12,8 @@ from helpers.browser import CHROMIUM, NO_BROWSER, Browser
 from helpers.paths import ROOT
 from helpers.studio import Person, Served, declare_export, messy_export
 
+from synthdp.linked import Package
+
 pytest.importorskip("uvicorn")
 pytest.importorskip("python_multipart")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)
@@ -84,6 +86,8 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     found["columns"] = faults(person)
     person.press("action", "go_on", leads="/people")
     found["people"] = faults(person)
+    person.go("/people?rule=allow&column=Geschlecht&column=Raucher&column=Station")
+    found["rule"] = faults(person)
     person.press("action", "go_on", leads="/budget")
     person.fill("rows", "1500")
     person.fill("epsilon", "3")
@@ -145,6 +149,12 @@ def test_linked_tables(browser, started, tmp_path):
     person.press("action", "go_on", leads="/people")
     assert person.browser.run("document.querySelectorAll('.links span').length") == 5
     assert faults(person) == []
+    described = tmp_path / "families" / "datapackage.studio.json"
+    before = [(each.name, each.key, each.parent) for each in Package.load(described).tables]
+    person.press("action", "links", leads="/people")
+    after = Package.load(described)
+    assert [(each.name, each.key, each.parent) for each in after.tables] == before
+    assert [*after.lookups] == ["regions"]
     person.press("action", "go_on", leads="/budget")
     person.fill("epsilon", "10")
     person.press("action", "go_on", leads="/run")
@@ -177,6 +187,18 @@ def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp
     browser.run("history.back()")  # a page that was sent already is shown as it is saved now
     person.until("document.querySelector('[name=rows]')?.value === '2000'")
     assert person.path == "/budget"
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    person.go("/budget")
+    person.fill("epsilon", "2")
+    person.press("action", "save", leads="/budget")
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    person.press(
+        "action", "save", leads="/budget"
+    )  # of what the second page saved it knows nothing
+    assert "saved in another page" in person.text()
+    assert browser.run("document.querySelector('[name=epsilon]').value") == "2"
     person.go("/run")
     person.press("action", "start", leads="/run")
     browser.driver.refresh()  # while it runs: nothing is sent again
