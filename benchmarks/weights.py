@@ -7,7 +7,9 @@ are shares of the population by stratum, job and owner, and their cross tables:
 
 - ``sample``: what the weighted sample says, which is what sampling alone gives;
 - ``unweighted``, ``weighted``: what synthetic rows say that are drawn by ``sample()`` and by
-  ``sample(weighted=True)``.
+  ``sample(weighted=True)``;
+- ``calibrated``: rows with weights, by ``sample(weighted="calibrated")``;
+- ``totals``, ``raked sample``: the same, and the sample, with the population's strata given.
 
 Printed are mean absolute errors of shares over all cells of columns and pairs, means of the runs.
 """
@@ -26,7 +28,8 @@ COLUMNS = ("stratum", "job", "owner")
 
 def main() -> None:
     options = _options()
-    errors: dict[str, list[float]] = {"sample": [], "unweighted": [], "weighted": []}
+    names = ("sample", "raked sample", "unweighted", "weighted", "calibrated", "totals")
+    errors: dict[str, list[float]] = {name: [] for name in names}
     sizes = []
     for seed in range(options.runs):
         people, survey = surveyed(seed)
@@ -35,10 +38,19 @@ def main() -> None:
         )
         plain = release.sample(seed=seed)
         drawn = release.sample(100_000, seed=seed, weighted=True)
+        calibrated = release.sample(seed=seed, weighted="calibrated")
+        strata = people.groupby("stratum").size().rename("count").reset_index()
+        with_totals = release.sample(seed=seed, weighted="calibrated", totals=strata)
         sizes.append(float(release.marginal(["owner"], weighted=True).sum()) / len(people))
         errors["sample"].append(_error(survey, people, survey["weight"]))
         errors["unweighted"].append(_error(plain, people, pd.Series(1.0, plain.index)))
         errors["weighted"].append(_error(drawn, people, pd.Series(1.0, drawn.index)))
+        errors["calibrated"].append(_error(calibrated, people, calibrated["weight"]))
+        errors["totals"].append(_error(with_totals, people, with_totals["weight"]))
+        raked = survey["weight"] * survey["stratum"].map(
+            strata.set_index("stratum")["count"] / survey.groupby("stratum")["weight"].sum()
+        )
+        errors["raked sample"].append(_error(survey, people, raked))
     print(
         f"epsilon {options.epsilon:g}, {len(survey)} of {N_POPULATION} persons, {options.runs} runs"
     )

@@ -49,6 +49,11 @@ ARCHIVE: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.saving.archiv
 BATCHES: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.drawing.batches:arrow_batches")
 """Long tables as a stream of Arrow, which needs pyarrow; for `Synthesis.sample_batches`."""
 
+CALIBRATED: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
+    "synthdp.release.calibrating:calibrated_table"
+)
+"""Rows with calibrated weights; for `Synthesis.sample` of surveys."""
+
 WEIGHTED_MARGINAL: OnDemand[Callable[..., Any]] = OnDemand(
     "synthdp.release.uncertainty.weighted:weighted_marginal"
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, Literal, Self, final
 
 from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.measurement import LinearMeasurement, clear_total
@@ -24,7 +24,15 @@ from synthdp.release.drawing.draw import Checked, drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_levels
 from synthdp.release.fitting import fit_model, meeting
-from synthdp.release.on_demand import ARCHIVE, BATCHES, COMPLETION, FIT, UNUSED_LEVELS, VERIFY
+from synthdp.release.on_demand import (
+    ARCHIVE,
+    BATCHES,
+    CALIBRATED,
+    COMPLETION,
+    FIT,
+    UNUSED_LEVELS,
+    VERIFY,
+)
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
@@ -210,7 +218,8 @@ class Synthesis(Answers, Result):
         text: bool = False,
         where: Mapping[str, object] | None = None,
         given: Any = None,
-        weighted: bool = False,
+        weighted: bool | Literal["calibrated"] = False,
+        totals: Any = None,
         n_jobs: int = 1,
     ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
@@ -242,8 +251,13 @@ class Synthesis(Answers, Result):
             value stays. With ``where`` the rest is drawn inside the slice. Given values of a
             generated column stay, too.
         weighted
-            Draw the population that the column of weights describes: rows in proportion to it, and
-            without it; by default as many as the weights sum to.
+            True draws the population that the column of weights describes: rows in proportion to
+            it, and without it; by default as many as the weights sum to. ``"calibrated"`` draws rows
+            as of the survey, whose weights are raked: to the weighted counts that the release has
+            of each column, and exactly to ``totals``.
+        totals
+            Published totals of the population for calibrated weights, in the forms that ``known`` of
+            `synthesize` takes.
         n_jobs
             Threads that draw, -1 for as many as there are cores: the same rows sooner, of tables of
             some 100,000 rows or more. Slices and given records are drawn by one.
@@ -276,10 +290,29 @@ class Synthesis(Answers, Result):
         thread_count(n_jobs)
         if given is not None and n_rows is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
+        if weighted not in (False, True, "calibrated"):
+            raise ParameterError(f"weighted is {weighted!r}; give True or 'calibrated'")
+        if totals is not None and weighted != "calibrated":
+            raise ParameterError(
+                "totals: weights are calibrated to them; add weighted='calibrated'"
+            )
+        if weighted == "calibrated" and where is not None:
+            raise ParameterError("where: weights are calibrated of a whole table; leave out one")
         if given is not None and weighted:
             raise ParameterError("weighted: given rows are completed as they are; leave out one")
         if given is None and n_rows is None and not self.knows_size:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
+        if weighted == "calibrated":
+            calibrated = CALIBRATED.load()(
+                self,
+                n_rows,
+                seed=seed,
+                text=text,
+                totals=totals,
+                checked=self._checked,
+                n_jobs=n_jobs,
+            )
+            return self._form.filled(calibrated, text=text, kept=[str(self._schema.weight)])
         if given is None:
             table = drawn_table(
                 self.model,
@@ -291,7 +324,7 @@ class Synthesis(Answers, Result):
                 unused=self.unused,
                 # Rows of this number and seed may have been drawn before; see `Drawn`.
                 codes=self.drawn_before(n_rows, seed) if where is None and not weighted else None,
-                weighted=weighted,
+                weighted=bool(weighted),
                 checked=self._checked,
                 n_jobs=n_jobs,
             )

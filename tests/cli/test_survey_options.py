@@ -43,6 +43,17 @@ def test_a_walk_by_known_totals_and_weights(place):
     people = pd.read_csv("people.csv")
     assert list(people.columns) == ["town"]
     assert (people["town"] == "B").mean() == pytest.approx(0.75, abs=0.05)
+    (place / "all.csv").write_text("town,count\nA,500\nB,1500\n")
+    calibrated = ("--calibrated", "--totals", "all.csv")
+    drawn = invoke("sample", "m.synthdp", "-o", "survey.csv", *calibrated)
+    assert drawn.code == 0, drawn
+    rows = pd.read_csv("survey.csv")
+    sums = rows["weight"].groupby(rows["town"]).sum()
+    assert sums.to_dict() == pytest.approx({"A": 500, "B": 1500}, abs=0.01)
+    for wrong in (("--totals", "all.csv"), (*calibrated, "--weighted"), (*calibrated[:2], "none")):
+        assert_one_line(
+            invoke("sample", "m.synthdp", "-o", "x.csv", *wrong), 1 + ("none" not in wrong)
+        )
 
 
 @pytest.mark.usefixtures("place")

@@ -138,3 +138,61 @@ def test_the_mark_is_kept_by_the_schema():
     wrong = {"fields": [{**FIELDS[0], "synthdp": {"weight": "yes"}}]}
     with pytest.raises(SchemaError, match="give true or false"):
         Schema.from_dict(wrong)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return release(survey(), weight="weight")
+
+
+AREAS = pd.DataFrame({"area": ["a", "b"], "count": [9000, 11000]})
+
+
+def test_calibrated_weights_have_totals_exactly_and_the_counts_of_the_release(measured):
+    drawn = measured.sample(weighted="calibrated", totals=AREAS, seed=1)
+    assert len(drawn) == len(measured.sample(seed=1))
+    sums = drawn["weight"].groupby(drawn["area"]).sum()
+    assert sums.tolist() == pytest.approx([9000, 11000], rel=1e-6)
+    assert (drawn["weight"] >= 0).all()
+    alone = measured.sample(weighted="calibrated", seed=1)
+    for name in ("area", "owner"):
+        wanted = measured.marginal([name], weighted=True)
+        found = alone["weight"].groupby(alone[name]).sum()
+        assert found.to_numpy() == pytest.approx(wanted.to_numpy(), rel=1e-3)
+    # What totals do not speak of keeps its weighted share.
+    owners = drawn["weight"].groupby(drawn["owner"]).sum() / 20000
+    of_release = measured.marginal(["owner"], weighted=True)
+    assert owners["y"] == pytest.approx(of_release["y"] / of_release.sum(), abs=1e-3)
+    assert drawn.drop(columns="weight").equals(measured.sample(seed=1).drop(columns="weight"))
+    texts = measured.sample(500, weighted="calibrated", seed=0, text=True)["weight"]
+    assert set(texts.str[-7]) == {"."}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"weighted": "raked"}, "weighted is 'raked'; give True or 'calibrated'"),
+        ({"totals": AREAS}, "add weighted='calibrated'"),
+        ({"totals": AREAS, "weighted": True}, "add weighted='calibrated'"),
+        ({"weighted": "calibrated", "where": {"area": ["a"]}}, "leave out one"),
+        (
+            {"weighted": "calibrated", "totals": AREAS.assign(count=[1, -1])},
+            "no number of 0 or more",
+        ),
+        (
+            {"weighted": "calibrated", "totals": [AREAS, AREAS.assign(count=[9, 9])]},
+            "contradict each other",
+        ),
+        (
+            {
+                "weighted": "calibrated",
+                "totals": pd.DataFrame({"weight": range(1, 21), "count": [5] * 20}),
+            },
+            "it is of the weights",
+        ),
+        ({"weighted": "calibrated", "totals": AREAS, "n_rows": 1}, "draw more rows"),
+    ],
+)
+def test_weights_that_cannot_be_calibrated_are_refused(measured, asked, said):
+    with pytest.raises(ParameterError, match=said):
+        measured.sample(**{"seed": 0} | asked)

@@ -121,6 +121,8 @@ class SampleOptions(OutputOptions):
     given: str | None
     offset: int | None
     weighted: bool
+    calibrated: bool
+    totals: tuple[str, ...] | None
 
 
 CommandOptions = TypeVar("CommandOptions")

@@ -138,7 +138,22 @@ def add_sample(commands: Commands) -> None:
         metavar="N",
         help="begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
     )
-    flag(parser, "--weighted", "draw the population that the column of weights describes")
+    flag(
+        parser,
+        "--weighted",
+        "draw the population that the column of weights describes: rows in proportion to weight",
+    )
+    flag(
+        parser,
+        "--calibrated",
+        "draw rows as of the survey, with weights raked to the weighted counts of the release and to --totals",
+    )
+    parser.add_argument(
+        "--totals",
+        action="append",
+        metavar="FILE",
+        help="published totals of the population, as --known of `run` takes them; repeat it for more",
+    )
     add_output(parser, rows=_ROWS, folder=_FOLDER)
 
 

@@ -40,6 +40,13 @@ def sample_command(options: SampleOptions) -> None:
 def sample_table(options: SampleOptions) -> None:
     """Draw from a release of one table whose rows stand by themselves."""
     asked = [path for path in (options.given, _file_of(options.where)) if path]
+    asked += options.totals or ()
+    if options.totals and not options.calibrated:
+        raise ParameterError("--totals: weights are calibrated to them; add --calibrated")
+    if options.weighted and options.calibrated:
+        raise ParameterError(
+            "--weighted draws a population, and --calibrated a survey; leave out one"
+        )
     check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
@@ -60,7 +67,8 @@ def sample_table(options: SampleOptions) -> None:
             where=where,
             given=given,
             offset=options.offset,
-            weighted=options.weighted,
+            weighted="calibrated" if options.calibrated else options.weighted,
+            totals=options.totals,
         )
     announce(with_rows(synthesis.certificate, check), options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]

@@ -32,6 +32,8 @@ _NOT_OF_HISTORIES = {
     "given": "--given",
     "offset": "--offset",
     "weighted": "--weighted",
+    "calibrated": "--calibrated",
+    "totals": "--totals",
 }
 
 

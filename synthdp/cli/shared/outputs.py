@@ -5,9 +5,9 @@ input.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import pandas as pd
 
@@ -146,7 +146,8 @@ def write_sample(
     where: Any = None,
     given: pd.DataFrame | None = None,
     offset: int | None = None,
-    weighted: bool = False,
+    weighted: bool | Literal["calibrated"] = False,
+    totals: Sequence[str] | None = None,
     unless_known: int | None = None,
 ) -> RowsCheck:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout;
@@ -162,23 +163,26 @@ def write_sample(
         options = replace(options, rows=rows_or_refuse(unless_known, "rows"))
     try:
         if weighted and offset is not None:
-            raise ParameterError("--offset: a population is drawn at once; leave out --weighted")
+            raise ParameterError(
+                "--offset: weighted rows are drawn at once; leave out one of the two"
+            )
         if not weighted and _is_long(synthesis, options, where=where, given=given, offset=offset):
             return _write_blocks(synthesis, options, report, where=where, offset=offset or 0)
         if where is None and given is None and not weighted:
             frame, check = _whole_table(synthesis, options)
         else:
-            totals: list[TotalsCheck] = []
-            frame = synthesis.checked_by(totals.append).sample(
+            found: list[TotalsCheck] = []
+            frame = synthesis.checked_by(found.append).sample(
                 options.rows,
                 seed=options.seed,
                 text=is_text(options.output),
                 where=where,
                 given=given,
                 weighted=weighted,
+                totals=totals,
                 n_jobs=options.jobs,
             )
-            check = RowsCheck(totals=next(iter(totals), None))
+            check = RowsCheck(totals=next(iter(found), None))
     # The schema itself was checked when the release was made.
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
