@@ -24,7 +24,8 @@ against the records: what sampling alone gives.
 Every peer runs by its defaults, and where its documentation recommends other settings for quality,
 by these, too (``--settings best``). What was handed over or read that is not private, and what is
 not its default, stands in "remarks". The library mbi, the estimator below OpenDP, SmartNoise,
-dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. One's own recipe
+dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. Tab-PE, which
+needs torch and more from repositories, is not among them. One's own recipe
 runs beside them: ``--recipe module:Class``.
 
 What is on no index is cloned from its repository, at a fixed commit. Without a net give the clone:
@@ -67,7 +68,6 @@ SHOWN = (*ERRORS, "prediction", "AUC of real and drawn", "Spearman", "KS", "cpu 
 REPOSITORIES = {
     "dpsynth": ("https://github.com/google/dpsynth", "cf8075f"),
     "private-pgm": ("https://github.com/ryan112358/private-pgm", "4d2b3c5"),
-    "tab-pe": ("https://github.com/microsoft/DPSDA", "9078c67"),
 }
 """Address and commit of what is on no index, by the name of its environment."""
 
@@ -105,13 +105,13 @@ class Peer:
 
 _DPMM, _OPENDP = ("dpmm==0.1.9",), ("opendp[polars,mbi]==0.16.0", "pandas", "pyarrow")
 _SMARTNOISE, _SDV = ("smartnoise-synth==1.0.8",), ("sdv==2.0.0",)
-_DPSYNTH, _PRIVATE_PGM, _TAB_PE = ("CHECKOUT", "etils[epath]"), ("CHECKOUT",), ("CHECKOUT",)
+_DPSYNTH = ("CHECKOUT", "etils[epath]")
+_PRIVATE_PGM = ("CHECKOUT", "matplotlib", "jax<0.7", "jaxlib<0.7", "numpy<2.4", "pandas<3")
 PEERS: Mapping[str, Peer] = {
     "synthdp": Peer("run_synthdp.py", ("default", "schema")),
     "synthdp kinds": Peer("run_synthdp.py", ("default", "kinds")),
     "private-pgm MST": Peer("run_private_pgm.py", ("mst",), _PRIVATE_PGM),
     "private-pgm AIM": Peer("run_private_pgm.py", ("aim",), _PRIVATE_PGM, best=True),
-    "Tab-PE": Peer("run_tab_pe.py", (), _TAB_PE),
     "dpsynth MST": Peer("run_dpsynth.py", ("mst",), _DPSYNTH),
     "dpsynth AIM-GDP": Peer("run_dpsynth.py", ("aim-gdp",), _DPSYNTH, best=True),
     "dpsynth SWIFT": Peer("run_dpsynth.py", ("swift",), _DPSYNTH),

@@ -35,5 +35,5 @@ def decoded(codes: pd.DataFrame, job: Job) -> pd.DataFrame:
             continue
         low, high = column["minimum"], column["maximum"]
         values = low + (codes[name] + rng.random(len(codes))) * (high - low) / BINS
-        rows[name] = np.floor(values) if column["type"] == "integer" else values
+        rows[name] = np.floor(values).astype(int) if column["type"] == "integer" else values
     return pd.DataFrame(rows)
