@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.non_interference import differences, of_call, replayed
 
 import synthdp
 from synthdp.core import ParameterError, SchemaError
@@ -196,3 +197,20 @@ def test_calibrated_weights_have_totals_exactly_and_the_counts_of_the_release(me
 def test_weights_that_cannot_be_calibrated_are_refused(measured, asked, said):
     with pytest.raises(ParameterError, match=said):
         measured.sample(**{"seed": 0} | asked)
+
+
+@pytest.mark.usefixtures("one_run")
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
+def test_a_run_with_weights_tells_nothing_of_the_records_but_its_answers(tmp_path, monkeypatch):
+    tables = {"given": survey(), "none": survey(n_rows=0), "heavy": survey(3).assign(weight=20)}
+
+    def run(place, table):
+        monkeypatch.chdir(place)
+
+        def drawn():
+            found = release(table, weight="weight", mechanism="mst", journal="journal")
+            return found.sample(weighted="calibrated", totals=AREAS, seed=0)
+
+        return of_call(drawn, place)
+
+    assert differences(replayed(tmp_path, "journal", run, tables)) == []
