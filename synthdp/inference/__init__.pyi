@@ -91,10 +91,12 @@ from synthdp.inference.rows.matching_rows import AgreeingRows as AgreeingRows
 from synthdp.inference.rows.move_kernel import count as count
 from synthdp.inference.rows.move_kernel import price as price
 from synthdp.inference.rows.move_kernel import sweep as sweep
+from synthdp.inference.rows.move_kernel import tally as tally
 from synthdp.inference.rows.record_moves import RecordMoves as RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables as WantedTables
 from synthdp.inference.rows.wanted_tables import layout_of as layout_of
 from synthdp.inference.rows.wanted_tables import strong_pairs as strong_pairs
+from synthdp.inference.rows.wanted_tables import trends_of as trends_of
 from synthdp.inference.shrinkage import deviation as deviation
 from synthdp.inference.shrinkage import expected_shares as expected_shares
 from synthdp.inference.shrinkage import on_simplex as on_simplex

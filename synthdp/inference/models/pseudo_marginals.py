@@ -270,6 +270,7 @@ class PseudoMarginalModel(Model):
             self.domain,
             self.targets(),
             unmeasured=self._unmeasured_pairs(),
+            narrow=self._regions.tables,
             constraints=self._constraints,
         )
 

@@ -12,7 +12,7 @@ _BLOCK = 64
 which is five times as quick as row by row, and quicker still if `Layout.starts` are of 32 bits.
 """
 
-_DOUBTED = 2.0
+DOUBTED = 2.0
 """A cell that is off by more than so many times its own chance pulls no harder than one that is off
 by so much: it contradicts others, and no record can mend it.
 
@@ -69,6 +69,33 @@ class Ties(NamedTuple):
     """For each of these the cells of the combinations, less the one of zeros."""
 
 
+class Trends(NamedTuple):
+    """Pairs of attributes that go up, or down, with each other."""
+
+    pairs: Ints
+    """Their attributes, shape ``(n_pairs, 2)``."""
+    first: Ints
+    places: Ints
+    """The pairs of each attribute."""
+    others: Ints
+    """The other attribute of each of these."""
+    ranks: Floats
+    """Standardised ranks of the levels, shape ``(n_attributes, most levels)``."""
+    correlations: NDArray[np.float64]
+    """What the mean of the products of their ranks should be, shape ``(n_pairs,)``."""
+    weights: Floats
+    """Weight of each pair, shape ``(n_pairs,)``."""
+    gaps: NDArray[np.float64]
+    """By how much products of ranks, summed over the records, are too large; changed with them."""
+
+
+def add_products(row: NDArray[np.int32], trends: Trends, sign: float) -> None:
+    """Add a record's products of ranks to the gaps of all pairs, or take them away."""
+    for p in range(trends.gaps.size):
+        a, b = trends.pairs[p, 0], trends.pairs[p, 1]
+        trends.gaps[p] += sign * trends.ranks[a, row[a]] * trends.ranks[b, row[b]]
+
+
 def locate_block(
     records: NDArray[np.int32],
     layout: Layout,
@@ -108,6 +135,7 @@ def sweep(  # noqa: C901
     weights: Floats,
     layout: Layout,
     ties: Ties,
+    trends: Trends,
     movable: NDArray[np.bool_],
     eagerness: Floats,
 ) -> int:
@@ -124,6 +152,8 @@ def sweep(  # noqa: C901
         Weight of each cell, 0 in constraints.
     layout, ties
         What lies where.
+    trends
+        Rank correlations that are wanted.
     movable
         Which attributes may change on their own, shape ``(n_attributes,)``.
     eagerness
@@ -166,6 +196,14 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
+            slope, bend = np.float32(0.0), np.float32(0.0)
+            for h in range(trends.first[j], trends.first[j + 1]):
+                p, other = trends.places[h], trends.others[h]
+                pull = trends.weights[p] * trends.ranks[other, row[other]]
+                slope += pull * np.float32(trends.gaps[p])
+                bend += pull * trends.ranks[other, row[other]]
+            here = trends.ranks[j, row[j]]
+            relief += slope * here
             if eagerness.size:
                 relief += eagerness[i, j]
             # What leaving would relieve is known without trying a value. Most rows stop here.
@@ -186,6 +224,10 @@ def sweep(  # noqa: C901
                 else:
                     for v in range(size):
                         arrival[v] += costs[start + v * stride]
+            if bend > 0.0:
+                for v in range(size):
+                    step = trends.ranks[j, v] - here
+                    arrival[v] += slope * trends.ranks[j, v] + bend * step * step / np.float32(2.0)
             arrival[row[j]] = np.inf  # to come back is no move
             best = 0
             for v in range(1, size):
@@ -201,7 +243,9 @@ def sweep(  # noqa: C901
                 cells[t] += layout.holder_strides[h] * (best - row[j])
                 reliefs[t] = costs[cells[t]]
                 costs[cells[t]] += weights[cells[t]]
+            add_products(row, trends, -1.0)
             row[j] = best
+            add_products(row, trends, 1.0)
             n_moves += 1
         for k in range(n_ties):
             first, last = ties.first_holder[k], ties.first_holder[k + 1]
@@ -241,10 +285,12 @@ def sweep(  # noqa: C901
                 cells[t] = bases[h] + ties.offsets[offset + best]
                 reliefs[t] = costs[cells[t]]
                 costs[cells[t]] += weights[cells[t]]
+            add_products(row, trends, -1.0)
             for a in range(n_names):
                 code = ties.values[ties.first_value[k] + best * n_names + a]
                 n_moves += row[ties.names[first_name + a]] != code
                 row[ties.names[first_name + a]] = code
+            add_products(row, trends, 1.0)
     return n_moves
 
 
@@ -284,7 +330,7 @@ def price(
         for i in range(wanted.size):
             expected = n_rows * wanted[i]
             surplus = np.float32(present[i] - expected)
-            doubted = surplus / np.float32(_DOUBTED)
+            doubted = surplus / np.float32(DOUBTED)
             # One record more keeps empty cells from weighing infinitely much.
             square = doubted * doubted + np.float32(expected) + np.float32(1.0)
             weight = scale / np.sqrt(square)
@@ -309,3 +355,10 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.int32])
         for t in range(n_marginals):
             for r in range(n_some):
                 counts[block[t, r]] += 1
+
+
+@Compiled
+def tally(records: NDArray[np.int32], trends: Trends) -> None:
+    """Add the products of the ranks of all records to the gaps."""
+    for i in range(records.shape[0]):
+        add_products(records[i], trends, 1.0)

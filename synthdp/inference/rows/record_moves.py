@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.inference.jobs import each, thread_count
-from synthdp.inference.rows.move_kernel import Floats, count, sweep
+from synthdp.inference.rows.move_kernel import Floats, Trends, count, sweep
 from synthdp.inference.rows.wanted_tables import WantedTables
 
 Records = NDArray[np.int32]
@@ -101,7 +101,8 @@ class RecordMoves:
             counts = sum(each(partial(_counts, wanted), counted, n_jobs=n_jobs))
             parts = blocks if done < n_sweeps else [rows]
             costs, weights = wanted.priced(np.asarray(counts), n_rows, n_parts=len(parts))
-            one = _Sweep(costs, weights, wanted, eagerness[done - 1])
+            trends = wanted.trends(rows, n_parts=len(parts))
+            one = _Sweep(costs, weights, trends, wanted, eagerness[done - 1])
             seeds = [(done, number) for number in range(len(parts))]
             n_changed = sum(each(one, zip(seeds, parts, strict=True), n_jobs=n_jobs))
             if progress is not None:
@@ -133,6 +134,7 @@ class _Sweep:
 
     costs: Floats
     weights: Floats
+    trends: Trends
     wanted: WantedTables
     eagerness: float
 
@@ -143,6 +145,7 @@ class _Sweep:
         generator = np.random.default_rng(seed)
         wanted = self.wanted
         costs = self.costs.copy()
+        trends = self.trends._replace(gaps=self.trends.gaps.copy())
         n_changed = 0
         # Compiled code does not listen to signals.
         for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -152,6 +155,13 @@ class _Sweep:
                 eager = generator.standard_exponential(some.shape, dtype=np.float32)
                 eager *= np.float32(self.eagerness)
             n_changed += sweep(
-                some, costs, self.weights, wanted.layout, wanted.ties, wanted.movable, eager
+                some,
+                costs,
+                self.weights,
+                wanted.layout,
+                wanted.ties,
+                trends,
+                wanted.movable,
+                eager,
             )
         return n_changed

@@ -18,6 +18,8 @@ from synthdp.inference import (
     price,
     strong_pairs,
     sweep,
+    tally,
+    trends_of,
 )
 
 record_moves = home(RecordMoves)
@@ -52,9 +54,20 @@ def problem(seed, constraints, n_rows):
     return records, targets
 
 
+def pairs_inside(targets):
+    """Each pair from the table with the fewest cells."""
+    pairs = {}
+    for clique in sorted(targets, key=DOMAIN.size):
+        for pair in combinations(clique, 2):
+            if pair not in pairs:
+                others = tuple(i for i, name in enumerate(clique) if name not in pair)
+                pairs[pair] = targets[clique].sum(axis=others)
+    return pairs
+
+
 def weighted_tables(records, targets):
     """Each table with the weights of its cells, from how far the records are off."""
-    strong = strong_pairs(targets)
+    strong = strong_pairs(pairs_inside(targets))
     tables = [(1.0, *item) for item in targets.items() if item[0] not in strong]
     tables += [(weight, pair, table) for pair, (weight, table) in strong.items()]
     n_rows = records.shape[1]
@@ -72,6 +85,51 @@ def weighted_distance(records, tables):
     return total
 
 
+def weighted_trends(records, targets):
+    """Pairs whose ranks go with each other: products of ranks, their wanted sum, and the weight."""
+    n_rows, weights, ranks, found = records.shape[1], {}, {}, []
+    for pair, table in pairs_inside(targets).items():
+        own = []
+        for axis in (1, 0):
+            way = table.sum(axis=axis)
+            rank = np.cumsum(way) - way / 2 - 0.5
+            own.append(rank / max(np.sqrt(way @ rank**2), 1e-12))
+        correlation = abs(own[0] @ table @ own[1])
+        if correlation > 0.25:
+            weights[pair] = 3.0 if correlation > 0.5 else 1.0
+            ranks.update(zip(pair, own, strict=True))
+    for pair, weight in weights.items():
+        own = [ranks[name] for name in pair]
+        trend = (pair, own, n_rows * (own[0] @ pairs_inside(targets)[pair] @ own[1]))
+        found.append((weight / np.sqrt(n_rows + (trend_gap(records, trend) / 2) ** 2), trend))
+    return found
+
+
+def trend_gap(records, trend):
+    """By how much the products of ranks of all records are too large, summed."""
+    pair, ranks, wanted = trend
+    one, other = (rank[records[DOMAIN.index(name)]] for rank, name in zip(ranks, pair, strict=True))
+    return one @ other - wanted
+
+
+def trend_distance(records, trends):
+    """What moves of one attribute lower beside `weighted_distance`."""
+    return sum(weight * trend_gap(records, trend) ** 2 for weight, trend in trends)
+
+
+def trend_relief(records, trends, i, name):
+    """By how much less a record of mean rank would cost."""
+    total = 0.0
+    for weight, trend in trends:
+        pair, ranks, _ = trend
+        if name in pair:
+            product = np.prod(
+                [rank[records[DOMAIN.index(n), i]] for rank, n in zip(ranks, pair, strict=True)]
+            )
+            total += weight * trend_gap(records, trend) * product
+    return total
+
+
 def relief(records, tables, i, block):
     """By how much half the distance falls when a record leaves the marginals of some attributes."""
     n_rows, total = records.shape[1], 0.0
@@ -86,21 +144,24 @@ def relief(records, tables, i, block):
 def moved_slowly(records, targets, constraints, fixed):
     """One round in which each choice is made by the distance of all that it might become."""
     records = records.copy()
-    tables = [*weighted_tables(records, targets)]
+    tables, trends = [*weighted_tables(records, targets)], weighted_trends(records, targets)
     wanted = {name for clique in targets for name in clique}
     blocks = [(name,) for name in DOMAIN.attributes if name in wanted and name not in fixed]
     blocks += [c.clique for c in constraints if len(c.clique) > 1]
     for i in range(records.shape[1]):
         for block in [block for block in blocks if not {*fixed}.intersection(block)]:
             axes = [DOMAIN.index(name) for name in block]
-            before, present = records[axes, i].copy(), weighted_distance(records, tables)
-            if relief(records, tables, i, block) <= 0.0:
+            before, pulls = records[axes, i].copy(), trends if len(block) == 1 else []
+            present = weighted_distance(records, tables) + trend_distance(records, pulls)
+            relieved = relief(records, tables, i, block)
+            if relieved + trend_relief(records, pulls, i, block[0]) <= 0.0:
                 continue
             options = [(present, tuple(before))]
             for codes in np.ndindex(*(DOMAIN[name] for name in block)):
                 records[axes, i] = codes
                 if all(c.holds(DOMAIN, records[:, [i]]).all() for c in constraints):
-                    options.append((weighted_distance(records, tables), codes))
+                    cost = weighted_distance(records, tables) + trend_distance(records, pulls)
+                    options.append((cost, codes))
             records[axes, i] = min(options)[1]
     return records
 
@@ -122,20 +183,23 @@ def test_moves_only_lower_the_distance_and_keep_to_the_rules(seed, rules, n_rows
     records, targets = problem(seed, RULES[rules], n_rows)
     wanted = WantedTables(DOMAIN, targets, constraints=RULES[rules])
     for _ in range(3):
-        tables = [*weighted_tables(records, targets)]
-        before = weighted_distance(records, tables)
+        tables, trends = [*weighted_tables(records, targets)], weighted_trends(records, targets)
+        before = weighted_distance(records, tables) + trend_distance(records, trends)
         RecordMoves(n_sweeps=1).move(records, wanted)
-        assert weighted_distance(records, tables) <= (1 + 1e-5) * before
+        after = weighted_distance(records, tables) + trend_distance(records, trends)
+        assert after <= (1 + 1e-5) * before
         for constraint in RULES[rules]:
             assert constraint.holds(DOMAIN, records).all()
 
 
 def test_compiled_and_plain_loops_do_the_same(monkeypatch):
     outcomes = []
-    for loops in ((count, sweep, price), (count.plain, sweep.plain, price.plain)):
+    kernels = (count, sweep, price, tally)
+    for loops in (kernels, tuple(kernel.plain for kernel in kernels)):
         monkeypatch.setattr(record_moves, "count", loops[0])
         monkeypatch.setattr(record_moves, "sweep", loops[1])
         monkeypatch.setattr(wanted_tables, "price", loops[2])
+        monkeypatch.setattr(wanted_tables, "tally", loops[3])
         records, targets = problem(5, [COARSE, FORBIDDEN], 300)
         wanted = WantedTables(DOMAIN, targets, constraints=[COARSE, FORBIDDEN])
         steps = []
@@ -205,7 +269,9 @@ def test_what_hangs_together_does_so_where_tables_contradict_each_other(clique, 
         records = np.array([rng.integers(8, size=2000) for _ in range(3)], dtype=np.int32)
         RecordMoves().move(records, WantedTables(domain, targets))
         contradictions.append((records[0] != records[1]).mean())
-        assert list(strong_pairs(targets)) == [("a", "b")]
+        assert list(
+            strong_pairs({("a", "b"): strong.sum(axis=2) if strong.ndim > 2 else strong})
+        ) == [("a", "b")]
     assert contradictions[0] < 0.5 * contradictions[1]
 
 
@@ -229,15 +295,42 @@ def test_eager_records_come_closer_to_sparse_tables_than_any_number_of_calm_roun
     assert distances[1] < 0.95 * distances[0]
 
 
+def line(size, width):
+    """A pair of columns of many levels that go up with each other."""
+    distances = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    return np.exp(-(distances**2) / width)
+
+
 def test_correlations_weigh_by_their_strength_in_either_direction():
-    """A line of many levels is told by no cell alone; what is independent weighs nothing more."""
-    distances = np.abs(np.subtract.outer(np.arange(12), np.arange(12)))
-    near, shallow = np.exp(-(distances**2) / 18.0), np.exp(-(distances**2) / 50.0)
-    tables = {("a", "b"): near, ("a", "x"): near[::-1], ("b", "x"): shallow}
-    tables["a", "y"] = np.ones((12, 12))
-    shares = {clique: table / table.sum() for clique, table in tables.items()}
-    weights = {pair: weight for pair, (weight, _) in strong_pairs(shares).items()}
-    assert weights == {("a", "b"): 10.0, ("a", "x"): 10.0, ("b", "x"): 3.0}
+    """What is independent weighs nothing."""
+    domain = Domain(("a", "b", "x", "y"), (12, 12, 12, 12))
+    tables = {("a", "b"): line(12, 18.0), ("a", "x"): line(12, 18.0)[::-1]}
+    tables |= {("b", "x"): line(12, 50.0), ("a", "y"): np.ones((12, 12))}
+    trends = trends_of(domain, {pair: table / table.sum() for pair, table in tables.items()})
+    assert trends.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert trends.weights.tolist() == [3.0, 3.0, 1.0]
+    assert trends.correlations[0] == pytest.approx(-trends.correlations[1])
+    assert trends.correlations[0] > 0.5 > trends.correlations[2] > 0.25
+
+
+def test_rank_correlations_are_kept_where_tables_contradict_each_other(monkeypatch):
+    """Cells of a line of many levels hold less than a record, and other tables pull away from it."""
+    domain = Domain(("a", "b", "x"), (40, 40, 5))
+    pair = line(40, 50.0) / line(40, 50.0).sum()
+    way = pair.sum(axis=1)
+    rank = (np.cumsum(way) - way / 2 - 0.5) / np.sqrt(way @ (np.cumsum(way) - way / 2 - 0.5) ** 2)
+    gaps = []
+    for correlations in (wanted_tables._CORRELATIONS, ()):
+        monkeypatch.setattr(wanted_tables, "_CORRELATIONS", correlations)
+        rng = np.random.default_rng(3)
+        targets = {("a", "b"): pair}
+        for name in "ab":
+            targets[name, "x"] = way[:, None] * rng.dirichlet(np.full(5, 0.3), size=40)
+        records = np.array([rng.integers(size, size=600) for size in domain.shape], dtype=np.int32)
+        RecordMoves().move(records, WantedTables(domain, targets))
+        one, other = rank[records[:2]]
+        gaps.append(abs(np.corrcoef(one, other)[0, 1] - rank @ pair @ rank))
+    assert gaps[0] < 0.3 * gaps[1]
 
 
 def test_columns_that_say_each_other_move_together(monkeypatch):
