@@ -11,7 +11,7 @@ const asked = async (path, form) => {
 
 // What is said of a column, as it is typed.
 const columns = document.querySelector("form[data-said]");
-columns?.addEventListener("input", (event) => {
+for (const kind of ["input", "change"]) columns?.addEventListener(kind, (event) => {
   const column = event.target.closest(".column");
   if (column) (column.say ??= later(async () => {
     const said = await asked(columns.dataset.said, [...new FormData(columns), ["id", column.id]]);
