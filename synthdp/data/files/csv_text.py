@@ -85,10 +85,15 @@ def _packed(stream: BinaryIO, packing: Packing) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", packed)
     elif packing is Packing.GZIP:
         # no name and no time in the header: the same table gives the same file
-        with gzip.GzipFile(
-            filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6
-        ) as packed:
-            yield cast("BinaryIO", packed)
+        sink = _StaysOpen(stream)
+        try:
+            with gzip.GzipFile(
+                filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6
+            ) as packed:
+                yield cast("BinaryIO", packed)
+        except BaseException:
+            sink.is_full = True  # after a failure a gzip file writes once more when it is forgotten
+            raise
     else:
         yield stream
 
@@ -99,12 +104,14 @@ class _StaysOpen(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self.is_full = False
+        """Whether what is written now is dropped."""
 
     def writable(self) -> bool:
         return True
 
     def write(self, content: Any) -> int:
-        return self._stream.write(content)
+        return len(content) if self.is_full else self._stream.write(content)
 
 
 @final

@@ -33,7 +33,7 @@ SPANS = {
     "categories of periods": pd.Series(pd.Categorical(pd.PeriodIndex(["2010-02", None, "2010-03"], freq="M"))),
     "objects": objects([pd.Period("2010Q1"), pd.Interval(0, 1), *DURATIONS, "2010-01-01", 5,
                         np.timedelta64("NaT", "s")]),
-    "spans of years": objects([np.timedelta64(3, "Y"), np.timedelta64(3), pd.Timedelta.max, dt.timedelta.max]),
+    "spans of years": objects([np.timedelta64(3, "Y"), np.timedelta64(3, "M"), pd.Timedelta.max, dt.timedelta.max]),
 }  # fmt: skip
 
 
