@@ -341,7 +341,8 @@ def _run(job: Job, peer: Peer, python: str, variables: Mapping[str, str]) -> Row
     if result.returncode < 0:
         return {"note": f"ended after {job.limit} CPU s"}
     if result.returncode:
-        return {"note": (result.stderr.strip().splitlines() or ["failed"])[-1][:200]}
+        said = [line for line in result.stderr.splitlines() if any(map(str.isalnum, line))]
+        return {"note": (said or ["failed"])[-1][:200]}
     return {name: _text(each) for name, each in json.loads(result.stdout.splitlines()[-1]).items()}
 
 
