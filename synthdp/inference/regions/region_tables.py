@@ -48,10 +48,16 @@ class RegionTables:
             for name in domain.attributes
         }
         self._entropies: dict[_Members, float] = {frozenset(): 0.0}
+        # An attribute of one level says nothing, so every region holds what it does.
+        self._of_one_level = frozenset(
+            name for name in domain.attributes if domain.size((name,)) == 1
+        )
 
     def home(self, clique: Iterable[str]) -> Clique | None:
-        """The region with fewest cells that contains a clique, if one does."""
-        wanted = frozenset(clique)
+        """The region with fewest cells that contains a clique, attributes of one level aside, if one
+        does.
+        """
+        wanted = frozenset(clique) - self._of_one_level
         regions = self._with_name[next(iter(wanted))] if wanted else self._by_size
         return next((region for region in regions if wanted <= self._members[region]), None)
 
@@ -76,10 +82,14 @@ class RegionTables:
         return {part: homes[part] for part in inside}
 
     def marginal(self, home: Clique, clique: Clique) -> Array:
-        """The marginal of a clique inside a region, axes in the order of ``clique``."""
-        kept = [name for name in home if name in clique]
-        table = marginal_inside(self.tables[home], home, clique)
-        return np.asarray(np.transpose(table, [kept.index(name) for name in clique]))
+        """The marginal of a clique inside a region, axes in the order of ``clique``; those of one
+        level need not be in the region.
+        """
+        inside = [name for name in clique if name in self._members[home]]
+        kept = [name for name in home if name in inside]
+        table = marginal_inside(self.tables[home], home, tuple(inside))
+        table = np.transpose(table, [kept.index(name) for name in inside])
+        return np.asarray(table).reshape(self.domain.project(clique).shape)
 
     def entropy(self, members: _Members, home: Clique) -> float:
         """Entropy in nats of a clique inside a region."""
