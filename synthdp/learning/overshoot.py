@@ -5,6 +5,8 @@ drawn beyond: a bound that is too far out is no harm where nothing lies. Post-pr
 """
 
 from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import NormalDist
 from typing import final
 
 import numpy as np
@@ -44,6 +46,9 @@ rows would have to be left out.
 BETTER = 0.02
 """By so much at least must drawing an end in make harm less probable."""
 
+TINY_RATE = 1e-9
+"""A tail that thins out by less than this does not."""
+
 PLACES = 16
 """Places in a cell at which records may end."""
 
@@ -76,8 +81,9 @@ class Overshoot:
         mirrored = Density(-density.starts[::-1], density.mass[::-1])
         above = self._above(density, self.support.above, self.look, 1)
         below = self._above(mirrored, self.support.below, self.look.mirrored(), -1)
-        above = max(above, _within_leaf(density, self.leaves[1]))
-        below = max(below, _within_leaf(mirrored, self.leaves[0]))
+        noise = self.look.stddev
+        above = max(above, _within_leaf(density, self.leaves[1], noise))
+        below = max(below, _within_leaf(mirrored, self.leaves[0], noise))
         return 1 - (1 - above) * (1 - below)
 
     def drawn_in(self) -> "Overshoot":
@@ -122,7 +128,7 @@ class Overshoot:
         return float(probabilities[is_harm].sum())
 
 
-def _within_leaf(density: Density, leaf: int) -> float:
+def _within_leaf(density: Density, leaf: int, noise: float) -> float:
     """How probable harm is if records end anywhere in the last cell, which has so many points."""
     width = int(density.widths.sum())
     leaf = min(leaf, int(density.widths[-1]), width - 1)
@@ -136,7 +142,36 @@ def _within_leaf(density: Density, leaf: int) -> float:
     beyond, far = (
         1 - np.interp(ends + part * ranges, density.starts, held) for part in (BEYOND, FAR)
     )
-    return float(((beyond > MANY) | (far * total > 1)).mean())
+    is_harm = (beyond > MANY) | (far * total > 1)
+    return float(is_harm.mean()) * _drop(density, leaf, noise)
+
+
+def _drop(density: Density, leaf: int, noise: float) -> float:
+    """How far the last cell speaks of an end within it: 1 where records lie evenly before it, less
+    the clearer it is that they thin out, and that the cell holds what such a tail leaves there.
+
+    Records that end within the cell leave fewer there. Those that thin out steadily, as incomes and
+    populations do, go on beyond it.
+    """
+    start, stop = density.starts[[0, -1]].tolist()
+    before = stop - leaf - start
+    width = min(leaf, before // 2)
+    if width < 1:
+        return 1.0
+    held = np.append(0.0, np.cumsum(density.mass))
+    cuts = stop - leaf - width * np.array([2, 1, 0])
+    further, near, last = np.diff(np.append(np.interp(cuts, density.starts, held), held[-1]))
+    if near <= 0:
+        return 1.0
+    # Numbers thin out by the same part in each stretch of that width, or not at all.
+    rate = max(float(np.log(max(further, near) / near)), 0.0)
+    n_stretches = leaf / width
+    at_end = near * np.exp(-rate / 2)
+    expected = at_end * (n_stretches if rate < TINY_RATE else -np.expm1(-rate * n_stretches) / rate)
+    normal = NormalDist()
+    is_lower = normal.cdf((expected - last) / sqrt(2 * noise**2 + expected))
+    is_thinning = max(2 * normal.cdf((further - near) / sqrt(2 * noise**2)) - 1, 0.0)
+    return 1 - is_thinning * (1 - is_lower)
 
 
 def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
