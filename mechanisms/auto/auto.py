@@ -218,6 +218,8 @@ class Auto(Mechanism):
         # Triples have not been scored yet. Their guesses are not used by the first plan, which has
         # pairs only, but are what the second scores are weighed against.
         guesses = survey.guess_wider(strongest, strengths)
+        if earlier is not None:
+            guesses = {**guesses, **earlier.wider}
 
         # MEASURE what the workload names, and all there is to measure or the first of two batches,
         # and GENERATE.

@@ -98,6 +98,8 @@ class Drifting:
         """What it measured, moved to this table's columns and number of records, with the drift in
         its noise; empty until drift is known.
         """
+        self.wider: SquaredErrors = {}
+        """Squared errors that are expected of wider marginals that it measured."""
         self.findings: dict[str, object] = {}
         """How far the table moved, by released values; plain JSON values."""
 
@@ -155,8 +157,8 @@ class Drifting:
                 LinearMeasurement((name,), column.earlier, sqrt(column.earlier_variance))
                 for name, column in self._columns.items()
             ]
-        wanted = self._told_columns()
-        self.carried = tuple(self._moved_to(wanted, each) for each in self._kept)
+        beyond = self._beyond_columns()
+        self.carried = tuple(self._moved_to_now(each, beyond) for each in self._kept)
         self.findings = {
             "columns": {
                 name: _rounded(np.abs(column.both - column.earlier).sum() / (2.0 * self._total))
@@ -191,6 +193,9 @@ class Drifting:
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
         loss = survey.loss(unmeasured, candidates.weights_by(strengths))
         noise = self._noise_by_part(loss, planned, unmeasured)
+        pooled_noise = {
+            part: 1.0 / precision for part, precision in self._precision(loss, planned).items()
+        }
         known = {
             part: columns[part]
             if part in columns
@@ -211,16 +216,16 @@ class Drifting:
         self._kept = [
             kept
             for measurement, number in resolved
-            if (kept := self._with_drift(measurement, number, drift)) is not None
+            if (kept := self._with_drift(measurement, number, drift, pooled_noise)) is not None
         ]
         moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         self._moved_pairs = [
             {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
             for pair, square in moved
         ]
-        # What depended before still does, or has moved: squares of the two add up, for which way it
-        # moved nobody knows.
-        strengths = {pair: square + drift.by_pair[pair] for pair, square in strengths.items()}
+        # What depended before still does, or has moved to where nothing was: which way it moved
+        # nobody knows.
+        strengths = {pair: max(square, drift.by_pair[pair]) for pair, square in strengths.items()}
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
         errors = {
             part: columns[part]
@@ -228,7 +233,10 @@ class Drifting:
             else _weighed_error(unmeasured[part], noise[part] + drift.of(part))
             for part in loss.parts
         }
-        return Dependences(errors, strengths)
+        # Wider marginals are no part of the first plan before they are scored, as in `auto`.
+        self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}
+        narrow = {part: error for part, error in errors.items() if len(part.clique) <= 2}
+        return Dependences(narrow, strengths)
 
     def _two_estimates(
         self, name: str, released: Sequence[LinearMeasurement]
@@ -267,6 +275,16 @@ class Drifting:
             parts |= expected_parts(pair, square, survey.resolutions, total=self._total)
         return parts
 
+    def _precision(
+        self, loss: ExpectedLoss, planned: Sequence[tuple[ResolvedClique, LinearMeasurement]]
+    ) -> dict[ResolvedClique, float]:
+        """One over the variance of a cell of each part by all earlier measurements that see it."""
+        precisions = [1.0 / (self._scale**2 * float(m.variance.mean())) for _, m in planned]
+        if not planned:
+            return {}
+        found = loss.precision_of([each for each, _ in planned], precisions).tolist()
+        return {part: each for part, each in zip(loss.parts, found, strict=True) if each > 0}
+
     def _noise_by_part(
         self,
         loss: ExpectedLoss,
@@ -277,11 +295,11 @@ class Drifting:
         measured.
         """
         # A variance v is what a budget of Delta^2 / (2 v) buys.
+        if not planned:
+            return dict.fromkeys(loss.parts, np.inf)
         rhos = [
             loss.l2_squared / (2.0 * self._scale**2 * float(m.variance.mean())) for _, m in planned
         ]
-        if not planned:
-            return dict.fromkeys(loss.parts, np.inf)
         left = loss.left_by_part(loss.precision_of([each for each, _ in planned], rhos))
         noise = {}
         for part, after in left.items():
@@ -290,15 +308,29 @@ class Drifting:
         return noise
 
     def _with_drift(
-        self, measurement: LinearMeasurement, number: int | None, drift: "_Drift"
+        self,
+        measurement: LinearMeasurement,
+        number: int | None,
+        drift: "_Drift",
+        pooled_noise: Mapping[ResolvedClique, float],
     ) -> LinearMeasurement | None:
-        """A measurement in records of this table, with drift in its noise; None if that hides it."""
+        """A measurement in records of this table, with drift in its noise; None if that hides it.
+
+        All that was measured of a part moved alike, while engines take noise to be independent. So
+        each gets as many times the drift as its own noise is that of all together: then their mean
+        has the drift once.
+        """
         clique = measurement.clique
         n_cells = measurement.values.size
         before = self._shares_of(clique)
         variance = float(measurement.variance.mean()) * self._scale**2
         finest = len(drift.resolutions) - 1 if number is None else number
-        square = drift.inside(ResolvedClique(clique, finest))
+        resolutions = drift.resolutions
+        square = 0.0
+        for part in resolutions.parts_of(ResolvedClique(clique, finest)):
+            own = variance * resolutions.cells(clique, finest) / resolutions.cells(*part)
+            times = max(own / pooled_noise.get(part, own), 1.0)
+            square += times * drift.of(part)
         # Of cells that vary in proportion to their records the L1 norm is sqrt(2 / pi) times the
         # sum of roots; what one noise for all cells stands for is their mean square.
         roots = float(np.sqrt(np.maximum(_coarse(measurement, before), 0.0)).sum())
@@ -309,28 +341,39 @@ class Drifting:
             clique, measurement.values * self._scale, sqrt(variance), measurement.coarsening
         )
 
-    def _told_columns(self) -> dict[str, FloatArray]:
-        """Where carried marginals are to have their columns.
+    def _beyond_columns(self) -> dict[str, FloatArray]:
+        """By how many records of each level the columns of carried marginals go beyond what both
+        releases say together.
 
-        An engine weighs them, by the noise that they are carried with, against this table's own. So
-        they are put beyond what both say together, by as much as that takes back.
+        An engine weighs them, by the noise that they are carried with, against this table's own
+        columns, which are in what both say already: this takes that back.
         """
-        told = {}
+        beyond = {}
         for name, column in self._columns.items():
             carried = _column_counts(name, self._kept)
-            variance = column.now_variance if carried is None else carried.variance
-            told[name] = column.both + variance / column.now_variance * (column.both - column.now)
-        return told
+            if carried is not None:
+                ratio = carried.variance / column.now_variance
+                beyond[name] = ratio * (column.both - column.now)
+        return beyond
 
-    def _moved_to(
-        self, wanted: Mapping[str, FloatArray], measurement: LinearMeasurement
+    def _moved_to_now(
+        self, measurement: LinearMeasurement, beyond: Mapping[str, FloatArray]
     ) -> LinearMeasurement:
-        """A measurement moved by as much as the earlier model of it moves when it is scaled to some
-        columns.
+        """A measurement moved by as much as the earlier model of it moves when it is scaled to where
+        columns are now, and its columns a little beyond.
         """
         clique = measurement.clique
         before = self._shares_of(clique)
-        shift = self._total * _coarse(measurement, _scaled(before, clique, wanted) - before)
+        wanted = {name: column.both for name, column in self._columns.items()}
+        now = _scaled(before, clique, wanted)
+        shift = self._total * (now - before)
+        for axis, name in enumerate(clique):
+            if name in beyond:
+                # Of a column alone, so that how it depends on others stays as it is.
+                others = now.sum(axis=axis, keepdims=True)
+                along = [-1 if i == axis else 1 for i in range(now.ndim)]
+                shift = shift + beyond[name].reshape(along) * others
+        shift = _coarse(measurement, shift)
         return LinearMeasurement(
             clique, measurement.values + shift, measurement.stddev, measurement.coarsening
         )
@@ -406,10 +449,6 @@ class _Drift:
         coarser = [each for each in self.resolutions.of(part.clique) if each < part.resolution]
         before = self.shown(part.clique, coarser[-1]) if coarser else 0.0
         return max(self.shown(*part) - before, 0.0)
-
-    def inside(self, resolved: ResolvedClique) -> float:
-        """What a marginal moved beyond its columns: residuals stand at right angles."""
-        return sum(self.of(part) for part in self.resolutions.parts_of(resolved))
 
 
 def pooled(domain: Domain, measurements: Sequence[LinearMeasurement]) -> list[LinearMeasurement]:
