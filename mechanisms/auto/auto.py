@@ -5,6 +5,7 @@ has it in detail.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
@@ -175,15 +176,16 @@ class Auto(Mechanism):
         # at most, so their noise does not grow with the width of the table.
         first_rho = first_score_rho(table, candidates, score_rho, budget=budget)
         after_scores = table.ledger.remaining - first_rho - score_rho
-        survey = Survey(
+        surveyed = partial(
+            Survey,
             table,
             candidates,
             engine=engine,
             constraints=constraints,
             max_cells=self.max_cells,
             findings=findings,
-            groups={} if earlier is None else earlier.groups,
         )
+        survey = surveyed() if earlier is None else surveyed(groups=earlier.groups)
         if earlier is not None:
             earlier.compare_columns(table.released)
         # Floors are settled before anything is scored. Nobody's choice of a floor may depend on
@@ -213,6 +215,10 @@ class Auto(Mechanism):
             if earlier is None
             else earlier.score_drift(survey, candidates, first_rho)
         )
+        if earlier is not None and earlier.has_moved:
+            # It is as if there were none, but for what the look at its drift cost.
+            survey = surveyed()
+            errors, strengths = survey.score_independence(first_rho)
         weights = candidates.weights_by(strengths)
         strongest = candidates.strongest(strengths, self.max_candidates)
         # Triples have not been scored yet. Their guesses are not used by the first plan, which has

@@ -45,6 +45,10 @@ _USELESS = 1.0
 """Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
 not carried.
 """
+_MOVED = 0.5
+"""Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
+release is used: scores of independence then say more of what depends on what.
+"""
 _MOST_NAMED = 10
 """Pairs that the certificate names, those that moved most."""
 
@@ -98,6 +102,8 @@ class Drifting:
         """What it measured, moved to this table's columns and number of records, with the drift in
         its noise; empty until drift is known.
         """
+        self.has_moved = False
+        """Whether so much moved that nothing of the earlier release is used but the levels."""
         self.wider: SquaredErrors = {}
         """Squared errors that are expected of wider marginals that it measured."""
         self.findings: dict[str, object] = {}
@@ -223,6 +229,10 @@ class Drifting:
             {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
             for pair, square in moved
         ]
+        ratio = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
+        self.has_moved = ratio > _MOVED
+        if self.has_moved:
+            self._kept = ()
         # What depended before still does, or has moved to where nothing was: which way it moved
         # nobody knows.
         strengths = {pair: max(square, drift.by_pair[pair]) for pair, square in strengths.items()}
@@ -234,7 +244,8 @@ class Drifting:
             for part in loss.parts
         }
         # Wider marginals are no part of the first plan before they are scored, as in `auto`.
-        self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}
+        if not self.has_moved:
+            self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}
         narrow = {part: error for part, error in errors.items() if len(part.clique) <= 2}
         return Dependences(narrow, strengths)
 

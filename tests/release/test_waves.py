@@ -95,15 +95,18 @@ def test_a_table_that_did_not_move_is_known_better(first, alone):
 
 def test_a_table_that_moved_is_not_taken_for_the_earlier_one(first, alone, monkeypatch):
     moved = people(1, has_moved=True)
-    assert mean_error(moved, first) < 1.2 * alone[1]
-    monkeypatch.setattr(home(Drifting)._Drift, "shown", lambda *_: 0.0)
+    assert mean_error(moved, first) < 1.5 * alone[1]
+    monkeypatch.setattr(
+        home(Drifting), "squared_strengths", lambda noisy, *_, **__: np.zeros(len(noisy))
+    )
     assert mean_error(moved, first, 1) > 2.0 * alone[1]  # without drift it is
 
 
 def test_without_its_noise_an_earlier_release_is_believed_too_much(alone, monkeypatch):
     table = people(0)
     noisy = release(table, epsilon=0.05)
-    assert mean_error(table, noisy, 2) < 1.2 * alone[0]
+    monkeypatch.setattr(home(Drifting), "_MOVED", np.inf)  # or it would not be used at all
+    assert mean_error(table, noisy, 2) < 1.5 * alone[0]
     exact = [replace(m, stddev=1e-3) for m in noisy.measurements]
     monkeypatch.setattr(home(Drifting), "pooled", lambda *_: exact)
     assert mean_error(table, noisy, 1) > 1.5 * alone[0]
