@@ -63,6 +63,10 @@ class WantedTables:
     the other stand as marginals of their own, heavier: where marginals contradict each other by
     their noise, records keep what hangs together. So do rank correlations, each as a whole.
 
+    Single attributes and pairs inside of a clique are wanted too: where its cells expect less than a
+    record each, 0 is the nearest whole number of most, and levels with the emptiest cells lose
+    records. Of 2,500 in two tables of 4,800 cells, a level of 10 % came out at 6 %.
+
     Parameters
     ----------
     domain
@@ -91,10 +95,13 @@ class WantedTables:
     ) -> None:
         # Twice listed, an attribute pair would count twice: those that are measured themselves are
         # heavy in place of light.
-        pairs = _pairs_inside(domain, {**targets, **narrow})
+        tables = {**targets, **narrow}
+        singles, pairs = (_parts_inside(domain, tables, n_names) for n_names in (1, 2))
         strong = strong_pairs(pairs)
+        listed = {*targets, *unmeasured, *strong}
         weighted = [
             *((1.0, *item) for item in targets.items() if item[0] and item[0] not in strong),
+            *((1.0, *item) for item in (singles | pairs).items() if item[0] not in listed),
             *((_UNMEASURED_WEIGHT, *item) for item in unmeasured.items()),
             *((weight, pair, table) for pair, (weight, table) in strong.items()),
         ]
@@ -187,14 +194,16 @@ def _of(weights: Sequence[tuple[float, float]], value: float) -> float:
     return next((weight for least, weight in weights if value > least), 0.0)
 
 
-def _pairs_inside(domain: Domain, targets: Mapping[Clique, Array]) -> dict[Clique, Array]:
-    """The tables of all pairs inside of some clique, from that with the fewest cells."""
-    pairs: dict[Clique, Array] = {}
+def _parts_inside(
+    domain: Domain, targets: Mapping[Clique, Array], n_names: int
+) -> dict[Clique, Array]:
+    """The tables of all so many attributes inside of some clique, from that with the fewest cells."""
+    parts: dict[Clique, Array] = {}
     for clique in sorted(targets, key=domain.size):
-        for pair in combinations(clique, 2):
-            if pair not in pairs:
-                pairs[pair] = marginal_inside(targets[clique], clique, pair)
-    return pairs
+        for part in combinations(clique, n_names):
+            if part not in parts:
+                parts[part] = marginal_inside(targets[clique], clique, part)
+    return parts
 
 
 def _strength(shares: Array) -> float:
