@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from synthdp.schema.open_rules import settled_names
+from synthdp.schema.rules.rules import settled_names
 
 
 def opened(description: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,7 @@ def serve(given: str | None, *, project: str | None, port: int, opens_browser: b
     server = uvicorn.Server(
         uvicorn.Config(
             studio_app(studio, port=port),
+            log_config=None,  # it would close the handlers of whoever runs this in a process of theirs
             access_log=False,  # addresses hold names, and the first one the token
             log_level="critical",
             server_header=False,
