@@ -36,8 +36,8 @@ def gaps(values, share):
 
 FRACTIONS = [f"{row % 90}.37" for row in range(N_ROWS)]
 UNREAD = {
-    "days first": ("date", days("%d.%m.%Y"), "format, or type 'integer'"),
-    "compact": ("date", days("%Y%m%d"), "format, or type 'integer'"),
+    "days first": ("date", days("%d.%m.%Y"), "format, such as '%d.%m.%Y', or type 'integer'"),
+    "compact": ("date", days("%Y%m%d"), "format, such as '%d.%m.%Y', or type 'integer'"),
     "times of day": ("date", days("%Y-%m-%dT10:%M:01"), "type 'datetime' for times of day"),
     "zoned midnights": ("date", days("%Y-%m-%dT00:00:00+01:00"), "times of day and time zones"),
     "offsets": ("datetime", days("%Y-%m-%dT10:00:00+02:00"), "format"),

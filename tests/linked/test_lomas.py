@@ -205,6 +205,10 @@ assert (read.fillna(0) == result.df_samples.fillna(0)).all(axis=None)
 print("answered")
 """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,  # not where a checkout lies, which would be taken for the package
     )
     assert done.stdout == "answered\n", done.stderr

@@ -2,7 +2,7 @@
 linked tables; and what is to be said of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,20 +11,15 @@ from synthdp.cli.planning.column_check import ColumnCheck, checked_column
 from synthdp.cli.planning.schema_check import describe_check
 from synthdp.cli.studio.places import path_of
 from synthdp.cli.studio.project import KINDS, PACKAGE, Visit
+from synthdp.cli.studio.table import PACKAGE_FACTS
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
 from synthdp.linked.package.kinds import kinds_in, with_kinds
 from synthdp.linked.package.package import Package
-from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN
 
 Kind: TypeAlias = Mapping[str, Any] | str | None
 """What a kinds file says of a column; None if nothing yet."""
-
-PACKAGE_FACTS: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
-    "synthdp.cli.describing.packages:package_facts"
-)
-"""What `synthdp schema check` says of a package: it is only asked for linked tables."""
 
 BESIDE = "datapackage.studio.json"
 """The description of linked tables beside them, where the commands look for their files."""
