@@ -135,6 +135,7 @@ def test_a_larger_share_is_spent_on_learning_if_it_is_asked_for():
     assert spent == pytest.approx([0.1, 0.5])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_learns_goes_on_and_pays_nothing_twice(tmp_path):
     path = tmp_path / "journal"
 

@@ -52,7 +52,9 @@ def close(measured, true):
 # ---- what it says
 
 
-@pytest.mark.parametrize("mechanism", ["independent", "auto", "mst"])
+@pytest.mark.parametrize(
+    "mechanism", ["independent", "auto", pytest.param("mst", marks=pytest.mark.slow)]
+)
 def test_errors_are_those_of_the_table_that_is_named(mechanism):
     real = people()
     synthesis = synthdp.synthesize(real, SCHEMA, **RUN, mechanism=mechanism)
@@ -73,6 +75,7 @@ def test_errors_are_those_of_the_table_that_is_named(mechanism):
         assert quality["worst_pair"]["error"] > 0.2
 
 
+@pytest.mark.slow
 def test_errors_scatter_as_is_stated():
     """Sixty means of each kind: their squared scores, which have mean 1, and rejects half and twice
     the noise.

@@ -46,7 +46,7 @@ def checked_column(
         As `OpenSchema.from_dict` takes it.
 
     >>> checked_column("age", {"age": "integer", "x": None}, dialect={}).learnt
-    ('bins', 'bounds')
+    ('bins', 'bounds', 'missing')
     """
     asked = dict[str, Any]()
     other: Any = name
