@@ -192,7 +192,7 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
     assert split.figures(constant) == {"Spearman": pytest.approx(expected), "AUC": 0.5}
 
 
-@pytest.mark.parametrize("name", ["characters", "loans"])
+@pytest.mark.parametrize("name", [pytest.param("characters", marks=pytest.mark.slow), "loans"])
 def test_own_units_are_those_of_the_records(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     from common.own_units import OWN_UNITS_TABLES, OwnUnitsJudge

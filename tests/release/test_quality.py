@@ -53,7 +53,8 @@ def close(measured, true):
 
 
 @pytest.mark.parametrize(
-    "mechanism", ["independent", "auto", pytest.param("mst", marks=pytest.mark.slow)]
+    "mechanism",
+    ["independent", *(pytest.param(name, marks=pytest.mark.slow) for name in ("auto", "mst"))],
 )
 def test_errors_are_those_of_the_table_that_is_named(mechanism):
     real = people()
