@@ -46,8 +46,8 @@ rows would have to be left out.
 BETTER = 0.02
 """By so much at least must drawing an end in make harm less probable."""
 
-TINY_RATE = 1e-9
-"""A tail that thins out by less than this does not."""
+SLOWEST = 1e-9
+"""A tail that thins out by no more than this does not."""
 
 PLACES = 16
 """Places in a cell at which records may end."""
@@ -164,10 +164,9 @@ def _drop(density: Density, leaf: int, noise: float) -> float:
     if near <= 0:
         return 1.0
     # Numbers thin out by the same part in each stretch of that width, or not at all.
-    rate = max(float(np.log(max(further, near) / near)), 0.0)
-    n_stretches = leaf / width
+    rate = max(float(np.log(max(further, near) / near)), SLOWEST)
     at_end = near * np.exp(-rate / 2)
-    expected = at_end * (n_stretches if rate < TINY_RATE else -np.expm1(-rate * n_stretches) / rate)
+    expected = at_end * -np.expm1(-rate * leaf / width) / rate
     normal = NormalDist()
     is_lower = normal.cdf((expected - last) / sqrt(2 * noise**2 + expected))
     is_thinning = max(2 * normal.cdf((further - near) / sqrt(2 * noise**2)) - 1, 0.0)
