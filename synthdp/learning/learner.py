@@ -47,6 +47,9 @@ from synthdp.schema.open_schema import OpenSchema
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
 
+OFTEN = 2
+"""Numbers that occur as often as that, on average, are not taken for ids."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -231,13 +234,14 @@ def _doubts(
     """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
     empty if not.
     """
-    doubts, ways_out = [], []
+    doubts, ways_out, ids = [], [], ""
     if bounds is not None and bounds[1].has_doubtful_bounds:
         axis, learnt = bounds
         doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
         ways_out.append(
             " and ".join(key for key in ("minimum", "maximum") if key not in column.limits)
         )
+        ids = f", or {IF_IDS}" if _may_be_ids(column, learnt) else ""
     if not decimals.is_known:
         doubts.append(
             f"its decimals were not told from noise and are taken to be {decimals.decimals}"
@@ -251,7 +255,14 @@ def _doubts(
         ways_out.append("synthdp.decimals")
     if not doubts:
         return ""
-    return f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}"
+    return (
+        f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}{ids}"
+    )
+
+
+def _may_be_ids(column: OpenColumn, learnt: Learnt) -> bool:
+    """Whether whole numbers have so many possible values that none need occur often."""
+    return column.type == "integer" and int(learnt.density.widths.sum()) * OFTEN >= learnt.present
 
 
 def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Learnt:

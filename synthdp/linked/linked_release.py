@@ -183,8 +183,8 @@ class LinkedRelease:
 
     @contextmanager
     def kept(self, keeping: Keeping) -> Iterator[Self]:
-        """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does;
-        one for all tables.
+        """Keep answers in a journal, and charge a population's budget before the first question, as
+        `Release.kept` does; one for all tables.
         """
         if keeping.journal is None:
             yield self
@@ -302,6 +302,7 @@ class LinkedRelease:
         """
         report = in_notebook(report)
         rows = sources()
+        self._kept.begin()
         parts: dict[str, Synthesis] = {}
 
         def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:

@@ -189,10 +189,10 @@ class Release:
 
     @contextmanager
     def kept(self, keeping: Keeping) -> Iterator[Self]:
-        """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to
-        the end of the block.
+        """Keep answers in a journal to the end of the block, and charge a population's budget before
+        the first question, as in `synthesize`.
 
-        To be entered before records are read. Raises as
+        To be entered before records are read: what a budget cannot pay is refused then. Raises as
         `synthdp.release.persistence.journaled_run.journaled_run`.
         """
         if keeping.journal is None:
@@ -254,6 +254,7 @@ class Release:
         # A source that was read for another unit has other sensitivities than the ledger charges
         # for.
         self._check_source(source)
+        self._kept.begin()
         report, ledger = logged(in_notebook(report)), self._ledger
         log(
             INFO,

@@ -147,12 +147,28 @@ def test_incomplete_commands_are_wrong_usage(arguments, fragment, place):
     assert_refused(place, arguments, 2, fragment)
 
 
-def _parquet(frame):
+def _parquet(frame, **options):
     stream = io.BytesIO()
-    frame.to_parquet(stream)
+    frame.to_parquet(stream, **options)
     return stream.getvalue()
 
 
+def _excel(frame):
+    stream = io.BytesIO()
+    frame.to_excel(stream, index=False)
+    return stream.getvalue()
+
+
+def _flipped(content, share):
+    """With some bytes inverted, a share of the whole away from the beginning."""
+    first = int(share * len(content))
+    middle = bytes(byte ^ 0xFF for byte in content[first : first + 40])
+    return content[:first] + middle + content[first + 40 :]
+
+
+MANY = pd.DataFrame({"town": [CANARY + os.urandom(9).hex() for _ in range(500)], "age": 1})
+MANY["code"] = "01"
+PAGES, SHEET = _parquet(MANY, compression="gzip"), _excel(MANY)
 PARQUET = _parquet(pd.DataFrame({"town": [CANARY] * 9, "age": 1, "code": "01"}))
 GZIPPED = gzip.compress((HEADER + ROWS).encode() + os.urandom(50_000).hex().encode())
 TABLES = {
@@ -221,6 +237,29 @@ def test_unreadable_tables_fail(name, content, fragment, place):
     if content is not None:
         put(place / name, content)
     assert_refused(place, run_arguments(source=name), 1, fragment)
+
+
+BROKEN = {
+    name: TABLES[name]
+    for name in ("record too long", "cut gzip", "wrong gzip contents", "NUL in a row")
+} | {
+    f"{name} at {share}": (file, _flipped(content, share), said)
+    for name, file, content, said in (
+        ("Parquet", "t.parquet", PAGES, "damaged"),
+        ("Excel", "t.xlsx", SHEET, "no Excel file"),
+    )
+    for share in (0.3, 0.5)
+}
+
+
+@pytest.mark.parametrize(("name", "content", "fragment"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_table_is_refused_before_a_budget_pays(name, content, fragment, place):
+    created = ("budget", "create", "b", "--epsilon=2", "--delta=1e-5", "--population=people")
+    assert invoke(*created).code == 0
+    put(place / name, content)
+    before = (place / "b").read_bytes()
+    assert_refused(place, run_arguments("--budget", "b", source=name), 1, fragment)
+    assert (place / "b").read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -92,10 +92,9 @@ def test_a_run_that_would_overspend_is_refused_and_leaves_nothing():
 @pytest.mark.parametrize(
     "failure", [KeyboardInterrupt, OSError(errno.EIO, "x"), RuntimeError("x")], ids=repr
 )
-@pytest.mark.parametrize("step", ["reading", "answer", "writing"])
+@pytest.mark.parametrize("step", ["answer", "writing"])
 def test_a_run_that_failed_says_how_to_go_on_and_the_same_command_does(step, failure):
     owner, name, after = {
-        "reading": (held_table.HeldTableReader, "finish", 0),
         "answer": (Journal, "get", 1),
         "writing": (outputs, "write_both", 0),
     }[step]
@@ -114,6 +113,21 @@ def test_a_run_that_failed_says_how_to_go_on_and_the_same_command_does(step, fai
         )
     assert invoke(*RUN).code == 0
     assert [entry["kind"] for entry in shown()["entries"]] == ["run", "end"]
+
+
+@pytest.mark.parametrize(
+    "failure", [KeyboardInterrupt, OSError(errno.EIO, "x"), RuntimeError("x")], ids=repr
+)
+def test_a_run_that_failed_while_it_read_has_paid_nothing_and_leaves_nothing(failure):
+    before = names_in(Path())
+    with pytest.MonkeyPatch.context() as patch:
+        finish = held_table.HeldTableReader.finish
+        patch.setattr(held_table.HeldTableReader, "finish", failing(finish, failure, after=0))
+        outcome = invoke(*RUN)
+    assert outcome.code in (1, 130)
+    assert "paid" not in outcome.err
+    assert shown()["entries"] == []
+    assert names_in(Path()) == before
 
 
 def test_a_journal_alone_needs_no_budget_and_another_command_is_refused():

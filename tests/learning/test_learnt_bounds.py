@@ -74,6 +74,23 @@ def overshoot(learnt, values):
     return max(back.max() - real.max(), real.min() - back.min()) / size
 
 
+@pytest.mark.parametrize("first", [10**6, 10**9, 10**12])
+@pytest.mark.parametrize("most_apart", [1, 8])
+def test_whole_numbers_that_may_be_ids_are_told_to_say_so(first, most_apart):
+    ids = first + np.cumsum(np.random.default_rng(3).integers(1, most_apart + 1, 1_000))
+    said = [resolved("integer", ids, epsilon=0.5, seed=seed).caution for seed in range(3)]
+    assert any("bounds are uncertain" in caution for caution in said)
+    assert all("for ids say type 'id'" in caution for caution in said if caution)
+
+
+def test_whole_numbers_that_occur_often_and_fractions_are_no_ids():
+    rng = np.random.default_rng(3)
+    ages, heights = rng.integers(0, 90, 2_000), rng.normal(170, 9, 2_000).round(3)
+    for kind, values in (("integer", ages), ("number", heights)):
+        for seed in range(3):
+            assert "ids" not in resolved(kind, values, epsilon=0.05, seed=seed).caution
+
+
 def longitudes(rng, n_rows=1458):
     return "number", (-124.35 + 10.04 * rng.beta(2, 2.4, n_rows)).round(2)
 

@@ -166,7 +166,7 @@ def synthesize(
         not paid again.
     budget, budget_note
         The budget of a population, or its file: all that this release may spend is charged to it,
-        with the note, before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
+        with the note, before the first question. It needs a ``journal``. See ``docs/budgets.md``.
     anyway
         Go on where nearly no value of a column that is learnt can be read, such as dates of another
         format, or keys of a package match nowhere. Else the run stops there, before the table is

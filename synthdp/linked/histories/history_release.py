@@ -62,7 +62,7 @@ class HistoryRelease:
 
     @contextmanager
     def kept(self, keeping: Keeping) -> Iterator[Self]:
-        """Keep answers in a journal, and charge a population's budget now; as `LinkedRelease.kept`."""
+        """Keep answers in a journal, and charge a population's budget; as `LinkedRelease.kept`."""
         with self._run.kept(keeping):
             yield self
 

@@ -12,7 +12,7 @@ from synthdp.core.version import __version__
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.release.persistence.account import Account, Cost
+from synthdp.release.persistence.account import Account, Cost, Terms
 from synthdp.release.persistence.budget_entries import (
     FORMAT,
     Entries,
@@ -195,6 +195,16 @@ class Budget:
             self._append(file, entries, cost, run)
         return True
 
+    def check(self, ledger: PrivacyLedger, journal: Journal) -> None:
+        """Raise what `charge` would raise now, and charge nothing."""
+        with self._open() as file:
+            entries = self._entries(file)
+            cost = self._cost_of(ledger, entries)
+            if journal.run in entries.runs:
+                self._check_again(entries, journal, cost)
+            else:
+                self._settled(entries.account, cost)
+
     def end(self, journal: Journal) -> None:
         """Note that a run has ended, and with which answers; once for each run.
 
@@ -330,15 +340,20 @@ class Budget:
     ) -> None:
         """Charge a cost, or raise and leave the file as it was."""
         account: Account = entries.account
+        terms = self._settled(account, cost)
+        opened = (
+            {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
+        )
+        file.append({**entry, **cost_to_dict(cost), **opened, "when": now()})
+
+    def _settled(self, account: Account, cost: Cost) -> Terms | None:
+        """The terms under which a cost is charged; raises if it cannot be."""
         try:
             terms = account.settled(cost)
             account.check(cost, terms)
         except (BudgetExceededError, PrivacyError) as error:
             raise type(error)(f"budget {self.path!r}: {error}") from None
-        opened = (
-            {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
-        )
-        file.append({**entry, **cost_to_dict(cost), **opened, "when": now()})
+        return terms
 
     def _cost_of(self, ledger: PrivacyLedger, entries: Entries) -> Cost:
         """What a run costs in the budget's unit of privacy."""

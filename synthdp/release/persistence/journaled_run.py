@@ -3,13 +3,13 @@ population.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from logging import INFO
 from os import PathLike
 from typing import Any, final
 
-from synthdp.core.errors import PrivacyError, SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.core.event_log import log
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
@@ -32,7 +32,9 @@ class JournaledRun:
     journal
         Where its answers are.
     budget
-        What it was charged to, if anything.
+        What it is charged to, if anything.
+    charge
+        Charges it, unless that was done before the run was stopped.
     is_part
         Whether this is about one of several tables, of which another is asked next: then the run
         does not end with it.
@@ -45,11 +47,14 @@ class JournaledRun:
         journal: Journal,
         budget: Budget | None = None,
         *,
+        charge: Callable[[], object] | None = None,
         is_part: bool = False,
         began: str | None = None,
     ) -> None:
         self._journal = journal
         self._budget = budget
+        self._charge = charge
+        self._is_charged = False
         self._is_part = is_part
         self._began = now() if began is None else began
         self._is_renamed: bool | None = None
@@ -114,13 +119,28 @@ class JournaledRun:
     @property
     def has_paid(self) -> bool:
         """Whether the journal holds an answer, or a budget was charged: failing is no usage then."""
-        return self._budget is not None or self._journal.has_answers
+        return self._is_charged or self._journal.has_answers
 
     def part(self) -> "JournaledRun":
         """What is kept of one of several tables of this run: its answers come after those of the
         tables before.
         """
         return JournaledRun(self._journal, is_part=True, began=self._began)
+
+    def begin(self) -> None:
+        """Charge the budget, unless that was done before the run was stopped.
+
+        Not sooner: of a file that cannot be read nothing is asked, so nothing is to be paid.
+        Raises as `Budget.charge`.
+        """
+        if self._charge is None or self._is_charged:
+            return
+        self._is_charged = True  # an interrupt may come when the line is written already
+        try:
+            self._charge()
+        except SynthdpError:
+            self._is_charged = False
+            raise
 
     def note(self, content: Mapping[str, Any]) -> None:
         """Note in the journal what follows from its answers; see `Journal.note`."""
@@ -168,8 +188,8 @@ def journaled_run(
     others: Mapping[str, object],
     facts: Mapping[str, Any],
 ) -> Iterator[JournaledRun]:
-    """Open the journal of a run, and charge its whole budget unless that was done before it was
-    stopped.
+    """Open the journal of a run, and check that its whole budget can be charged, which
+    `JournaledRun.begin` does.
 
     Parameters
     ----------
@@ -212,26 +232,24 @@ def journaled_run(
         **hashed,
         **others,
     }
+    schema = next(iter(hashed.values()))
     with Journal(keeping.journal, settings, facts) as journal:
-        if budget is not None:
-            try:
-                journal.charged_to(budget.place, budget.first)
-                is_new = budget.charge(
-                    ledger,
-                    journal,
-                    schema=next(iter(hashed.values())),
-                    note=keeping.budget_note,
-                )
-            except PrivacyError:  # refused for good, so that a new journal would only be in the way
+
+        def charge() -> None:
+            assert budget is not None
+            journal.charged_to(budget.place, budget.first)
+            is_new = budget.charge(ledger, journal, schema=schema, note=keeping.budget_note)
+            said = "charged" if is_new else "it has this run already"
+            log(INFO, "budget %s: %s", budget.path, said)
+
+        run = JournaledRun(journal, budget, charge=None if budget is None else charge)
+        try:
+            if budget is not None:
+                budget.check(ledger, journal)  # before the rows are read, which may take long
+            yield run
+        except BaseException:
+            if not run.has_paid:  # a new journal would only be in the way
                 journal.discard_if_new()
-                raise
-            log(
-                INFO,
-                "budget %s: %s",
-                budget.path,
-                "charged" if is_new else "it has this run already",
-            )
-        run = JournaledRun(journal, budget)
-        yield run
+            raise
         if keeping.ended is not None:
             run.close_as(keeping.ended)

@@ -43,6 +43,9 @@ class KeptRun(Protocol):
     def part(self) -> "KeptRun":
         """What is kept of one of several tables of this run."""
 
+    def begin(self) -> None:
+        """The rows were read, and the first question comes next: charge the run."""
+
     def note(self, content: Mapping[str, Any]) -> None:
         """Note what follows from the answers so far."""
 
@@ -79,6 +82,9 @@ class UnkeptRun:
     def part(self) -> Self:
         """The same run: nothing is kept of any table."""
         return self
+
+    def begin(self) -> None:
+        """Nothing is charged but its own ledger."""
 
     def note(self, content: Mapping[str, Any]) -> None:
         """Forget it."""

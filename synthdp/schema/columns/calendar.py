@@ -55,6 +55,9 @@ _ISO = re.compile(
 hyphens.
 """
 
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+"""What a pattern of `strftime` names, one letter each."""
+
 PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "month": tuple(range(1, 13)),
@@ -115,6 +118,25 @@ def read_iso(text: str) -> datetime:
     return moment
 
 
+def parsed(text: str, pattern: str) -> datetime:
+    """What `datetime.strptime` reads, and weeks that are given without a day as their Monday.
+
+    Raises `ValueError` if the text is not written by the pattern.
+
+    >>> parsed("2020-W18", "%G-W%V").date().isoformat()
+    '2020-04-27'
+    """
+    if _names_weeks_only(pattern):
+        text, pattern = f"{text} 1", f"{pattern} %u"  # Python asks for a day beside a week
+    return datetime.strptime(text, pattern)  # noqa: DTZ007 (dates without a time zone are meant)
+
+
+def _names_weeks_only(pattern: str) -> bool:
+    """Whether a pattern has the weeks of ISO 8601, and no day of theirs."""
+    said = set(_DIRECTIVE.findall(pattern))
+    return {"G", "V"} <= said and said.isdisjoint("uwaA")
+
+
 def default_resolution(kind: str, pattern: object) -> Resolution:
     """The resolution of a field that names none: the finest that its type has and its format can
     say.
@@ -128,24 +150,21 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
 
     >>> default_resolution("datetime", "%Y-%m-%d %H:%M"), default_resolution("datetime", None)
     ('minute', 'second')
-    >>> default_resolution("date", "%m/%Y")
-    'month'
+    >>> default_resolution("date", "%m/%Y"), default_resolution("date", "%G-W%V")
+    ('month', 'week')
     """
     finest = DEFAULT_RESOLUTION[kind]
     if not isinstance(pattern, str) or "%" not in pattern:
         return finest
     try:
         zone = UTC if "%z" in pattern else None
-        read = [
-            datetime.strptime(probe.replace(tzinfo=zone).strftime(pattern), pattern)  # noqa: DTZ007
-            for probe in _PROBES
-        ]
+        read = [parsed(probe.replace(tzinfo=zone).strftime(pattern), pattern) for probe in _PROBES]
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest
     meant, resolution = (
         np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read)
     )
-    units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "month", "year")
+    units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "week", "month", "year")
     said = units[units.index(finest) :]
     return next(
         (unit for unit in said if (unit_of(meant, unit) == unit_of(resolution, unit)).all()), finest

@@ -16,6 +16,7 @@ _SAID = {
     "t": _DAY,
     "h": {2: "%H"},
     "s": {2: "%S"},
+    "w": {2: "%V"},
 }
 """What letters stand for, in English and German, by how often they repeat; m is a minute beside
 hours or seconds.
@@ -37,6 +38,8 @@ def as_strftime(pattern: str) -> str | None:
     """
     words = [_said(token, before, after) for token, before, after in _with_neighbours(pattern)]
     said = "".join(text for text in words if text is not None)
+    if "%V" in said:
+        said = said.replace("%Y", "%G")  # the year that the week belongs to
     return said if None not in words and "%" in said else None
 
 

@@ -32,6 +32,7 @@ from synthdp.schema.columns.calendar import (
     decades,
     default_resolution,
     keys_of_parts,
+    parsed,
     part_of,
     part_unit,
     read_iso,
@@ -194,7 +195,7 @@ class DateColumn(TemporalColumn[date]):
         """What reads one text by a format."""
         if pattern is None:
             return read_iso
-        return lambda text: datetime.strptime(text, pattern)  # noqa: DTZ007 (dates without a time zone are meant)
+        return lambda text: parsed(text, pattern)
 
     @staticmethod
     def from_iso(text: str) -> datetime:

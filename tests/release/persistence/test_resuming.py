@@ -221,8 +221,23 @@ def test_a_run_is_charged_once_however_often_it_is_stopped(budget, path):
     assert not path.with_name("another").exists()
 
 
-def test_it_is_charged_before_a_row_is_read_and_not_if_the_file_fails(budget, path, monkeypatch):
-    monkeypatch.setattr(held_table.HeldTableReader, "add", reading(budget))
+def test_it_is_charged_when_all_rows_were_read_and_before_the_first_question(
+    budget, path, monkeypatch
+):
+    def fails(_self, _frame):
+        raise StopError
+
+    def answered(_self, _question, _n_numbers):
+        assert kinds(budget) == ["run"]
+        raise StopError
+
+    monkeypatch.setattr(held_table.HeldTableReader, "add", fails)
+    with pytest.raises(StopError):
+        charged(budget, path)
+    assert kinds(budget) == []
+    assert not path.exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(Journal, "get", answered)
     with pytest.raises(StopError):
         charged(budget, path)
     monkeypatch.undo()
@@ -230,21 +245,20 @@ def test_it_is_charged_before_a_row_is_read_and_not_if_the_file_fails(budget, pa
     assert kinds(budget) == ["run", "end"]
 
 
-def reading(budget):
-    def add(_self, _frame):
-        assert kinds(budget) == ["run"]
-        raise StopError
+def test_what_a_budget_cannot_pay_is_refused_before_a_row_is_read(budget, path, monkeypatch):
+    charged(budget, path)
+    monkeypatch.setattr(held_table.HeldTableReader, "add", None)
+    with pytest.raises(PrivacyError, match=r"costs rho .* but only 0 is left"):
+        charged(budget, path.with_name("another"))
 
-    return add
 
-
-def test_a_charge_that_fails_on_the_disk_reads_nothing(budget, path, monkeypatch):
+def test_a_charge_that_fails_on_the_disk_asks_nothing(budget, path, monkeypatch):
     def full(_descriptor):
         raise OSError(28, "No space left on device")
 
     Journal(path, {}).close()
     path.unlink()
-    monkeypatch.setattr(held_table.HeldTableReader, "add", None)
+    monkeypatch.setattr(Journal, "get", None)
     append = Budget._append
 
     def failing(*arguments):

@@ -155,6 +155,7 @@ FORMATS = {
     "YYYY-MM-DDTHH:MM:SS": "%Y-%m-%dT%H:%M:%S",
     "YYYY-MM-DD HH24:MI:SS": "%Y-%m-%d %H:%M:%S",
     "HH:mm dd.mm.yyyy": "%H:%M %d.%m.%Y",
+    "yyyy-'W'ww": "%G-W%V",
 }
 
 
@@ -190,3 +191,17 @@ def test_other_formats_are_refused(pattern):
 
 def open_date(pattern):
     return OpenSchema.from_kinds({"x": {"type": "date", "format": pattern}})
+
+
+@pytest.mark.parametrize("pattern", ["%G-W%V", "%V/%G", "yyyy-'W'ww", "%G-W%V-%u"])
+def test_weeks_of_iso_8601_come_out_as_they_came_in(pattern):
+    column = column_of("date", format=pattern)
+    weeks = pd.date_range("2019-12-30", "2023-01-02", freq="W-MON").to_series()
+    texts = weeks.dt.strftime(column.format)
+    numbers = column.read_numbers(texts)
+    assert (numbers == weeks.astype("datetime64[s]").astype(np.int64)).all()
+    codes = column.encode(texts)
+    drawn = column.decode_text(codes, np.random.default_rng(0))
+    assert (column.encode(pd.Series(drawn)) == codes).all()
+    assert column.field()["synthdp"]["resolution"] == ("day" if "%u" in pattern else "week")
+    assert np.isnan(column.read_numbers(pd.Series(["2020-W54", "2020-05-01", "2020-W18 1"]))).all()
