@@ -51,6 +51,7 @@ from synthdp.schema.made_up.id_column import IdColumn as IdColumn
 from synthdp.schema.made_up.id_column import uuids as uuids
 from synthdp.schema.made_up.pattern import Pattern as Pattern
 from synthdp.schema.made_up.people import People as People
+from synthdp.schema.made_up.regular_keys import RegularKeys as RegularKeys
 from synthdp.schema.open_column import OpenColumn as OpenColumn
 from synthdp.schema.open_schema import OpenSchema as OpenSchema
 from synthdp.schema.public_files import as_schema as as_schema

@@ -14,8 +14,9 @@ SHAPES = {
     "chain": {"a": None, "b": "a", "c": "b"},
     "tree": {"a": None, "b": "a", "c": "b", "d": "a"},
     "deep": {"a": None, "b": "a", "c": "b", "d": "c"},
+    "keyed": {"a": None, "b": "a", "c": "b"},
 }
-"""Each table with the one that it hangs on."""
+"""Each table with the one that it hangs on; of ``keyed`` the column is a part of the key."""
 
 KEYS = ("1", "2", "3")
 UGLY_KEYS = (*KEYS, *KEYS, " 1 ", 1, 2.0, None, "", float("nan"))
@@ -24,6 +25,8 @@ UGLY_KEYS = (*KEYS, *KEYS, " 1 ", 1, 2.0, None, "", float("nan"))
 
 def small_description(rng, shape, *, most=3):
     """A package: keys of one column or of those of all tables above, rows with an order or without."""
+    if shape == "keyed":
+        return _keyed_description(rng, most)
     parents, is_composite, resources = SHAPES[shape], not rng.integers(3), []
     for name, parent in parents.items():
         is_above = name in parents.values()
@@ -47,6 +50,25 @@ def small_description(rng, shape, *, most=3):
     return {"resources": resources}
 
 
+def _keyed_description(rng, most):
+    """Tables of which the column is a part of the key, beside that of the table above."""
+    resources, above = [], {}
+    for name, parent in SHAPES["keyed"].items():
+        x = {"name": "x", "type": "string", "constraints": {"enum": ["u", "v"]}}
+        key = [*above, "x", f"{name} id"]
+        schema = {"fields": [*({"name": each} for each in [*above, f"{name} id"]), x]}
+        schema["primaryKey"] = key
+        own = {}
+        if parent is not None:
+            there = {"resource": parent, "fields": [*above.values()]}
+            schema["foreignKeys"] = [{"fields": [*above], "reference": there}]
+            own = {"max_children": int(rng.integers(1, most + 1))}
+            own |= {"order": "x"} if rng.integers(2) else {}
+        resources.append({"name": name, "schema": schema, **({"synthdp": own} if own else {})})
+        above = {f"{name} x" if each == "x" else each: each for each in key}
+    return {"resources": resources}
+
+
 def _key_of(parents, name):
     above = parents[name]
     return [*(_key_of(parents, above) if above else ()), f"{name} id"]
@@ -64,11 +86,17 @@ def small_tables(rng, found, keys=UGLY_KEYS, *, most=8, values=("u", "v")):
     for table in found.tables:
         n_rows = int(rng.integers(0, most))
         made = {
-            name: _drawn(rng, keys if name in table.keys else values, n_rows)
+            name: _drawn(rng, _values_of(table, name, keys, values), n_rows)
             for name in table.fields
         }
         tables[table.name] = pd.DataFrame(made, columns=list(table.fields))
     return tables
+
+
+def _values_of(table, name, keys, values):
+    """Of which a column has values: levels also where it is a key, and where it refers to such."""
+    is_level = name in table.drawn_keys or name.endswith(" x")
+    return values if is_level or name not in table.keys else keys
 
 
 def _drawn(rng, values, n_rows):

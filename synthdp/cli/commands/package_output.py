@@ -27,6 +27,7 @@ from synthdp.core.requests import most_rows
 from synthdp.data.files.formats import is_named_as_table, is_text
 from synthdp.data.tables import check_kind, write_frame
 from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
 from synthdp.release.run_settings import Spelling, check_combined
 
@@ -171,9 +172,8 @@ def described(package: Package, *, has_files: bool) -> dict[str, Any]:
     resources = []
     for resource in package.content["resources"]:
         name = resource["name"]
-        keys = package[name].keys if name not in package.lookups else ()
         fields = [
-            _fresh(field) if field["name"] in keys else field
+            field if name in package.lookups else _fresh(field, package[name])
             for field in resource["schema"]["fields"]
         ]
         is_inline = (
@@ -198,8 +198,14 @@ def _move(hidden: Path, folder: Path) -> None:
         path.replace(target)
 
 
-def _fresh(field: Any) -> dict[str, Any]:
-    kind = "integer" if field.get("type") == "integer" else "string"
-    return {"name": field["name"], "type": kind} | {
+def _fresh(field: Any, table: LinkedTable) -> dict[str, Any]:
+    """A field with what holds of the fresh keys in it, if it is a key."""
+    name = field["name"]
+    if name not in table.keys or name in table.drawn_keys:
+        return dict(field)
+    # The keys of a parent are as there.
+    kind = {"type": "integer" if field.get("type") == "integer" else "string"}
+    declared = table.key_forms[name].field if name in table.key_forms else kind
+    return {"name": name, **declared} | {
         k: field[k] for k in ("title", "description") if k in field
     }

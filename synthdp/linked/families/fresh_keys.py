@@ -1,9 +1,11 @@
 """Fresh keys: numbers that have nothing to do with the keys of the data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
 from synthdp.linked.families.families import DrawnRows
@@ -25,9 +27,9 @@ def fresh_keys(
 ) -> dict[str, pd.Series]:
     """Values of the keys of some rows, by column.
 
-    Columns that refer to the parent have its keys. Of the others each numbers the rows from 1,
-    within the parent if the table's key holds that of the parent: as integers where the column is
-    one, else as texts, by the pattern of the column if it has one.
+    Columns that refer to the parent have its keys, and those that are drawn their values. Of the
+    others each numbers the rows from 1, within the parent if the table's key holds that of the
+    parent, and within what is drawn of the key: as the column's type and pattern say.
 
     Parameters
     ----------
@@ -52,22 +54,34 @@ def fresh_keys(
         for name, above in zip(table.parent_key, package[table.parent].key, strict=True):
             columns[name] = parent[above].iloc[rows.parents].reset_index(drop=True)
     is_within = bool(table.parent_key) and set(table.parent_key) <= set(table.key)
-    numbers = rows.positions + 1 if is_within else np.arange(1, rows.n_rows + 1)
+    numbers = _numbers(rows, table.drawn_keys, is_within=is_within)
     for name in table.key:
         if name in columns:
             continue
-        if given is not None and name in given.columns:
+        if name in table.drawn_keys:
+            columns[name] = rows.frame[name].reset_index(drop=True)
+        elif given is not None and name in given.columns:
             columns[name] = given[name].reset_index(drop=True)
-        elif name in table.key_patterns:
-            written = table.key_patterns[name].written(numbers.tolist())
-            columns[name] = pd.Series(written, dtype=object)
-        elif text or table.fields[name] != "integer":
-            columns[name] = pd.Series(numbers.astype(str).astype(object))
         else:
-            columns[name] = pd.Series(numbers.astype(np.int64))
+            columns[name] = table.key_forms[name].written(numbers, text=text)
     if given is not None:
         _check_given(pd.DataFrame({name: columns[name] for name in table.key}), table)
     return columns
+
+
+def _numbers(rows: DrawnRows, drawn: Sequence[str], *, is_within: bool) -> NDArray[np.integer[Any]]:
+    """A number from 1 for each row, different ones for rows of the same values of some columns, and
+    of the same parent where keys are within that.
+    """
+    if not drawn:
+        return rows.positions + 1 if is_within else np.arange(1, rows.n_rows + 1)
+    values = rows.frame[list(drawn)].reset_index(drop=True)
+    groups = [values[name] for name in drawn]
+    groups += [pd.Series(rows.parents)] if is_within else []
+    numbers: NDArray[np.integer[Any]] = (
+        values.groupby(groups, dropna=False, sort=False, observed=True).cumcount().to_numpy() + 1
+    )
+    return numbers
 
 
 def _check_given(keys: pd.DataFrame, table: LinkedTable) -> None:

@@ -153,7 +153,7 @@ def given_roots(
     below, as its model has them.
     """
     root, rows = package.root, given[package.root.name].frame
-    names = [name for name in rows.columns if name not in root.keys]
+    names = [n for n in rows.columns if n not in root.keys or n in root.drawn_keys]
     frame = rows[names].rename(columns=lambda name: f"{root.name}.{name}")
     for child in package.children(root.name):
         if child.name in given:

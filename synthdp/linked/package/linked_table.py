@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.json_value import JsonValue
+from synthdp.linked.package.key_form import KeyForm
 from synthdp.schema.dialect import USUAL, Dialect
-from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ class LinkedTable:
     """
     limits: Sequence[Limit] = ()
     """How many rows of one parent may have some levels."""
-    key_patterns: Mapping[str, Pattern] = field(default_factory=dict)
-    """How fresh keys are written, by their columns; others are plain numbers."""
+    key_forms: Mapping[str, KeyForm] = field(default_factory=dict)
+    """How fresh keys are written, by the columns of ``key`` that have some: other ones are those of
+    the parent's key, or are drawn.
+    """
     missing_values: tuple[str, ...] = ("",)
     """Texts that mean that a key is missing."""
     dialect: Dialect = USUAL
@@ -120,8 +122,17 @@ class LinkedTable:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All columns that are keys: they link tables, and nothing else of them is read."""
+        """All columns that are keys: they link tables, and of no others than `drawn_keys` anything
+        else is read.
+        """
         return tuple(dict.fromkeys([*self.key, *self.parent_key]))
+
+    @property
+    def drawn_keys(self) -> tuple[str, ...]:
+        """The columns of its key that are columns of its own, too, such as the region of a composite
+        key: measured and drawn as any others.
+        """
+        return () if self.schema is None else tuple(n for n in self.key if n in self.schema.types)
 
     @property
     def row_key(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from synthdp.linked.package.key_form import constraints_of
 from synthdp.linked.package.linked_table import refuse_package
 from synthdp.linked.package.package import Package
 from synthdp.schema.columns.reading import canonical_text
@@ -65,7 +66,7 @@ def _is_no_number(field: Mapping[str, Any]) -> bool:
     """Whether no value of a field is written as a number."""
     if _type(field) in _MOMENTS:
         return _format(field) == "default"
-    pattern = _constraints(field).get("pattern")
+    pattern = constraints_of(field).get("pattern")
     is_text = (
         isinstance(pattern, str)
         and "|" not in pattern
@@ -83,14 +84,9 @@ def _format(field: Mapping[str, Any]) -> str:
     return str(field.get("format", "default"))
 
 
-def _constraints(field: Mapping[str, Any]) -> Mapping[str, Any]:
-    constraints = field.get("constraints")
-    return constraints if isinstance(constraints, Mapping) else {}
-
-
 def _levels(field: Mapping[str, Any]) -> frozenset[str]:
     """The keys that are listed, as keys are compared; none if they are not."""
-    listed = _constraints(field).get("enum")
+    listed = constraints_of(field).get("enum")
     return (
         frozenset(canonical_text(level) or "" for level in listed)
         if isinstance(listed, list)
@@ -107,7 +103,7 @@ def _most(field: Mapping[str, Any]) -> float:
 
 
 def _bound(field: Mapping[str, Any], key: str, default: float) -> float:
-    bound = _constraints(field).get(key)
+    bound = constraints_of(field).get(key)
     return (
         float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else default
     )
@@ -116,9 +112,9 @@ def _bound(field: Mapping[str, Any], key: str, default: float) -> float:
 def _said(field: Mapping[str, Any]) -> str:
     """What is declared of a key, in a few words."""
     bounds = {
-        key: _constraints(field)[key]
+        key: constraints_of(field)[key]
         for key in ("pattern", "minimum", "maximum")
-        if key in _constraints(field)
+        if key in constraints_of(field)
     }
     format_ = [] if _format(field) == "default" else [f"format {_format(field)}"]
     listed = ["enum"] if _levels(field) else []

@@ -9,6 +9,7 @@ import pandas as pd
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.json_value import JsonValue
+from synthdp.linked.package.key_form import KeyForm, constraints_of
 from synthdp.linked.package.limits import limits_of
 from synthdp.linked.package.linked_table import (
     MAX_CHILDREN,
@@ -20,7 +21,6 @@ from synthdp.linked.package.linked_table import (
 from synthdp.linked.package.links import Links, names_of, synthdp_part
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.dialect import dialect_of
-from synthdp.schema.made_up.pattern import Pattern
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.rules.rules import levels_where
 from synthdp.schema.schema import Schema
@@ -126,7 +126,12 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         refuse_package(
             f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name
         )
-    fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
+    drawn_keys = _drawn_keys(schema, key, parent_key, own, name)
+    fields = [
+        _as_column(field) if field["name"] in drawn_keys else field
+        for field in schema["fields"]
+        if field["name"] not in {*key, *parent_key} or field["name"] in drawn_keys
+    ]
     declared, ignored = _declared_of(resource, schema, fields, name)
     columns_ = None if declared is None else outline_of(declared)
     opened = [] if declared is None else [column.name for column in declared.open_columns]
@@ -165,7 +170,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         min_children=own["min_children"].default(0).whole(0, most),
         order=order,
         limits=(*_limits(own["limits"], columns_, opened, name), *once),
-        key_patterns=_key_patterns(schema, key, parent_key, name),
+        key_forms=_key_forms(schema, {*key} - {*parent_key, *drawn_keys}, name),
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
     )
@@ -226,26 +231,72 @@ def _check_closed(key: str, column: str, opened: Collection[str], name: str) -> 
         )
 
 
-def _key_patterns(
-    schema: Mapping[str, Any], key: tuple[str, ...], parent_key: tuple[str, ...], name: str
-) -> dict[str, Pattern]:
+def _drawn_keys(
+    schema: Mapping[str, Any],
+    key: tuple[str, ...],
+    parent_key: tuple[str, ...],
+    own: JsonValue,
+    name: str,
+) -> tuple[str, ...]:
+    """The columns of a composite key that are measured and drawn as others are: those of which levels
+    are listed, and those by which rows are ordered, limited or told apart.
+
+    The others are fresh, and make rows unique. If there is none, one that rows of a parent have
+    once has to do so.
+    """
+    columns = [column for column in key if column not in parent_key]
+    if len(key) < 2 or not columns:
+        return ()
+    once = {
+        column for each in ("increasing", "unique") for column in own[each].default(()).texts(_LIST)
+    }
+    order = own["order"].value
+    named = once | _limited(own["limits"]) | ({order} if isinstance(order, str) else set())
+    listed_ = {
+        field["name"]
+        for field in schema["fields"]
+        if constraints_of(field).get("enum") or field.get("type") == "boolean"
+    }
+    # Not all: what is drawn may repeat, and a key may not.
+    is_unique = bool(parent_key) and set(parent_key) <= set(key) and not once.isdisjoint(columns)
+    if named.issuperset(columns) and not is_unique:
+        refuse_package(
+            f"all of its key {listed(columns)} is drawn, so that keys may repeat; if no two rows of a parent have the "
+            f'same {columns[-1]!r}, say "unique": ["{columns[-1]}"]',
+            name,
+        )
+    drawn = named if (named | listed_).issuperset(columns) and not is_unique else named | listed_
+    return tuple(column for column in columns if column in drawn)
+
+
+def _limited(limits: JsonValue) -> set[str]:
+    return {Limit.from_dict(each).column for each in limits.default(()).entries("a list of limits")}
+
+
+def _as_column(field: Mapping[str, Any]) -> dict[str, Any]:
+    """The field of a column of a key as that of one that is drawn: no part of a key is missing."""
+    constraints = {**constraints_of(field), "required": True}
+    if not constraints.get("enum") and field.get("type") != "boolean":
+        return {**field, "constraints": constraints}
+    # Nothing is left to be learnt of it, whatever a draft says of all columns.
+    own = field.get("synthdp")
+    kept = {k: v for k, v in own.items() if k != "derive"} if isinstance(own, Mapping) else own
+    rest = {key: value for key, value in field.items() if key != "synthdp"}
+    return {**rest, "constraints": constraints, **({"synthdp": kept} if kept else {})}
+
+
+def _key_forms(
+    schema: Mapping[str, Any], columns: Collection[str], name: str
+) -> dict[str, KeyForm]:
     """How keys of a table are written that are fresh: those of its parent come from there."""
-    patterns = {}
-    for field in schema["fields"]:
-        column = field["name"]
-        own = field.get("synthdp") if column in key and column not in parent_key else None
-        if not isinstance(own, Mapping) or own.get("pattern") is None:
-            continue
-        if own.get("kind", field.get("type")) != "id" or field.get("type") not in ("string", "id"):
-            refuse_package(
-                f'key {column!r} has a pattern and is no id of texts; write "type": "string" and "kind": "id"',
-                name,
-            )
-        try:
-            patterns[column] = Pattern.parse(own["pattern"], column=column)
-        except SchemaError as error:
-            refuse_package(str(error).removeprefix("schema: "), name)
-    return patterns
+    try:
+        return {
+            field["name"]: KeyForm.of(field)
+            for field in schema["fields"]
+            if field["name"] in columns
+        }
+    except SchemaError as error:
+        refuse_package(str(error).removeprefix("schema: "), name)
 
 
 def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:
@@ -265,6 +316,8 @@ def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:
     return str(order)
 
 
+_LIST = "a list of columns"
+
 MAX_LEVELS_ONCE = 64
 """Levels of a column of which each may be of one row of a parent: each is a limit to be kept to."""
 
@@ -278,7 +331,7 @@ def _columns_once(
     """
     found: dict[str, None] = {}
     for key in ("increasing", "unique"):
-        for column in own[key].default(()).texts("a list of columns"):
+        for column in own[key].default(()).texts(_LIST):
             if schema is None or column not in schema.names:
                 refuse_package(
                     f"synthdp.{key} names {column!r}, which is no column besides keys", name
