@@ -1,14 +1,15 @@
 """What an earlier release is worth to the next one: six waves of a table, each with ``prior=`` the
 one before, against six separate releases of the same yearly budget.
 
-Run ``python benchmarks/waves.py --adult FOLDER`` from the repository root after installing the
-package; ``FOLDER`` has the discretised Adult table (``adult.csv``, ``domain.json``).
+Run ``python benchmarks/waves.py --tables FOLDER ...`` from the repository root after installing the
+package; each ``FOLDER`` has a table of codes (one ``.csv``) and its sizes (``domain.json``), such as
+discretised Adult or NLTCS.
 
-A wave is 24,000 of its 48,842 records. From year to year a share of them leaves and others come, and
+A wave is half of its records, 24,000 at most. From year to year a share of them leaves and others come, and
 change is planted: in some columns the values of a share of the records are replaced, anew each year,
 by ones that depend on another column.
 
-- ``little``: 3 % leave, and 5 % of the values of 2 of the 15 columns are replaced;
+- ``little``: 3 % leave, and 5 % of the values of 2 columns are replaced;
 - ``half``: 10 % leave, and 20 % of 7 columns are replaced;
 - ``all``: every record leaves, and 30 % of all columns are replaced.
 
@@ -18,6 +19,9 @@ Printed are means over waves 2 to 6 and the runs, of separate releases, with ``p
   triples of columns; ``still``: over the pairs in which nothing was planted; ``last``: over all
   pairs, in wave 6 only;
 - ``seconds``: processor seconds of a release.
+
+Printed with ``--bound`` is what the pairs of waves 2 to 6 would gain if nothing moved and a release had
+the budgets of all years so far: no way to use earlier releases can be far better.
 
 ``covered`` is the share of cells of columns and of 20 pairs whose change from the wave before lies
 within the limits of ``difference`` at 95 %, over all waves with ``prior``, and how many cells rest on
@@ -41,22 +45,28 @@ import pandas as pd
 import synthdp
 
 DELTA = 1e-9
-N_WAVES, N_ROWS = 6, 24_000
-CHANGES = {"little": (0.03, 2, 0.05), "half": (0.1, 7, 0.2), "all": (1.0, 15, 0.3)}
-"""Of each setting the share of records that leave, how many columns change, and in how many records."""
+N_WAVES, MOST_ROWS = 6, 24_000
+CHANGES = {"little": (0.03, 2, 0.05), "half": (0.1, 7, 0.2), "all": (1.0, None, 0.3)}
+"""Of each setting the share of records that leave, how many columns change (None for all), and in how
+many records.
+"""
 
 
 def main() -> None:
     options = _options()
     warnings.simplefilter("ignore", synthdp.CautionWarning)
-    sizes = json.loads((options.adult / "domain.json").read_text())
-    pool = pd.read_csv(options.adult / "adult.csv")[list(sizes)]
-    for epsilon, setting in itertools.product(options.epsilon, options.settings):
-        run = partial(_run, pool, sizes, setting, epsilon)
+    for folder, epsilon, setting in itertools.product(
+        options.tables, options.epsilon, options.settings
+    ):
+        sizes = json.loads((folder / "domain.json").read_text())
+        (file,) = folder.glob("*.csv")
+        pool = pd.read_csv(file)[list(sizes)]
+        run = partial(_run, pool, sizes, setting, epsilon, options.bound)
         with ProcessPoolExecutor(options.jobs) as executor:
             runs = list(executor.map(run, range(options.runs)))
         print(
-            f"{setting} moved, epsilon {epsilon:g} a year, {options.runs} runs of {N_WAVES} waves"
+            f"{folder.name}: {setting} moved, epsilon {epsilon:g} a year, "
+            f"{options.runs} runs of {N_WAVES} waves"
         )
         for name in ("pairs", "still", "triples", "last", "seconds"):
             alone, with_prior = (np.mean([each[way][name] for each in runs]) for way in (0, 1))
@@ -66,6 +76,9 @@ def main() -> None:
                 f"  {name:8} {alone:8.4f} {with_prior:8.4f} {change:+7.1%}"
                 f"  ({min(changes):+.1%} to {max(changes):+.1%})"
             )
+        if options.bound:
+            bounds = [each[2]["pooled"] / each[2]["alone"] - 1.0 for each in runs]
+            print(f"  bound of pairs {np.mean(bounds):+.1%}")
         covered = np.concatenate([each[2]["covered"] for each in runs])
         measured = np.concatenate([each[2]["measured"] for each in runs])
         print(
@@ -82,15 +95,17 @@ def waves(
     """The tables of all years, and the pairs of columns in which nothing is planted."""
     leaving, n_moved, share = CHANGES[setting]
     chance = np.random.default_rng(seed)
+    n_rows = min(MOST_ROWS, len(pool) // 2)
+    n_moved = len(pool.columns) if n_moved is None else n_moved
     moved = sorted(chance.choice(pool.columns, n_moved, replace=False))
     order = chance.permutation(len(pool))
-    inside, outside = order[:N_ROWS], order[N_ROWS:]
+    inside, outside = order[:n_rows], order[n_rows:]
     tables = []
     for year in range(N_WAVES):
         if year:
-            n_new = round(leaving * N_ROWS)
+            n_new = round(leaving * n_rows)
             n_new = min(n_new, outside.size)
-            go = chance.choice(N_ROWS, n_new, replace=False)
+            go = chance.choice(n_rows, n_new, replace=False)
             come = chance.choice(outside.size, n_new, replace=False)
             inside[go], outside[come] = outside[come], inside[go].copy()
         table = pool.iloc[inside].reset_index(drop=True)
@@ -98,7 +113,7 @@ def waves(
         for name in moved:
             parent = chance.choice([other for other in pool.columns if other != name])
             target = chance.choice(pool[name].to_numpy(), int(pool[parent].max()) + 1)
-            is_moved = chance.random(N_ROWS) < share
+            is_moved = chance.random(n_rows) < share
             drawn.loc[is_moved, name] = target[table.loc[is_moved, parent].to_numpy()]
         tables.append(drawn)
     still = [pair for pair in itertools.combinations(pool.columns, 2) if not set(pair) & set(moved)]
@@ -106,7 +121,12 @@ def waves(
 
 
 def _run(
-    pool: pd.DataFrame, sizes: dict[str, int], setting: str, epsilon: float, seed: int
+    pool: pd.DataFrame,
+    sizes: dict[str, int],
+    setting: str,
+    epsilon: float,
+    with_bound: bool,
+    seed: int,
 ) -> tuple[dict[str, float], dict[str, float], dict[str, Any]]:
     warnings.simplefilter("ignore", synthdp.CautionWarning)
     tables, still = waves(pool, setting, seed)
@@ -147,7 +167,24 @@ def _run(
                 measured.append((limits["basis"] == "measured").to_numpy())
         before = release
     alone, chained = (_means(each) for each in figures)
-    trends = {"covered": np.concatenate(covered), "measured": np.concatenate(measured)}
+    trends: dict[str, Any] = {
+        "covered": np.concatenate(covered),
+        "measured": np.concatenate(measured),
+    }
+    if with_bound:
+        # zCDP composes: k budgets are one of epsilon sqrt(k), all but exactly.
+        errors = []
+        for n_budgets in range(1, N_WAVES + 1):
+            release = synthdp.synthesize(
+                tables[-1],
+                sizes,
+                epsilon=epsilon * n_budgets**0.5,
+                delta=DELTA,
+                quality_share=0.0,
+            )
+            rows = release.sample(len(tables[-1]), seed=seed)
+            errors.append(np.mean([_distance(rows, tables[-1], pair, sizes) for pair in pairs]))
+        trends |= {"alone": errors[0], "pooled": np.mean(errors[1:])}
     return alone, chained, trends
 
 
@@ -171,9 +208,10 @@ def _distance(
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--adult", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--tables", type=Path, nargs="+", required=True, metavar="FOLDER")
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.3, 1.0])
     parser.add_argument("--settings", nargs="+", choices=CHANGES, default=list(CHANGES))
+    parser.add_argument("--bound", action="store_true")
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--jobs", type=int, default=1)
     return parser.parse_args()

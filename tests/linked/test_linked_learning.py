@@ -14,7 +14,7 @@ from synthdp.core import CautionWarning, ParameterError, SchemaError, UnreadColu
 from synthdp.linked import LinkedRelease, LinkedTableReader, Package
 from synthdp.release import LearntDomain, RunSettings
 
-RUN = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
+RUN = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent", "engine": "local-consistency"}
 DERIVE = {"synthdp": {"derive": True}}
 REQUIRED = {"constraints": {"required": True}}
 
