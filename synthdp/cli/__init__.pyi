@@ -9,6 +9,7 @@ from synthdp.cli.commands.table import PACKAGE_COMMANDS as PACKAGE_COMMANDS
 from synthdp.cli.commands.table import RUN_HISTORY as RUN_HISTORY
 from synthdp.cli.commands.table import SAVED_FILES as SAVED_FILES
 from synthdp.cli.describing.packages import package_facts as package_facts
+from synthdp.cli.describing.packages import package_text as package_text
 from synthdp.cli.main import run as run
 from synthdp.cli.planning.expected_accuracy import GUESSED_BINS as GUESSED_BINS
 from synthdp.cli.planning.expected_accuracy import GUESSED_LEVELS as GUESSED_LEVELS

@@ -14,6 +14,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.certificate.certificate import cautions, privacy_certificate
 from synthdp.release.synthesis import Synthesis
+from synthdp.schema.words.headers import listed
 
 _OF_VIEWS = ("engine", "workload", "findings", "schema")
 """What the statement of a view's release says of the view alone."""
@@ -112,7 +113,14 @@ def _unit_in_words(package: Package) -> str:
     shared = ""
     if any(table.parent is not None and table.has_tables_below for table in package.tables):
         shared = "; a row that hangs on several, since a key repeats under them, counts with each of them"
-    return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out{shared}"
+    orphans = _with_orphans(package)
+    kept = f", but those of {listed(orphans)}, of which each key is one" if orphans else ""
+    left_out = f"rows that hang on none are left out{kept}"
+    return f"{whose} told apart by {keys}, {what}, and {left_out}{shared}"
+
+
+def _with_orphans(package: Package) -> list[str]:
+    return [table.name for table in package.tables if table.has_orphans]
 
 
 def _of_part(part: Synthesis, view: LinkedView) -> list[str]:
@@ -159,7 +167,9 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         quantities[f"public tables: {', '.join(package.lookups)}"] = (
             "declared public in the package; released as they are"
         )
-    quantities["rows whose parent is not there, and those beyond the most children"] = (
+    kept = _with_orphans(package)
+    orphans = f" (but of {listed(kept)})" if kept else ""
+    quantities[f"rows whose parent is not there{orphans}, and those beyond the most children"] = (
         "left out, and not counted"
     )
     return [{"quantity": quantity, "source": source} for quantity, source in quantities.items()]

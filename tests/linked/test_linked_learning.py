@@ -256,3 +256,17 @@ def test_an_evaluation_takes_what_was_learnt_from_beside_the_synthetic_tables(fo
     assert len(synthdp.evaluate(true, made).summary)
     with pytest.raises(SchemaError, match="is open; give the description beside the synthetic"):
         synthdp.evaluate(TABLES, TABLES, description())
+
+
+def test_rows_below_the_root_are_given_by_columns_that_were_learnt(found):
+    homes = pd.DataFrame({"id": [1, 2], "town": ["Ulm", None], "born": [1960, None]})
+    visits = {
+        "patient": [1, 1, 2],
+        "day": ["2024-03-05", "2024-03-09", "2024-04-01"],
+        "ward": ["eyes", None, "heart"],
+    }
+    drawn = found.sample(given={"patients": homes, "visits": pd.DataFrame(visits)}, seed=0)
+    assert drawn["visits"]["ward"].tolist()[::2] == ["eyes", "heart"]
+    assert drawn["visits"]["ward"].isin(["eyes", "heart"]).all()
+    assert drawn["visits"]["cost"].notna().any()
+    assert drawn["patients"]["town"][0] == "Ulm"

@@ -67,7 +67,12 @@ def package_facts(
                 "noise_families": noise,
             }
         )
-    return {"root": package.root.name, "public": list(package.lookups), "views": rows}
+    return {
+        "root": package.root.name,
+        "public": list(package.lookups),
+        "shared": [table.name for table in package.tables if table.may_be_shared],
+        "views": rows,
+    }
 
 
 def package_text(facts: Mapping[str, Any]) -> str:
@@ -82,7 +87,13 @@ def package_text(facts: Mapping[str, Any]) -> str:
     lines = [
         f"package of {len({row['table'] for row in facts['views']})} tables; protected as one: a row of "
     ]
-    lines[0] += f"{facts['root']!r} with all rows below it"
+    root = facts["root"]
+    lines[0] += f"{root!r} with all rows below it; whoever is below two of them is two"
+    lines += [
+        f"the key of {name!r} does not hold that of the table above: where it repeats below several rows of {root!r}, "
+        f"what hangs on it is protected as so many; hold that key in it, or make {name!r} the root"
+        for name in facts["shared"]
+    ]
     if facts["public"]:
         lines.append(f"public, written as they are: {', '.join(facts['public'])}")
     lines.append(table((*head, "noise") if with_noise else head, rows))

@@ -65,6 +65,25 @@ class LinkedTableReader(Sensitive):
             if table.order is not None:
                 self._order.add(table.ranks(frame))
 
+    def add_placeholders(self, below: "LinkedTableReader") -> None:
+        """Take a root of missing values for each key that rows of a table below refer to, and no root
+        has.
+
+        Sensitivity: there is one for a key, or none, by the rows that have that key, root or not. So
+        where the unit of privacy is a key with all that hangs on it, tables of neighbours are
+        neighbours also with their placeholders.
+        """
+        ids = below._parents.ids
+        # Of rows alone: a dtype may name keys that nobody has.
+        numbers, names, roots = np.unique(ids.rows.joined()), ids.keys, {*self._keys.ids.keys}
+        referred = (names[number] for number in numbers if number != NO_KEY)
+        keys = pd.Series([key for key in referred if key not in roots], dtype=object)
+        nothing = pd.Series([None] * len(keys), dtype=object)
+        self._keys.add(keys)
+        self._parents.add(nothing)
+        if self._held is not None and self._table.declared is not None:
+            self._held.add(pd.DataFrame(dict.fromkeys(self._table.declared.names, nothing)))
+
     def family_rows(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
 
@@ -348,6 +367,10 @@ def linked_rows(
 ) -> dict[str, FamilyRows]:
     """The rows of tables as they hang together, parents before children."""
     families: dict[str, FamilyRows] = {}
+    tables = list(tables)
+    for table in tables:
+        if table.has_orphans and table.parent is not None:
+            readers[table.parent].add_placeholders(readers[table.name])
     for table in tables:
         parent = None if table.parent is None else families[table.parent]
         families[table.name] = readers[table.name].family_rows(parent)

@@ -100,6 +100,10 @@ class LinkedTable:
     """Most rows of one parent that are used."""
     min_children: int = 0
     """Least rows that each parent has."""
+    has_orphans: bool = False
+    """Whether a row that refers to no row of the root hangs on a placeholder, of which nothing but
+    that key is known.
+    """
     order: str | None = None
     """The column by which rows of one parent are ordered; None if they stay in the order of the
     file.
@@ -143,6 +147,14 @@ class LinkedTable:
         key that somebody else has as well can then neither replace a row nor refuse a run.
         """
         return self.key if self.parent is None or self.has_tables_below else ()
+
+    @property
+    def may_be_shared(self) -> bool:
+        """Whether one of its rows can hang on several roots, and so be protected as several, since its
+        key does not hold that of its parent.
+        """
+        is_below = self.parent is not None and self.has_tables_below
+        return is_below and not set(self.parent_key) <= set(self.key)
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "limits": ("limit",),
     "increasing": ("strictly_increasing", "ascending"),
     "unique": ("distinct",),
+    "orphans": ("placeholder", "placeholders"),
     "public": ("lookup",),
 }
 """What ``synthdp`` can have at the top and in a resource, and what else that is called."""

@@ -142,6 +142,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         "limits",
         "increasing",
         "unique",
+        "orphans",
     }:
         refuse_package(
             "it is the root, which has no parent: bounds, an order and limits are for other tables",
@@ -168,6 +169,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         parent_key=parent_key,
         max_children=most,
         min_children=own["min_children"].default(0).whole(0, most),
+        has_orphans=_has_orphans(own["orphans"], links, name),
         order=order,
         limits=(*_limits(own["limits"], columns_, opened, name), *once),
         key_forms=_key_forms(schema, {*key} - {*parent_key, *drawn_keys}, name),
@@ -297,6 +299,19 @@ def _key_forms(
         }
     except SchemaError as error:
         refuse_package(str(error).removeprefix("schema: "), name)
+
+
+def _has_orphans(declared: JsonValue, links: Links, name: str) -> bool:
+    """Whether rows without a parent are kept, which only their key can say whose they are."""
+    has_orphans: bool = declared.default(False).flag()
+    parent = links.parent(name)
+    if has_orphans and parent is not None and links.parent(parent) is not None:
+        refuse_package(
+            f"synthdp.orphans is true, and it hangs on {parent!r}, which is not the root: nobody can tell whose family "
+            "its orphans are, so that nothing would protect them; leave it out",
+            name,
+        )
+    return has_orphans
 
 
 def _order(declared: JsonValue, schema: Schema | None, name: str) -> str | None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from helpers.families import description, field, link
 
+from synthdp.cli import package_facts, package_text
 from synthdp.core import DataFileError, SchemaError
 from synthdp.linked import LinkedView, Package, views_of
 from synthdp.schema import is_package
@@ -182,3 +183,16 @@ def test_files_are_read_with_their_schemas(tmp_path):
     assert not is_package(field("a", "b"))
     with pytest.raises(DataFileError):
         Package.load(tmp_path / "nowhere.json")
+
+
+def test_tables_whose_rows_may_hang_on_several_roots_are_named():
+    assert package_facts(Package.from_dict(description()), epsilon=None, delta=None)["shared"] == []
+    content = description()
+    content["resources"][1]["schema"]["primaryKey"] = "number"
+    content["resources"][2]["schema"]["foreignKeys"] = [link("number", "people", "number")]
+    content["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
+    facts = package_facts(Package.from_dict(content), epsilon=None, delta=None)
+    assert facts["shared"] == ["people"]
+    said = package_text(facts)
+    assert "whoever is below two of them is two" in said
+    assert "the key of 'people' does not hold that of the table above" in said
