@@ -50,7 +50,7 @@ def test_the_sheet_of_columns_is_built_as_its_script_builds_it():
 def test_each_step_of_the_studio_has_a_picture():
     script = runpy.run_path(str(SCRIPT))
     app = (ROOT / "synthdp/cli/studio/app.py").read_text(encoding="utf-8")
-    steps = re.findall(r'^    "(\w+)": \(\w+_view, ', app, re.M)
+    steps = re.findall(r'^    "(\w+)": \(\w+\.\w+_view, ', app, re.M)
     assert tuple(steps) == script["STUDIO_STEPS"]
     page = (DOCS / "studio.md").read_text(encoding="utf-8")
     for step in steps:

@@ -28,9 +28,9 @@ from synthdp.cli.planning.schema_findings import MIN_ROWS_A_RECORD as MIN_ROWS_A
 from synthdp.cli.planning.schema_findings import question_findings as question_findings
 from synthdp.cli.planning.schema_findings import schema_findings as schema_findings
 from synthdp.cli.planning.screen import LINES as LINES
+from synthdp.cli.shared.jobs import Job as Job
 from synthdp.cli.shared.logged_progress import logged_progress as logged_progress
 from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN as ROWS_UNLESS_KNOWN
 from synthdp.cli.shared.signals import Terminated as Terminated
-from synthdp.cli.studio.project import ProjectFolder as ProjectFolder
 from synthdp.cli.studio.project import Studio as Studio
 from synthdp.cli.studio.texts import CATALOGUES as CATALOGUES

@@ -9,6 +9,9 @@ from synthdp.linked.linking.linked_rows import FamilyRows as FamilyRows
 from synthdp.linked.linking.linked_rows import LinkedRows as LinkedRows
 from synthdp.linked.linking.linked_rows import LinkedTableReader as LinkedTableReader
 from synthdp.linked.linking.weighted_source import WeightedSource as WeightedSource
+from synthdp.linked.package.described_links import links_in as links_in
+from synthdp.linked.package.described_links import tables_below as tables_below
+from synthdp.linked.package.described_links import with_links as with_links
 from synthdp.linked.package.joined import Joined as Joined
 from synthdp.linked.package.joined import regrouped as regrouped
 from synthdp.linked.package.kinds import kinds_in as kinds_in

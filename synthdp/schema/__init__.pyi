@@ -11,6 +11,7 @@ from synthdp.schema.axes.points import integer_points as integer_points
 from synthdp.schema.axes.points import steps_of as steps_of
 from synthdp.schema.closing import Completion as Completion
 from synthdp.schema.code_books import code_book as code_book
+from synthdp.schema.code_books import with_levels as with_levels
 from synthdp.schema.columns.binned import BinnedColumn as BinnedColumn
 from synthdp.schema.columns.boolean import SPELLINGS as SPELLINGS
 from synthdp.schema.columns.boolean import BooleanColumn as BooleanColumn
@@ -56,6 +57,8 @@ from synthdp.schema.open_column import OpenColumn as OpenColumn
 from synthdp.schema.open_schema import OpenSchema as OpenSchema
 from synthdp.schema.public_files import as_schema as as_schema
 from synthdp.schema.public_files import is_package as is_package
+from synthdp.schema.questions import answers_of_kind as answers_of_kind
+from synthdp.schema.questions import kind_of_answers as kind_of_answers
 from synthdp.schema.rules.drawing import drawn_values as drawn_values
 from synthdp.schema.rules.expressions import relations_of as relations_of
 from synthdp.schema.rules.lines import Line as Line

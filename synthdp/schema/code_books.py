@@ -2,9 +2,11 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from synthdp.core.errors import SchemaError
+from synthdp.schema.kinds import IGNORE
 
 _QUOTED = r"\"[^\"]*\"|'[^']*'"
 _PAIR = re.compile(rf"(?P<value>{_QUOTED}|-?[\w.]+)\s+(?P<label>{_QUOTED})")
@@ -55,6 +57,24 @@ def code_book(text: str, *, labels: bool = False) -> dict[str, list[str]]:
             "code book: it has no levels; give lines such as sex;1;female, or VALUE LABELS of SPSS"
         )
     return levels
+
+
+def with_levels(kinds: Mapping[str, Any], levels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A kinds file's columns with the levels that a code book lists for them.
+
+    Only categories get them, and columns that are left out or of which nothing is said: a number
+    with words for some of its values stays a number.
+
+    >>> with_levels({"sex": None, "age": "integer"}, {"sex": ["f", "m"], "age": ["-1"]})
+    {'sex': {'type': 'categorical', 'constraints': {'enum': ['f', 'm']}}, 'age': 'integer'}
+    """
+    filled = dict(kinds)
+    for name, kind in kinds.items():
+        field = dict(kind) if isinstance(kind, Mapping) else {"type": kind}
+        if name in levels and field.get("type") in (None, IGNORE, "categorical", "string"):
+            constraints = {**field.get("constraints", {}), "enum": [*levels[name]]}
+            filled[name] = field | {"type": "categorical", "constraints": constraints}
+    return filled
 
 
 def _plain(text: str) -> str:

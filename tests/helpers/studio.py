@@ -18,10 +18,10 @@ def studio_client(place, *, project="people.studio", token=TOKEN):
     """A client that came by the printed address, and the studio that it speaks to."""
     from starlette.testclient import TestClient
 
-    from synthdp.cli import ProjectFolder, Studio
+    from synthdp.cli import Studio
     from synthdp.cli.studio.app import studio_app
 
-    studio = Studio(ProjectFolder(Path(place, project), Path(place)), token=token)
+    studio = Studio(Path(place, project), Path(place), token=token)
     client = TestClient(studio_app(studio, port=PORT), base_url=HOME, headers=SAME)
     assert client.get(f"/?token={token}", follow_redirects=False).status_code == 303
     return client, studio
@@ -143,8 +143,9 @@ class Person:
         """Type into an input, choose of a list, or tick."""
         from selenium.webdriver.support.select import Select
 
-        is_radio = self.browser.run(f"""!!document.querySelector('[name="{name}"][type=radio]')""")
-        found = self._shown(f'[name="{name}"]' + (f'[value="{value}"]' if is_radio else ""))
+        found = self._shown(f'[name="{name}"]')
+        if found.get_attribute("type") == "radio":
+            found = self._shown(f'[name="{name}"][value="{value}"]')
         if found.tag_name == "select":
             options = {each.get_attribute("value"): each for each in Select(found).options}
             options[value].click()

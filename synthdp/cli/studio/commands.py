@@ -8,28 +8,20 @@ from typing import Any
 from synthdp.cli.studio.declared import declared_path
 from synthdp.cli.studio.places import DUCKDB, from_project, path_of, source_of
 from synthdp.cli.studio.project import DATABASE, KINDS, PRIVATE, PUBLISH, Visit
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import Format, file_kind
+from synthdp.release.persistence.budget import Budget
 
-RELEASE, SCHEMA, PAGE, CERTIFICATE = (
-    "release.synthdp",
-    "schema.json",
-    "release.html",
-    "certificate.html",
-)
+RELEASE, SCHEMA, PAGE = "release.synthdp", "schema.json", "release.html"
 """What a run publishes, besides the table and its certificate."""
-
-TABLES = "tables"
-"""The folder of linked tables that a run publishes."""
 
 
 def output_of(visit: Visit) -> str:
-    """What the synthetic table is called: it is of the same kind of file."""
-    project = visit.project
-    if project.is_linked:
-        return TABLES
-    if project.kind == DATABASE:
+    """What the synthetic table is called: it is of the same kind of file; linked ones are a folder."""
+    if visit.project.is_linked:
+        return "tables"
+    if visit.project.kind == DATABASE:
         return "synthetic.csv"
     kind = file_kind(next(iter(parts_of(path_of(visit)))))
     endings = {Format.PARQUET: "parquet", Format.EXCEL: "xlsx"}
@@ -39,7 +31,7 @@ def output_of(visit: Visit) -> str:
 def _options(visit: Visit) -> dict[str, Any]:
     """What a run is told besides its table, by the names of parameters.
 
-    Raises `ParameterError` if no budget is chosen.
+    Raises `ParameterError` if no budget is chosen, or it is not there any more.
     """
     project = visit.project
     if project.epsilon <= 0 or project.delta <= 0:
@@ -50,7 +42,11 @@ def _options(visit: Visit) -> dict[str, Any]:
         given |= {"unit": project.unit, "max_rows_per_unit": project.max_rows}
         given |= {"order": project.order} if project.order else {}
     if project.budget:
-        given |= {"budget": budget_path(visit), "budget_note": project.note}
+        if project.budget not in budgets_in(visit):
+            problem = f"{project.budget!r} is not in the folder"
+            raise ParameterError(f"{problem}; choose the budget again")
+        path = from_project(visit, visit.studio.place / project.budget)
+        given |= {"budget": path, "budget_note": project.note}
     return given
 
 
@@ -89,18 +85,17 @@ def report_words(visit: Visit, tab: str) -> list[str]:
     return ["report", *_table_words(visit), *words, "-o", output]
 
 
-def budget_path(visit: Visit) -> str:
-    """The population's budget file, which lies where the table does."""
-    if visit.project.budget not in budgets_in(visit):
-        raise ParameterError(
-            f"{visit.project.budget!r} is not in the folder; choose the budget again"
-        )
-    return from_project(visit, visit.folder.place / visit.project.budget)
-
-
 def budgets_in(visit: Visit) -> list[str]:
     """The budget files of the place."""
-    return sorted(each.name for each in visit.folder.place.glob("*.budget") if each.is_file())
+    return sorted(each.name for each in visit.studio.place.glob("*.budget") if each.is_file())
+
+
+def budget_in(visit: Visit, name: str) -> dict[str, Any]:
+    """Whose budget it is, and what is left of it; or why it cannot be used. Empty without one."""
+    try:
+        return Budget(visit.studio.place / name).show() if name in budgets_in(visit) else {}
+    except SynthdpError as error:
+        return {"problem": str(error)}
 
 
 def shell_text(visit: Visit) -> str:
@@ -113,29 +108,26 @@ def script_text(visit: Visit) -> str:
     project, given = visit.project, _options(visit)
     if project.budget:
         given |= {"journal": "nightly.journal"}
-    lines, table = ["import json", "from pathlib import Path", "", "import synthdp", ""], ""
-    if project.kind != DATABASE:
-        table = repr(_table_words(visit)[0])
-    elif (source := source_of(visit)).startswith(DUCKDB):
+    imports, table = ["json", "synthdp"], repr(_table_words(visit)[0])
+    if project.kind == DATABASE and (source := source_of(visit)).startswith(DUCKDB):
         path = source.removeprefix(DUCKDB)
-        table = f"duckdb.connect({path!r}, read_only=True).table({project.table!r})"
-        lines.insert(3, "import duckdb")
-    else:
+        imports, table = [*imports, "duckdb"], f"duckdb.connect({path!r}, read_only=True)"
+        table += f".table({project.table!r})"
+    elif project.kind == DATABASE:
         schema, _, name = project.table.rpartition(".")
-        table = f"ibis.connect({source!r}).table({name!r}, database={schema or None!r})"
-        lines.insert(3, "import ibis")
+        imports, table = [*imports, "ibis"], f"ibis.connect({source!r})"
+        table += f".table({name!r}, database={schema or None!r})"
     arguments = "".join(f"    {name}={value!r},\n" for name, value in given.items())
+    lines = [*(f"import {each}" for each in sorted(imports)), ""]
     lines += [f"synthesis = synthdp.synthesize(\n    {table},\n{arguments})"]
     lines += ["synthesis.save('again.synthdp', force=True)"]
     if project.is_linked:
         lines += ["for name, frame in synthesis.sample(text=True).items():"]
         lines += ["    frame.to_csv(f'{name}.again.csv', index=False)"]
     else:
-        keys = (("delimiter", "sep"), ("encoding", "encoding"))
-        written = [
-            f", {word}={project.dialect[key]!r}" for key, word in keys if key in project.dialect
-        ]
-        lines += [f"synthesis.sample(text=True).to_csv('again.csv', index=False{''.join(written)})"]
-    lines += ["stated = json.dumps(synthesis.certificate, indent=2)"]
-    lines += ["Path('again.privacy.json').write_text(stated)"]
-    return "\n".join(lines) + "\n"
+        names = {"delimiter": "sep", "encoding": "encoding"}
+        written = {names[key]: each for key, each in project.dialect.items() if key in names}
+        more = "".join(f", {name}={each!r}" for name, each in written.items())
+        lines += [f"synthesis.sample(text=True).to_csv('again.csv', index=False{more})"]
+    lines += ["with open('again.privacy.json', 'w') as file:"]
+    return "\n".join([*lines, "    json.dump(synthesis.certificate, file, indent=2)", ""])

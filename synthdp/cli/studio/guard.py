@@ -36,7 +36,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
 }
 """What every answer says, unless it says otherwise itself."""
 
@@ -80,14 +79,11 @@ class Guard:
         headers, given = request.headers, request.query_params.get("token")
         if headers.get("host") not in self._hosts:
             return _refusal(421, "This address is not the studio's; open the one that it printed.")
-        is_read, origin = request.method in ("GET", "HEAD"), headers.get("origin")
-        if origin not in [f"http://{host}" for host in self._hosts] and not (
-            is_read and origin is None
-        ):
-            return _refusal(403, "This request comes from another page.")
+        is_read, own = request.method in ("GET", "HEAD"), [f"http://{each}" for each in self._hosts]
         # Following the printed address from a mail or a terminal is a visit, not a request.
         is_visit = is_read and headers.get("sec-fetch-mode") == "navigate" and given is not None
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_visit:
+        is_near = headers.get("sec-fetch-site", "none") in ("same-origin", "none") or is_visit
+        if not is_near or headers.get("origin", own[0] if is_read else "") not in own:
             return _refusal(403, "This request comes from another page.")
         if is_read and request.scope["path"] == "/" and given is not None and self._is_token(given):
             visit = RedirectResponse("/", 303)

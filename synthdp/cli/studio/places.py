@@ -5,13 +5,14 @@ folder.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from synthdp.cli.shared.drafts import drafted
 from synthdp.cli.shared.package_files import DESCRIPTION
-from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, ProjectFolder, Visit
+from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, Studio, Visit
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import write_atomically
@@ -29,47 +30,43 @@ SEEN_ROWS = 10
 DELIMITERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 """What may stand between columns, as the page calls it and as files have it."""
 
-UPLOADS = "uploaded"
-"""The folder of tables that were given in the page; it is no part of what is handed on."""
-
 DUCKDB = "duckdb:///"
 """How the address of a DuckDB file begins; a project names the file as it lies in the place."""
 
 
-def tables_in(folder: ProjectFolder) -> dict[str, str]:
+def tables_in(studio: Studio) -> dict[str, str]:
     """What the place holds, by name: of which kind each is."""
-    entries = sorted(_entries(folder.place), key=lambda each: each.name.lower())
-    found = dict(kept for path in entries[:MOST_SHOWN] if (kept := _kept(path)) is not None)
-    uploads = sorted(path.name for path in _entries(folder.path / UPLOADS) if _kept(path))
-    return found | {f"{UPLOADS}/{name}": TABLE for name in uploads}
+    paths = files_in(studio.place).values()
+    tables = {path.name: TABLE for path in paths if path.is_file() and is_named_as_table(path)}
+    folders = {f"{path.name}/": FOLDER for path in paths if path.is_dir() and _holds_tables(path)}
+    return tables | folders
 
 
-def _entries(folder: Path) -> Iterable[Path]:
+def files_in(folder: Path) -> dict[str, Path]:
+    """What a folder holds, by name; nothing of one that cannot be read, and nothing hidden."""
     try:
-        return [path for path in folder.iterdir() if not path.name.startswith(".")]
+        paths = sorted(folder.iterdir(), key=lambda each: each.name.lower())
     except OSError:
-        return []
+        return {}
+    return {path.name: path for path in paths[:MOST_SHOWN] if not path.name.startswith(".")}
 
 
-def _kept(path: Path) -> tuple[str, str] | None:
-    if path.is_file():
-        return (path.name, TABLE) if is_named_as_table(path) else None
-    held = [] if (path / PROJECT).exists() else _entries(path)
-    is_folder = any(each.name == DESCRIPTION or is_named_as_table(each) for each in held)
-    return (f"{path.name}/", FOLDER) if is_folder else None
+def _holds_tables(folder: Path) -> bool:
+    held = files_in(folder)
+    return PROJECT not in held and (DESCRIPTION in held or any(map(is_named_as_table, held)))
 
 
 def path_of(visit: Visit) -> Path:
     """Where the chosen table lies; raises `ParameterError` if it is not there any more."""
-    folder, name = visit.folder, visit.project.table
-    if name not in tables_in(folder):
+    name = visit.project.table
+    if name not in tables_in(visit.studio):
         raise ParameterError(f"{name!r} is not in the folder of the studio; choose the table again")
-    return (folder.path if name.startswith(f"{UPLOADS}/") else folder.place) / name
+    return visit.studio.place / name
 
 
 def from_project(visit: Visit, path: Path) -> str:
     """A path as commands name it that are run in the folder of the project."""
-    return Path(os.path.relpath(path, visit.folder.path)).as_posix()
+    return Path(os.path.relpath(path, visit.studio.path)).as_posix()
 
 
 def source_of(visit: Visit, *, is_here: bool = False) -> str:
@@ -79,7 +76,7 @@ def source_of(visit: Visit, *, is_here: bool = False) -> str:
     name = visit.project.source.removeprefix(DUCKDB)
     if name == visit.project.source:
         return name
-    path = visit.folder.place.resolve() / name
+    path = visit.studio.place.resolve() / name
     return f"{DUCKDB}{path.as_posix() if is_here else from_project(visit, path)}"
 
 
@@ -101,35 +98,35 @@ def package_of(visit: Visit) -> Any:
 
 def shapes(visit: Visit) -> dict[str, int]:
     """Into how many columns each delimiter would divide the first line; 0 if it cannot be read."""
-    return {each: len(_names(visit, each)) for each in DELIMITERS.values()}
+    found = dict.fromkeys(DELIMITERS.values(), 0)
+    for delimiter in found:
+        with suppress(SynthdpError), _opened(visit, delimiter=delimiter) as table:
+            found[delimiter] = len(table.names)
+    return found
 
 
-def _names(visit: Visit, delimiter: str) -> Sequence[str]:
-    dialect = {**visit.project.dialect, "delimiter": delimiter}
-    try:
-        with open_table(path_of(visit), Dialect.from_properties(dialect)) as table:
-            return table.names
-    except SynthdpError:
-        return []
+def _opened(visit: Visit, **dialect: str) -> Any:
+    """The chosen file, or the parts of the table; nothing of it is read yet but names."""
+    properties = {**visit.project.dialect, **dialect}
+    return open_table(path_of(visit), Dialect.from_properties(properties))
 
 
 def first_rows(visit: Visit) -> list[list[str]]:
     """The first records, for a steward who said that they may be looked at; never kept."""
-    with open_table(path_of(visit), Dialect.from_properties(visit.project.dialect)) as table:
+    with _opened(visit) as table:
         first = next(iter(table.chunks()), None)
         rows = [] if first is None else first.head(SEEN_ROWS).to_numpy()
         return [[str(cell) for cell in row] for row in rows]
 
 
-def store_upload(folder: ProjectFolder, name: str, stream: Any) -> str:
-    """Keep a table that was given in the page; returns what it is called in `tables_in`."""
+def store_upload(studio: Studio, name: str, stream: Any) -> str:
+    """Keep a table that was given in the page beside the others; returns its name.
+
+    Raises `DataFileError` if it is no table, or there is one of that name.
+    """
     plain = Path(name.replace("\\", "/")).name
-    if not plain or plain.startswith(".") or not plain.isprintable():
-        raise ParameterError(f"{plain!r} is no name of a file; give it another name")
-    if not is_named_as_table(plain):
+    if plain.startswith(".") or not plain.isprintable() or not is_named_as_table(plain):
         raise DataFileError(f"{plain!r} is no table; give a file such as people.csv")
-    (folder.path / UPLOADS).mkdir(parents=True, exist_ok=True)
-    with write_atomically(folder.path / UPLOADS / plain, force=True) as kept:
-        while block := stream.read(1 << 20):
-            kept.write(block)
-    return f"{UPLOADS}/{plain}"
+    with write_atomically(studio.place / plain, force=False) as kept:
+        shutil.copyfileobj(stream, kept)
+    return plain

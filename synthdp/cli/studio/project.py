@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.cli.studio.jobs import Job
+from synthdp.cli.shared.jobs import Job
 from synthdp.cli.studio.texts import Texts
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import load_json, write_json
+from synthdp.schema.questions import number_or_text
 
 PROJECT, KINDS, PACKAGE = "project.json", "kinds.json", "datapackage.json"
 """The files of a project."""
@@ -68,9 +69,15 @@ class Project:
         return self.kind == LINKED
 
 
+def _is_alike(given: Any, usual: Any) -> bool:
+    """Whether a value of a file is of the kind that belongs there."""
+    held = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    return type(given) is type(usual) and all(isinstance(each, str) for each in held)
+
+
 @final
-class ProjectFolder:
-    """The folder of a project.
+class Studio:
+    """A project in its folder, and what all requests share.
 
     Parameters
     ----------
@@ -78,76 +85,44 @@ class ProjectFolder:
         The folder; it is made when something is saved.
     place
         The folder in which tables are looked for.
+    token
+        The secret in the address.
     """
 
-    def __init__(self, path: Path, place: Path) -> None:
+    def __init__(self, path: Path, place: Path, *, token: str) -> None:
         self.path = path
         self.place = place
+        self.token = token
+        self.lock = threading.RLock()
+        self.may_look = False
+        self._jobs = dict[str, Job]()
 
     def load(self) -> Project:
         """What was saved last; raises `DataFileError` if it was not written by a studio."""
-        path, usual = self.path / PROJECT, asdict(Project())
-        content = load_json(path, "project") if path.exists() else {}
+        content, usual = self.public(PROJECT), asdict(Project())
         known = isinstance(content, Mapping) and content.keys() <= usual.keys()
         if not known or not all(_is_alike(content[key], usual[key]) for key in content):
+            path = self.path / PROJECT
             raise DataFileError(f"project {str(path)!r}: it is no project of this version")
         return Project(**content)
 
-    def save(self, project: Project, *, seen: int) -> Project:
-        """Save a project that was changed in a page which has ``seen`` some version.
-
-        Raises `ChangedElsewhereError` if another page saved meanwhile.
-        """
-        if seen != self.load().version:
-            raise ChangedElsewhereError("changed elsewhere")
-        saved = replace(project, version=seen + 1)
-        self.save_public(PROJECT, asdict(saved))
-        return saved
-
     def public(self, name: str) -> Any:
-        """The content of `KINDS` or `PACKAGE`; empty if there is none yet."""
+        """The content of `PROJECT`, `KINDS` or `PACKAGE`; empty if there is none yet."""
         path = self.path / name
-        return load_json(path, "schema") if path.exists() else {}
+        return load_json(path, path.stem) if path.exists() else {}
 
     def save_public(self, name: str, content: Any) -> None:
         """Write a file of the project, whole or not at all."""
         self.path.mkdir(parents=True, exist_ok=True)
         write_json(self.path / name, content, force=True)
 
-
-def _is_alike(given: Any, usual: Any) -> bool:
-    """Whether a value of a file is of the kind that belongs there."""
-    held = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
-    is_whole = isinstance(usual, float) and type(given) is int
-    return (is_whole or type(given) is type(usual)) and all(isinstance(each, str) for each in held)
-
-
-@final
-class Studio:
-    """What all requests share.
-
-    Parameters
-    ----------
-    folder
-        The project.
-    token
-        The secret in the address.
-    """
-
-    def __init__(self, folder: ProjectFolder, *, token: str) -> None:
-        self.folder = folder
-        self.token = token
-        self.lock = threading.RLock()
-        self.may_look = False
-        self._jobs = dict[str, Job]()
-
     def job(self, name: str) -> Job:
         """The command of a folder of the project, such as ``run-1``."""
-        return self._jobs.setdefault(name, Job(self.folder.path / name, self.folder.path))
+        return self._jobs.setdefault(name, Job(self.path / name, self.path))
 
     def stop(self) -> None:
         """Stop what is running, in order; the last run also if a studio that is gone started it."""
-        self.job(f"run-{self.folder.load().run}")
+        self.job(f"run-{self.load().run}")
         for job in self._jobs.values():
             job.stop()
 
@@ -166,14 +141,25 @@ class Visit:
     """Whether a form was sent, which changes something; else a page is only asked for."""
 
     @property
-    def folder(self) -> ProjectFolder:
-        """The project's."""
-        return self.studio.folder
-
-    @property
     def run_name(self) -> str:
         """The folder of the last run."""
         return f"run-{self.project.run}"
+
+    @property
+    def run(self) -> Job:
+        """The last run."""
+        return self.studio.job(self.run_name)
+
+    @property
+    def action(self) -> str:
+        """What the button that was pressed asks for."""
+        return self.text("action")
+
+    def chosen(self, actions: Mapping[str, Any]) -> Any:
+        """What the button that was pressed stands for; raises `ParameterError` if there is none."""
+        if self.action not in actions:
+            raise ParameterError("the form says not what is to be done; open the page again")
+        return actions[self.action]
 
     def texts_of(self, name: str) -> list[str]:
         """What is ticked or chosen of a name."""
@@ -185,11 +171,11 @@ class Visit:
 
     def number(self, name: str, *, usual: float = 0.0) -> float:
         """A number of the form, with a comma or a point; raises `ParameterError` if it is none."""
-        text = re.sub(r"\s", "", self.text(name)).replace(",", ".")
-        try:
-            return float(text) if text else usual
-        except ValueError:
-            raise ParameterError(f"{name} is {text!r}; give a number") from None
+        text = re.sub(r"\s", "", self.text(name))
+        number = number_or_text(text) if text else usual
+        if isinstance(number, str):
+            raise ParameterError(f"{name} is {text!r}; give a number")
+        return float(number)
 
     def whole(self, name: str, *, usual: int = 0) -> int:
         """A whole number of the form; marks between groups of digits are left out."""
@@ -198,10 +184,15 @@ class Visit:
             raise ParameterError(f"{name} is {self.text(name)!r}; give a whole number")
         return int(text) if text else usual
 
-    def saved(self, **changed: Any) -> Self:
-        """This visit of the project saved with other values; raises if another page saved since
-        this one was made.
+    def saved(self, *, walked: int = 0, **changed: Any) -> Self:
+        """This visit of the project saved with other values, and gone on to a further step.
+
+        Raises `ChangedElsewhereError` if another page saved since this one was made.
         """
         seen = self.whole("version", usual=-1)
-        project = self.folder.save(replace(self.project, **changed), seen=seen)
-        return replace(self, project=project, form={**self.form, "version": [str(project.version)]})
+        if seen != self.studio.load().version:
+            raise ChangedElsewhereError(self.texts("changed_elsewhere"))
+        walked = max(self.project.walked, walked)
+        project = replace(self.project, version=seen + 1, walked=walked, **changed)
+        self.studio.save_public(PROJECT, asdict(project))
+        return replace(self, project=project, form={**self.form, "version": [str(seen + 1)]})

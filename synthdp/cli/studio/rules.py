@@ -1,4 +1,4 @@
-"""Rules as they are clicked together on the page, and as the page lists them."""
+"""Rules, and limits of linked tables, as they are clicked together on the page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,15 +8,16 @@ from synthdp.cli.studio.declared import Kind, kinds_of, resources
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError
 from synthdp.core.strict_json import parse_json
+from synthdp.schema.questions import declared_levels, is_ordered, number_or_text
 
 COMPARED = ("<=", "<", "=", ">=", ">")
 """Between two sums of columns."""
 
-TERMS = range(3)
-"""Columns on each side of a comparison."""
+FORMS = ("forbid", "allow", "check", "determines", "limit")
+"""What a rule may say; the last one, of rows of a parent, only in linked tables."""
 
-MOST_COLUMNS, MOST_CASES = 4, 20
-"""Of a rule that is clicked; longer ones are written as JSON."""
+MOST_CASES = 500
+"""Of a rule that lists what goes together."""
 
 
 def columns_of(visit: Visit) -> dict[str, Kind]:
@@ -35,61 +36,65 @@ def columns_of(visit: Visit) -> dict[str, Kind]:
 def builder(visit: Visit) -> dict[str, Any] | None:
     """What is asked of a rule whose form and columns are chosen; None if none are."""
     known, form = columns_of(visit), visit.text("rule")
-    columns = [name for name in dict.fromkeys(visit.texts_of("column")) if name in known]
-    if form not in ("forbid", "allow", "determines") or not columns:
+    names = [name for name in dict.fromkeys(visit.texts_of("column")) if name in known]
+    if form not in FORMS or not names:
         return None
+    names = names[::-1] if form == "determines" and visit.text("turned") else names
     n_cases = min(max(visit.whole("cases", usual=2), 1), MOST_CASES) if form == "allow" else 1
-    levels = {name: _levels(known[name]) for name in columns[:MOST_COLUMNS]}
-    return {"form": form, "levels": levels, "cases": range(n_cases)}
+    columns = {name: _asked(known[name]) for name in names}
+    return {"form": form, "columns": columns, "names": names, "cases": range(n_cases)}
 
 
-def _levels(kind: Kind) -> list[tuple[str, str]] | None:
-    """The levels of a column that are declared, as JSON and as they are shown; [] if they are
-    learnt, None if the column has limits instead.
+def _asked(kind: Kind) -> dict[str, Any]:
+    """What a condition may say of a column: its levels, as JSON and as they are written, or from
+    where to where; and whether values may be missing.
     """
-    field: Mapping[str, Any] = kind if isinstance(kind, Mapping) else {"type": kind}
-    if field["type"] in ("integer", "number", "year", "date", "datetime", "time"):
-        return None
-    constraints = field.get("constraints") or {}
-    words = [(field.get(f"{each}Values") or [each])[0] for each in ("true", "false")]
-    usual = [*zip((True, False), words, strict=True)] if field["type"] == "boolean" else []
-    levels = [(each, each) for each in constraints.get("enum") or ()] or usual
-    shown = [(json.dumps(level), str(word)) for level, word in levels]
-    return [*shown, ("null", "")] if levels and not constraints.get("required") else shown
+    levels = [(json.dumps(level), word) for word, level in declared_levels(kind).items()]
+    is_required = isinstance(kind, Mapping) and (kind.get("constraints") or {}).get("required")
+    return {"levels": levels, "is_ordered": is_ordered(kind), "may_lack": not is_required}
 
 
-def rule_of(visit: Visit) -> Any:
-    """The rule that was clicked together, or written as JSON; raises if it is not complete."""
-    form, asked = visit.text("rule"), builder(visit)
+def rule_of(visit: Visit) -> tuple[str, dict[str, Any]]:
+    """The rule that was clicked together, and the linked table that it is a limit of, else ''.
+
+    Raises `ParameterError` if it is not complete.
+    """
+    asked = builder(visit)
+    if asked is None:
+        raise ParameterError("the rule names no column; choose the columns that it is about")
+    form, names = asked["form"], asked["names"]
     if form == "check":
-        left, right, compared = _sum(visit, "l"), _sum(visit, "r"), visit.text("compared")
+        left, right = _sum(visit, names, "left"), _sum(visit, names, "right")
+        compared = visit.text("compared")
         if not left or not right or compared not in COMPARED:
             raise ParameterError("the comparison is not complete; choose two columns, or a number")
-        return {"check": f"{left} {compared} {right}"}
-    if asked is None:
-        return parse_json(visit.text("json"), "rule")
-    names = list(asked["levels"])
+        return "", {"check": f"{left} {compared} {right}"}
     if form == "determines":
         if len(names) != 2:
             raise ParameterError("a column decides another; choose two columns")
-        return {"determines": names, "map": _map(visit, asked["levels"][names[0]])}
+        return "", {"determines": names, "map": _map(visit, asked["columns"][names[0]]["levels"])}
     cases = [_case(visit, number, names) for number in asked["cases"]]
     if not any(cases):
         raise ParameterError("the rule has no condition; tick levels, or give a limit")
-    return {"forbid": cases[0]} if form == "forbid" else {"allow": [*filter(None, cases)]}
+    if form == "limit":
+        table = names[0].removeprefix("other ").partition(".")[0]
+        where = {name.partition(".")[2]: condition for name, condition in cases[0].items()}
+        bounds = {each: visit.whole(each) for each in ("at_least", "at_most") if visit.text(each)}
+        return table, {"where": where, **bounds}
+    return "", {"forbid": cases[0]} if form == "forbid" else {"allow": [*filter(None, cases)]}
 
 
-def _sum(visit: Visit, side: str) -> str:
+def _sum(visit: Visit, names: Sequence[str], side: str) -> str:
     """One side of a comparison: columns, each with a number that it is taken times, and a number."""
-    given = [(visit.text(f"{side}{n}.times"), visit.text(f"{side}{n}.column")) for n in TERMS]
-    text = ""
-    for times, name in [*given, (visit.text(f"{side}.number"), "")]:
-        size = times.replace(",", ".").lstrip("-")
+    terms = []
+    for number, name in enumerate(names):
         quoted = name if name.isidentifier() else f"`{name}`"
-        if name or size:
-            sign = "-" if times.startswith("-") else "+"
-            text += f" {sign} {' * '.join(filter(None, (size, quoted if name else '')))}"
-    return text.removeprefix(" + ").strip()
+        if visit.text(f"{number}.side") == side:
+            times = visit.text(f"{number}.times").replace(",", ".")
+            terms.append(f"{times} * {quoted}" if times else quoted)
+    if side == "right" and visit.text("number"):
+        terms.append(visit.text("number").replace(",", "."))
+    return " + ".join(terms).replace(" + -", " - ")
 
 
 def _case(visit: Visit, number: int, names: Sequence[str]) -> dict[str, Any]:
@@ -100,53 +105,22 @@ def _case(visit: Visit, number: int, names: Sequence[str]) -> dict[str, Any]:
         limits = {each: visit.text(f"{start}.{each}") for each in ("minimum", "maximum")}
         levels = [parse_json(each, "level") for each in visit.texts_of(f"{start}.level") if each]
         levels += [
-            each.strip() for each in visit.text(f"{start}.levels").split(",") if each.strip()
+            each for each in map(str.strip, visit.text(f"{start}.levels").split(",")) if each
         ]
         if levels:
             found[name] = levels
         elif any(limits.values()):
-            found[name] = {each: _value(text) for each, text in limits.items() if text}
+            found[name] = {each: number_or_text(text) for each, text in limits.items() if text}
     return found
 
 
-def _value(text: str) -> Any:
-    """A limit: a number, or a date as it is written."""
-    try:
-        return int(text) if text.lstrip("-").isdigit() else float(text.replace(",", "."))
-    except ValueError:
-        return text
-
-
-def _map(visit: Visit, levels: Sequence[tuple[str, str]] | None) -> dict[str, Any]:
+def _map(visit: Visit, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """What belongs to each level: chosen of a list, or in lines of a level and what belongs to it."""
-    chosen = {shown: visit.text(f"map.{n}") for n, (_, shown) in enumerate(levels or ())}
-    found = {level: parse_json(text, "level") for level, text in chosen.items() if text and level}
+    chosen = {shown: visit.text(f"map.{n}") for n, (_, shown) in enumerate(levels)}
+    found = {level: parse_json(text, "level") for level, text in chosen.items() if text}
     for line in visit.text("map").splitlines():
         level, mark, other = line.partition(";")
         if not mark:
             raise ParameterError(f"the line {line.strip()!r} is no pair; write level; level")
         found[level.strip()] = other.strip()
     return found
-
-
-def rule_text(rule: Any) -> str:
-    """A rule in a line, as the page lists it."""
-    if isinstance(rule, Mapping) and "check" in rule:
-        return str(rule["check"])
-    if isinstance(rule, Mapping) and "determines" in rule:
-        return " → ".join(map(str, rule["determines"]))
-    if isinstance(rule, Mapping) and "forbid" in rule:
-        return f"✕ {_case_text(rule['forbid'])}"
-    if isinstance(rule, Mapping) and "allow" in rule:
-        return f"✓ {' | '.join(map(_case_text, rule['allow']))}"
-    return str(rule)
-
-
-def _case_text(case: Mapping[str, Any]) -> str:
-    return " · ".join(f"{name}: {_condition_text(each)}" for name, each in case.items())
-
-
-def _condition_text(condition: Any) -> str:
-    if isinstance(condition, Mapping):
-        return f"{condition.get('minimum', '…')} … {condition.get('maximum', '…')}"
-    return ", ".join("∅" if each is None else str(each) for each in condition)

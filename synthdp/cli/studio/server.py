@@ -1,4 +1,4 @@
-"""The studio's server: on the loopback only, for one person and one project."""
+"""The server of the studio: on 127.0.0.1, at an address with a secret in it."""
 
 import secrets
 import socket
@@ -10,8 +10,8 @@ from pathlib import Path
 from synthdp.cli.studio.app import studio_app
 from synthdp.cli.studio.guard import LOOPBACK
 from synthdp.cli.studio.places import tables_in
-from synthdp.cli.studio.project import PROJECT, ProjectFolder, Studio, Visit
-from synthdp.cli.studio.step_table import save_table_step
+from synthdp.cli.studio.project import PROJECT, Studio, Visit
+from synthdp.cli.studio.step_table import save_table
 from synthdp.cli.studio.texts import USUAL, Texts
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.writing import reason
@@ -20,38 +20,29 @@ ENDING = ".studio"
 """Of the folder of a project, after the name of its table."""
 
 
-def folder_of(given: str | None, project: str | None) -> tuple[ProjectFolder, str | None]:
-    """The project of a table, and the table as its place lists it; or the project that was given
+def studio_of(given: str | None, project: str | None) -> Studio:
+    """The project of a table, which is chosen then as the page would; or the project that was given
     itself.
 
-    Raises `DataFileError` if there is nothing of that name.
+    Raises `DataFileError` if there is nothing of that name, or the project is of another version.
     """
-    if given is None:
-        place = Path.cwd()
-        return ProjectFolder(Path(project or place / f"synthdp{ENDING}"), place), None
-    path = Path(given).resolve()
-    if not path.exists():
+    path, token = Path(given or Path.cwd() / "synthdp").resolve(), secrets.token_urlsafe(24)
+    if given is not None and not path.exists():
         raise DataFileError(f"{given!r}: it does not exist; check the path")
-    if (path / PROJECT).is_file():
-        return ProjectFolder(path, path.parent), None
-    name = path.name + ("/" if path.is_dir() else "")
-    folder = ProjectFolder(Path(project or f"{path}{ENDING}"), path.parent)
-    if name not in tables_in(folder):
+    is_project = given is not None and (path / PROJECT).is_file()
+    folder = path if is_project else Path(project or f"{path}{ENDING}")
+    studio = Studio(folder, path.parent, token=token)
+    saved, name = studio.load(), path.name + ("/" if path.is_dir() else "")
+    if given is None or is_project or saved.table == name:
+        return studio
+    if name not in tables_in(studio):
         raise DataFileError(
             f"{given!r}: it is no table; give a file such as people.csv, or a folder"
         )
-    return folder, name
-
-
-def take_given(studio: Studio, table: str | None) -> None:
-    """Choose the table that the command names, as the page would; if it cannot be read, the page
-    says why.
-    """
-    project = studio.folder.load()
-    if table is not None and project.table != table:
-        form = {"action": ["choose"], "table": [table], "version": [str(project.version)]}
-        with suppress(SynthdpError):
-            save_table_step(Visit(studio=studio, project=project, texts=Texts(USUAL), form=form))
+    form = {"action": ["choose"], "table": [name], "version": [str(saved.version)]}
+    with suppress(SynthdpError):  # if it cannot be read, the page says why
+        save_table(Visit(studio=studio, project=saved, texts=Texts(USUAL), form=form))
+    return studio
 
 
 def serve(given: str | None, *, project: str | None, port: int, opens_browser: bool) -> None:
@@ -60,8 +51,7 @@ def serve(given: str | None, *, project: str | None, port: int, opens_browser: b
 
     if not 0 <= port < 1 << 16:
         raise ParameterError(f"--port is {port}; give 0 to 65535, 0 takes a free one")
-    folder, table = folder_of(given, project)
-    folder.load()  # a project of another version is refused before anything is opened
+    studio = studio_of(given, project)
     try:
         listening = socket.create_server((LOOPBACK, port))
     except OSError as error:
@@ -69,26 +59,22 @@ def serve(given: str | None, *, project: str | None, port: int, opens_browser: b
             f"--port is {port}, which cannot be opened: {reason(error)}; give another, or 0"
         ) from None
     port = listening.getsockname()[1]
-    studio = Studio(folder, token=secrets.token_urlsafe(24))
-    take_given(studio, table)
     address = f"http://{LOOPBACK}:{port}/?token={studio.token}"
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
-    sys.stderr.write(f"synthdp: the studio of {folder.path} is open; Ctrl-C closes it\n")
+    sys.stderr.write(f"synthdp: the studio of {studio.path} is open; Ctrl-C closes it\n")
     if opens_browser:
         webbrowser.open(address)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            studio_app(studio, port=port),
-            log_config=None,  # it would close the handlers of whoever runs this in a process of theirs
-            access_log=False,  # addresses hold names, and the first one the token
-            log_level="critical",
-            server_header=False,
-            lifespan="off",
-        )
+    config = uvicorn.Config(
+        studio_app(studio, port=port),
+        log_config=None,  # it would close the handlers of whoever runs this in a process of theirs
+        access_log=False,  # addresses hold names, and the first one the token
+        log_level="critical",
+        server_header=False,
+        lifespan="off",
     )
     try:
         with suppress(KeyboardInterrupt):  # how a studio is closed
-            server.run(sockets=[listening])
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         studio.stop()

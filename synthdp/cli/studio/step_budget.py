@@ -1,14 +1,17 @@
 """Step 4: how much is to be spent, what may be expected of it, and what it means for one person."""
 
-from math import ceil
+from math import inf
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
-from synthdp.cli.studio.commands import budgets_in
-from synthdp.cli.studio.declared import check, declared_path, unit_of
+from synthdp.cli.studio.commands import budget_in, budgets_in
+from synthdp.cli.studio.declared import check, declared_path
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.linked.package.package import Package
+from synthdp.privacy.accounting import Accounting
 from synthdp.release.certificate.certificate import advised_delta
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
 from synthdp.release.persistence.budget import Budget
 
 USUAL_EPSILON = 1.0
@@ -25,7 +28,7 @@ def budget_view(visit: Visit) -> dict[str, Any]:
     chosen |= {"rows": project.rows or "", "delta": project.delta or ""}
     chosen |= {"epsilon": f"{project.epsilon or USUAL_EPSILON:g}"}
     chosen |= {name: visit.text(name) for name in chosen if name in visit.form}
-    budgets = {name: _state_of(visit, name) for name in budgets_in(visit)}
+    budgets = {name: budget_in(visit, name) for name in budgets_in(visit)}
     return {"chosen": chosen, "budgets": budgets, **expected_view(visit)}
 
 
@@ -33,8 +36,8 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     """What `synthdp plan` says of the numbers that are typed or were saved; of linked tables what
     `schema check` says.
     """
-    project = visit.project
-    view: dict[str, Any] = {"plan": None, "views": None, "problem": ""}
+    project, parts = visit.project, ("plan", "views", "delta", "recognised", "why_not")
+    view: dict[str, Any] = dict.fromkeys(parts, "")
     try:
         rows = visit.whole("rows", usual=project.rows)
         epsilon = visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON)
@@ -42,6 +45,9 @@ def expected_view(visit: Visit) -> dict[str, Any]:
         view["delta"] = delta
         if project.is_linked:
             view["views"] = check(visit, epsilon=epsilon, delta=delta)["views"]
+            # Whatever its costs are added up by, a release keeps to epsilon and delta.
+            given = Protection(epsilon=epsilon, delta=delta, accounting=Accounting.GDP, rho=inf)
+            view["recognised"] = given.true_positives(FALSE_POSITIVES)
         elif rows:
             view["plan"], _ = describe_plan(
                 str(declared_path(visit)),
@@ -52,57 +58,46 @@ def expected_view(visit: Visit) -> dict[str, Any]:
                 max_rows_per_unit=project.max_rows,
             )
             (here,) = (each for each in view["plan"]["budgets"] if each["epsilon"] == epsilon)
-            seen = min(ceil(100 * here["best_true_positives"]), 100)
-            view |= {"here": here, "n_seen": seen}
+            view |= {"here": here, "recognised": here["best_true_positives"]}
     except SynthdpError as error:
-        view["problem"] = str(error)
+        view["why_not"] = str(error)
     return view
 
 
 def save_budget(visit: Visit) -> str:
-    """Choose what is spent, or make a budget file for the population."""
-    if visit.text("action") == "create":
-        return _create(visit)
-    rows, epsilon = visit.whole("rows"), visit.number("epsilon")
+    """Choose what is spent, and make a budget file for the population if asked to."""
+    rows, epsilon, budget = visit.whole("rows"), visit.number("epsilon"), visit.text("budget")
     if not rows and not visit.project.is_linked:
         raise ParameterError("rows is not given; give a guess of the number of records")
     if not 0 < epsilon <= 100:
         raise ParameterError(f"epsilon is {epsilon:g}; give a number above 0, at most 100")
-    delta, budget = visit.number("delta") or _delta(rows), visit.text("budget")
     if budget and budget not in budgets_in(visit):
         raise ParameterError(f"{budget!r} is no budget of the folder; choose one of the list")
-    chosen = {"rows": rows, "epsilon": epsilon, "delta": delta, "budget": budget}
-    goes_on = visit.text("action") == "go_on"
-    walked = max(visit.project.walked, 4 if goes_on else 3)
-    visit.saved(**chosen, note=visit.text("note"), walked=walked)
-    return "/run" if goes_on else "/budget"
+    delta, goes_on = visit.number("delta") or _delta(rows), visit.action == "go_on"
+    visit = visit.saved(rows=rows, epsilon=epsilon, delta=delta, note=visit.text("note"))
+    budget = _created(visit) if visit.action == "create" else budget
+    visit.saved(budget=budget, walked=4 if goes_on else 3)
+    return "/run" if goes_on else "/budget#population"
 
 
 def _delta(rows: int) -> float:
     return advised_delta(rows) if rows else USUAL_FAMILIES_DELTA
 
 
-def _create(visit: Visit) -> str:
-    """A new budget file beside the table: it outlives the project."""
-    population = visit.text("population")
+def _created(visit: Visit) -> str:
+    """The name of a new budget file beside the table, which outlives the project."""
+    population, unit = visit.text("population"), visit.project.unit
     if not population:
         raise ParameterError("population is not given; say in words whose data it is about")
     plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
     name = f"{plain[:40] or 'population'}.budget"
+    if visit.project.is_linked:  # what is protected together is called by the root's key
+        unit = "+".join(Package.load(declared_path(visit)).root.key)
     Budget.create(
-        visit.folder.place / name,
+        visit.studio.place / name,
         epsilon=visit.number("all_epsilon"),
-        delta=visit.number("all_delta") or visit.project.delta or _delta(visit.project.rows),
+        delta=visit.number("all_delta") or visit.project.delta,
         population=population,
-        unit=unit_of(visit),
+        unit=unit or None,
     )
-    visit.saved(budget=name)
-    return "/budget#population"
-
-
-def _state_of(visit: Visit, name: str) -> dict[str, Any]:
-    """Whose budget it is, and what is left of it; or why it cannot be used."""
-    try:
-        return {"problem": "", **Budget(visit.folder.place / name).show()}
-    except SynthdpError as error:
-        return {"problem": str(error)}
+    return name

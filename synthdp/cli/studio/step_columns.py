@@ -1,110 +1,106 @@
 """Step 2: what each column holds, and what is to be learnt of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from synthdp.cli.planning.column_check import ColumnCheck
+from synthdp.cli.planning.column_check import ColumnCheck, checked_column
 from synthdp.cli.studio.declared import (
     Kind,
     check,
+    checked,
     kinds_of,
-    problem_of,
     resources,
-    said_of,
+    rules_of,
     save_kinds,
 )
-from synthdp.cli.studio.fields import INPUTS, KINDS, field_of, inputs_of
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.kinds import keys_of, kinds_in
-from synthdp.schema.code_books import code_book
+from synthdp.schema.code_books import code_book, with_levels
 from synthdp.schema.keys import OWN
-from synthdp.schema.kinds import IGNORE
+from synthdp.schema.questions import ANSWERED_KINDS, QUESTIONS, answers_of_kind, kind_of_answers
 
-GENERAL = ("kind", "more", *(each.name for each in INPUTS))
+GENERAL = ("kind", "more", *(each.name for each in QUESTIONS))
 """What is asked of a column."""
 
 
 def columns_view(visit: Visit) -> dict[str, Any]:
     """Every column with its inputs, and what is said of it."""
-    kinds, fixed = kinds_of(visit), _fixed(visit)
+    (kinds, errors), fixed = _typed(visit), _fixed(visit)
     tables = dict[str, list[dict[str, Any]]]((table, []) for table in kinds)
-    for (table, name), (place, kind) in _columns(kinds).items():
-        inputs, said = _sent(visit, place) or inputs_of(kind), said_of(visit, name, kinds[table])
-        column = {"id": place, "name": name, "inputs": inputs, "said": said}
-        tables[table].append(column | {"fixed": fixed.get((table, name), "")})
-    every = [each for columns in tables.values() for each in columns if not each["fixed"]]
-    n_open = sum(not each["inputs"].get("kind") for each in every)
-    problem = "" if n_open else problem_of(visit)
-    found = [] if n_open or problem else check(visit).get("findings", ())
-    findings = [f"{each['what']}; {each['way_out']}" for each in found if not each.get("columns")]
+    for place, table, name, kind in _placed(kinds):
+        said = _said(visit, name, kinds[table], errors.get(place))
+        column = {"id": place, "name": name, "fixed": fixed.get((table, name), ""), "said": said}
+        inputs = _sent(visit, place) or answers_of_kind(kind)
+        tables[table].append({**column, "inputs": inputs})
+    open_ = [kind is None and (table, name) not in fixed for _, table, name, kind in _placed(kinds)]
+    facts, problem = ({}, "") if any(open_) else checked(visit)
+    found = facts.get("findings", ())
     return {
         "tables": tables,
-        "kinds": KINDS,
-        "questions": INPUTS,
-        "n_open": n_open,
+        "kinds": ANSWERED_KINDS,
+        "questions": QUESTIONS,
+        "is_open": any(open_),
+        "book": visit.text("book"),
+        "holds": visit.text("holds") or "codes",
         "problem": problem,
-        "findings": findings,
+        "findings": [
+            f"{each['what']}; {each['way_out']}" for each in found if not each.get("columns")
+        ],
     }
 
 
 def save_columns(visit: Visit) -> str:
     """Save all columns, or fill them in from a code book."""
-    tables, action = kinds_of(visit), visit.text("action")
-    filled = (_with_code_book if action == "book" else _given)(visit, tables)
-    if action == "rest":
-        fixed = _fixed(visit)
-        filled = {
-            table: {
-                name: "categorical" if kind is None and (table, name) not in fixed else kind
-                for name, kind in kinds.items()
-            }
-            for table, kinds in filled.items()
-        }
+    (filled, errors), fixed = _typed(visit), _fixed(visit)
+    if errors:
+        raise ParameterError("; ".join(errors.values()))
+    if visit.action == "book":
+        filled = _with_code_book(visit, filled)
+    for _, table, name, kind in [*_placed(filled)]:
+        if visit.action == "rest" and kind is None and (table, name) not in fixed:
+            filled[table][name] = "categorical"
     visit = visit.saved()
-    save_kinds(visit, filled)
-    if action != "go_on":
+    save_kinds(visit, filled, rules_of(visit))
+    if visit.action != "go_on":
         return "/columns"
     if not visit.project.is_linked:  # whose keys are named in the next step
         check(visit)
-    visit.saved(walked=max(visit.project.walked, 2))
+    visit.saved(walked=2)
     return "/people"
 
 
 def said_of_form(visit: Visit) -> dict[str, Any]:
     """What is said of the one column whose inputs are sent, as they are typed."""
-    kinds = kinds_of(visit)
-    columns = _columns(kinds)
-    asked = next((each for each in columns if columns[each][0] == visit.text("id")), None)
-    if asked is None:
-        raise ParameterError("there is no such column; open the page again")
-    typed = dict(kinds[asked[0]])
-    for (table, name), (place, _) in columns.items():
-        try:
-            if table == asked[0] and (sent := _sent(visit, place)):
-                typed[name] = field_of(sent)
-        except SynthdpError as error:
-            if name == asked[1]:
-                return {"said": ColumnCheck(error=str(error)), "kind": typed[name]}
-    return {"said": said_of(visit, asked[1], typed), "kind": typed[asked[1]]}
-
-
-def _columns(tables: Mapping[str, Mapping[str, Kind]]) -> dict[tuple[str, str], tuple[str, Kind]]:
-    """Where each column stands on the page, and its kind, by its table and name."""
-    return {
-        (table, name): (f"c{number}-{place}", kind)
-        for number, (table, kinds) in enumerate(tables.items())
-        for place, (name, kind) in enumerate(kinds.items())
-    }
+    kinds, errors = _typed(visit)
+    for place, table, name, kind in _placed(kinds):
+        if place == visit.text("id"):
+            return {"said": _said(visit, name, kinds[table], errors.get(place)), "kind": kind}
+    raise ParameterError("there is no such column; open the page again")
 
 
 def places_of(visit: Visit) -> dict[str, str]:
     """Where columns stand on the page, by their names, of linked tables by both."""
     places = dict[str, str]()
-    for (table, name), (place, _) in _columns(kinds_of(visit)).items():
+    for place, table, name, _ in _placed(kinds_of(visit)):
         places.setdefault(name, place)
         places[f"{table}.{name}"] = place
     return places
+
+
+def _placed(tables: dict[str, dict[str, Kind]]) -> Iterator[tuple[str, str, str, Kind]]:
+    """Where each column stands on the page, its table, its name and its kind."""
+    for number, (table, kinds) in enumerate(tables.items()):
+        for place, (name, kind) in enumerate(kinds.items()):
+            yield f"c{number}-{place}", table, name, kind
+
+
+def _said(visit: Visit, name: str, kinds: dict[str, Kind], error: str | None) -> ColumnCheck:
+    """What is said of a column as it is declared, with those that it is relative to."""
+    if error:
+        return ColumnCheck(error=error)
+    learns_bins = not visit.project.is_linked
+    return checked_column(name, kinds, dialect=visit.project.dialect, learns_bins=learns_bins)
 
 
 def _fixed(visit: Visit) -> dict[tuple[str, str], str]:
@@ -121,33 +117,26 @@ def _sent(visit: Visit, place: str) -> dict[str, str]:
     return {name: visit.text(f"{place}.{name}") for name in GENERAL}
 
 
-def _given(visit: Visit, tables: Mapping[str, Mapping[str, Kind]]) -> dict[str, dict[str, Kind]]:
-    """The kinds with those that the form says."""
-    filled, fixed = {table: dict(kinds) for table, kinds in tables.items()}, _fixed(visit)
-    for (table, name), (place, _) in _columns(tables).items():
-        if (sent := _sent(visit, place)) and (table, name) not in fixed:
-            try:
-                filled[table][name] = field_of(sent)
-            except SynthdpError as error:
-                raise ParameterError(f"column {name!r}: {error}") from None
-    return filled
+def _typed(visit: Visit) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:
+    """The kinds with those that the form says, and what refuses others, by where columns stand."""
+    tables, fixed, errors = kinds_of(visit), _fixed(visit), dict[str, str]()
+    for place, table, name, _ in [*_placed(tables)]:
+        try:
+            if (sent := _sent(visit, place)) and (table, name) not in fixed:
+                tables[table][name] = kind_of_answers(sent)
+        except SynthdpError as error:
+            errors[place] = f"column {name!r}: {error}"
+    return tables, errors
 
 
-def _with_code_book(
-    visit: Visit, tables: Mapping[str, Mapping[str, Kind]]
-) -> dict[str, dict[str, Kind]]:
+def _with_code_book(visit: Visit, tables: dict[str, dict[str, Kind]]) -> dict[str, dict[str, Kind]]:
     """The kinds with the levels that a code book lists for columns of these names."""
     levels = code_book(visit.text("book"), labels=visit.text("holds") == "labels")
-    filled, columns = {table: dict(kinds) for table, kinds in tables.items()}, _columns(tables)
-    fixed = _fixed(visit)
-    if not levels.keys() & {name for _, name in columns}:
+    if not any(levels.keys() & kinds.keys() for kinds in tables.values()):
         listed = ", ".join(sorted(levels)[:5])
         raise ParameterError(f"the code book is about {listed}, which are no columns of the table")
-    for (table, name), (_, kind) in columns.items():
-        field = inputs_of(kind)
-        # a number with words for some of its values stays a number
-        is_free = field["kind"] in ("", "categorical", IGNORE)
-        if name in levels and is_free and (table, name) not in fixed:
-            field |= {"kind": "categorical", "levels": "\n".join(levels[name])}
-            filled[table][name] = field_of(field)
+    fixed, filled = _fixed(visit), dict[str, dict[str, Kind]]()
+    for table, kinds in tables.items():
+        free = {name: kind for name, kind in kinds.items() if (table, name) not in fixed}
+        filled[table] = kinds | with_levels(free, levels)
     return filled

@@ -1,67 +1,93 @@
 """Step 3: whose rows are protected, how linked tables hang together, and what cannot be."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from synthdp.cli.studio.declared import (
     check,
+    checked,
     content_of,
-    problem_of,
+    kinds_of,
     resources,
     rules_of,
+    save_checked,
     save_content,
-    save_rules,
+    save_kinds,
 )
 from synthdp.cli.studio.project import Visit
-from synthdp.cli.studio.rules import COMPARED, TERMS, builder, columns_of, rule_of, rule_text
+from synthdp.cli.studio.rules import COMPARED, FORMS, builder, columns_of, rule_of
 from synthdp.core.errors import ParameterError
-from synthdp.linked.package.kinds import keys_of
+from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
+from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
 
 
 def people_view(visit: Visit) -> dict[str, Any]:
     """Who is protected, and the rules."""
-    tables = resources(visit)
+    tables, words = resources(visit), visit.texts.words("rule")
     return {
         "columns": list(columns_of(visit)),
-        "rules": [rule_text(rule) for rule in rules_of(visit)],
+        "forms": FORMS if tables else FORMS[:-1],
+        "rules": {id_: rule_text(rule, words) for id_, (_, rule) in _numbered(visit).items()},
         "builder": builder(visit),
         "compared": COMPARED,
-        "terms": TERMS,
         "tables": [_linked(each) for each in tables],
         "root": (content_of(visit).get(OWN) or {}).get("root") or "",
-        "picture": _below(tables, None, ()),
-        "problem": problem_of(visit),
+        "picture": tables_below(tables),
+        "problem": checked(visit)[1],
         "sent": visit.texts_of,
         "text": visit.text,
     }
 
 
 def save_people(visit: Visit) -> str:
-    """Say whose rows they are, add a rule, or remove one."""
-    action, rules = visit.text("action"), rules_of(visit)
-    if action == "go_on":
+    """Say whose rows they are or how tables are linked, add a rule, or remove one."""
+    rules = _numbered(visit)
+    if visit.action == "go_on":
         return _save_units(visit)
-    visit = visit.saved()
-    if action == "links":
-        save_content(visit, _with_links(visit))
+    if visit.action == "more":  # room for one case more; nothing is saved
+        others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
+        kept = [(name, text) for name in others for text in visit.texts_of(name)]
+        return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
+    if visit.action == "links":
+        save_content(visit.saved(), _with_links(visit))
+        save_kinds(visit, kinds_of(visit), rules_of(visit))
         return "/people#tables"
-    if action == "add":
-        save_rules(visit, [*rules, rule_of(visit)])
-    elif re.fullmatch(r"remove-[0-9]{1,4}", action):
-        number = int(action.removeprefix("remove-"))
-        save_rules(visit, rules[:number] + rules[number + 1 :])
-    else:
-        raise ParameterError("the form says not what is to be done; open the page again")
+    if visit.action == "add":
+        rules["add"] = rule_of(visit)
+    elif visit.chosen(rules):
+        del rules[visit.action]
+    content = content_of(visit)
+    if visit.project.is_linked:
+        content |= {"resources": [_limited(each, rules.values()) for each in resources(visit)]}
+    save_checked(visit.saved(), content, [rule for table, rule in rules.values() if not table])
     return "/people#rules"
+
+
+def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
+    """The rules, each with the linked table that it is a limit of, else ''; by the buttons that
+    remove them.
+    """
+    rules = [("", rule) for rule in rules_of(visit)]
+    for each in resources(visit):
+        rules += [(each["name"], limit) for limit in (each.get(OWN) or {}).get("limits", ())]
+    return {f"remove-{number}": rule for number, rule in enumerate(rules)}
+
+
+def _limited(resource: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A linked table with those of the limits that are its own."""
+    own = {key: each for key, each in (resource.get(OWN) or {}).items() if key != "limits"}
+    limits = [rule for table, rule in rules if table == resource["name"]]
+    return {**resource, OWN: own | ({"limits": limits} if limits else {})}
 
 
 def _save_units(visit: Visit) -> str:
     changed: dict[str, Any] = {}
     if not visit.project.is_linked:
-        unit = visit.text("unit") if visit.text("several") == "yes" else ""
-        if visit.text("several") == "yes" and unit not in visit.project.names:
+        is_several = visit.text("several") == "yes"
+        unit = visit.text("unit") if is_several else ""
+        if is_several and unit not in visit.project.names:
             raise ParameterError(
                 "no column tells persons apart; choose it, or say one row a person"
             )
@@ -69,92 +95,40 @@ def _save_units(visit: Visit) -> str:
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
     visit = visit.saved(**changed)
     check(visit)
-    visit.saved(walked=max(visit.project.walked, 3))
+    visit.saved(walked=3)
     return "/budget"
 
 
 def _linked(resource: Mapping[str, Any]) -> dict[str, Any]:
     """What is asked of one of linked tables."""
-    schema = resource["schema"]
-    links = [(each["fields"], each["reference"]["resource"]) for each in _links(resource)]
+    schema, links = resource["schema"], [*links_in(resource), ([], "")]
     return {
         "name": resource["name"],
         "columns": [field["name"] for field in schema["fields"]],
-        "key": _joined(schema.get("primaryKey") or ()),
-        "links": [*((_joined(fields), table) for fields, table in links), ("", "")],
-        **(resource.get(OWN) or {}),
+        "key": ", ".join(names_in(schema.get("primaryKey"))),
+        "links": [(", ".join(fields), table) for fields, table in links],
+        "own": resource.get(OWN) or {},
     }
-
-
-def _links(resource: Mapping[str, Any]) -> Sequence[Any]:
-    return resource["schema"].get("foreignKeys") or ()
-
-
-def _joined(key: Any) -> str:
-    return key if isinstance(key, str) else ", ".join(key)
-
-
-def _below(
-    tables: Sequence[Mapping[str, Any]], parent: str | None, above: tuple[str, ...]
-) -> list[dict[str, Any]]:
-    """The tables that hang on one, each with those that hang on it, and the public ones it names."""
-    public = {each["name"] for each in tables if (each.get(OWN) or {}).get("public")}
-    found = []
-    for each in tables:
-        named = {link["reference"]["resource"] for link in _links(each)}
-        parents, name = named - public, each["name"]
-        if name not in {*public, *above} and (parent in parents or (not parent and not parents)):
-            below = _below(tables, name, (*above, name))
-            found.append({"name": name, "public": sorted(named & public), "below": below})
-    return found
 
 
 def _with_links(visit: Visit) -> dict[str, Any]:
-    """The description with the keys and links of the form."""
-    content, tables = content_of(visit), []
-    keys = {
-        each["name"]: _listed(visit.text(f"t{number}.key"))
-        for number, each in enumerate(content["resources"])
-    }
-    for number, resource in enumerate(content["resources"]):
-        start = f"t{number}"
-        fields, parents = visit.texts_of(f"{start}.fields"), visit.texts_of(f"{start}.parent")
-        former = {
-            (_joined(each["fields"]), each["reference"]["resource"]): each
-            for each in _links(resource)
+    """The description with the keys, links and bounds of the form."""
+    said = {}
+    for number, each in enumerate(resources(visit)):
+        start, names = f"t{number}.", [field["name"] for field in each["schema"]["fields"]]
+        links = zip(visit.texts_of(f"{start}fields"), visit.texts_of(f"{start}parent"), strict=True)
+        order = visit.text(f"{start}order")
+        said[each["name"]] = {
+            "key": _listed(visit.text(f"{start}key")),
+            "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],
+            "min_children": visit.whole(f"{start}min_children"),
+            "max_children": visit.whole(f"{start}max_children"),
+            "order": order,
+            "increasing": [order] if order and visit.text(f"{start}increasing") else [],
+            "unique": [name for name in visit.texts_of(f"{start}unique") if name in names],
+            "public": bool(visit.text(f"{start}public")),
         }
-        links = []
-        for link in zip(fields, parents, strict=False):
-            if link in former and not keys.get(link[1]):  # a list whose key only links name
-                links.append(former[link])
-            elif any(link):
-                links.append(_link(*link, keys=keys))
-        schema = dict(resource["schema"]) | {"primaryKey": keys[resource["name"]]}
-        schema["foreignKeys"] = links
-        linking = keys_of({"schema": schema})
-        schema["fields"] = [
-            each if each["name"] not in linking or each["type"] else each | {"type": "string"}
-            for each in schema["fields"]
-        ]
-        said = {
-            "max_children": visit.whole(f"{start}.max_children"),
-            "order": visit.text(f"{start}.order"),
-            "public": bool(visit.text(f"{start}.public")),
-        }
-        own = {key: each for key, each in (resource.get(OWN) or {}).items() if key not in said}
-        own |= {key: each for key, each in said.items() if each}
-        tables.append({**resource, "schema": schema, OWN: own})
-    own = {key: value for key, value in content.get(OWN, {}).items() if key != "root"}
-    root = {"root": visit.text("root")} if visit.text("root") else {}
-    return {**content, OWN: own | root, "resources": tables}
-
-
-def _link(fields: str, parent: str, *, keys: Mapping[str, list[str]]) -> dict[str, Any]:
-    """A link by columns to the key of another table."""
-    if not fields or not keys.get(parent):
-        problem = f"a link is not complete: {fields or 'nothing'} -> {parent or 'nothing'}"
-        raise ParameterError(f"{problem}; choose a column and a table, and name that table's key")
-    return {"fields": _listed(fields), "reference": {"resource": parent, "fields": keys[parent]}}
+    return with_links(content_of(visit), said, root=visit.text("root"))
 
 
 def _listed(text: str) -> list[str]:

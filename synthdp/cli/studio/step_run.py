@@ -1,63 +1,75 @@
-"""Step 5: the run. It is one command, which can be stopped and gone on with."""
+"""Steps 5 to 7: the run, which is one command that can be stopped and gone on with; two pages that
+cannot be confused; and what is taken away.
+"""
 
 import re
 from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, ZipInfo
 
-from synthdp.cli.studio.commands import budget_path, run_words
-from synthdp.cli.studio.jobs import DONE, FAILED, NEW, PAUSED, RUNNING
-from synthdp.cli.studio.project import KINDS, PUBLISH, Visit
+from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
+from synthdp.cli.studio.commands import (
+    PAGE,
+    budget_in,
+    output_of,
+    report_words,
+    run_words,
+    script_text,
+    shell_text,
+)
+from synthdp.cli.studio.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, Visit
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.core.cautions import grouped
-from synthdp.core.errors import ParameterError, SynthdpError
-from synthdp.release.persistence.budget import Budget
-from synthdp.report.texts.quality import quality_line
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.json_files import load_json
+from synthdp.core.files.writing import written
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
+from synthdp.report.release_pages.certificate_page import certificate_page
+
+PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
+"""The page of each tab."""
 
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
 def run_view(visit: Visit) -> dict[str, Any]:
     """How far the run is, what it was charged, and what it says when it is done."""
-    job, places = visit.studio.job(visit.run_name), places_of(visit)
-    state, progress = job.state, job.progress
-    result = (job.result if state == DONE else None) or {}
+    places, state, progress = places_of(visit), visit.run.state, visit.run.progress
+    result = (visit.run.result if state == DONE else None) or {}
+    is_private = result.get("is_private")
     return {
         "state": state,
         "progress": progress,
         "cautions": [(text, _named(text, places)) for text in grouped(result.get("cautions", ()))],
         "result": result,
-        "quality": quality_line(result["quality"]) if result.get("quality") else "",
+        "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": sum(_spent(visit)),
-        "left": _left(visit),
+        "left": budget_in(visit, visit.project.budget).get("left"),
         "error_columns": _named(progress.error, places),
     }
 
 
 def save_run(visit: Visit) -> str:
     """Start a run, pause it, go on with it, or begin another."""
-    action, project = visit.text("action"), visit.project
-    job = visit.studio.job(visit.run_name)
-    if action == "pause":
-        job.stop()
-        return "/run"
-    if action == "go_on":
-        visit.saved(walked=max(project.walked, 5))
+    if visit.action == "go_on":
+        visit.saved(walked=5)
         return "/look"
-    if job.state == RUNNING:
-        return "/run"  # another page was faster
-    if action == "resume" and job.state in (PAUSED, FAILED):
-        job.start(job.arguments)
-        return "/run"
-    if action == "start" and job.state != NEW and project.run:
+    state = visit.run.state
+    if visit.action == "pause":
+        visit.run.stop()
+    elif visit.action == "resume" and state in (PAUSED, FAILED):
+        visit.run.start(visit.run.arguments)
+    elif visit.action == "start" and state not in (NEW, RUNNING):
         raise ParameterError("the run was started in another page; this page shows it now")
-    if action not in ("start", "again"):
-        raise ParameterError("the form says not what is to be done; open the page again")
-    visit = visit.saved(run=project.run + 1)
-    words, run = run_words(visit), visit.folder.path / visit.run_name
-    (run / PUBLISH).mkdir(parents=True, exist_ok=True)
-    # A run has its own copy of what was declared: it goes on with that, whatever is changed here.
-    visit.folder.save_public(f"{visit.run_name}/{KINDS}", visit.folder.public(KINDS))
-    visit.studio.job(visit.run_name).start(words)
+    elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
+        visit = visit.saved(run=visit.project.run + 1)
+        words = run_words(visit)
+        (visit.studio.path / visit.run_name / PUBLISH).mkdir(parents=True, exist_ok=True)
+        # A run has its own copy of what was declared: it goes on with that, whatever changes here.
+        visit.studio.save_public(f"{visit.run_name}/{KINDS}", visit.studio.public(KINDS))
+        visit.run.start(words)
     return "/run"
 
 
@@ -74,11 +86,84 @@ def _spent(visit: Visit) -> list[float]:
     return [float(each[each.index("--epsilon") + 1]) for each in began if "--epsilon" in each]
 
 
-def _left(visit: Visit) -> float | None:
-    """What the population's budget has left; None without one."""
-    try:
-        path = visit.folder.path / budget_path(visit)
-        left: float = Budget(path).show()["left"]["epsilon"]
-    except SynthdpError:
-        return None
-    return left
+def look_view(visit: Visit) -> dict[str, Any]:
+    """The pages that are there, or are being made."""
+    tab = PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
+    job, has_page = _maker(visit, tab), page_path(visit, tab).exists()
+    return {
+        "is_done": visit.run.state == DONE,
+        "tab": tab,
+        "has_page": has_page,
+        "is_being_made": job.state == RUNNING and not has_page,
+        "error": "" if has_page else job.progress.error,
+        "can_compare": visit.project.kind != DATABASE,
+    }
+
+
+def save_look(visit: Visit) -> str:
+    """Have a page made, or go on."""
+    if visit.action == "go_on":
+        visit.saved(walked=6)
+        return "/take"
+    tab = visit.text("tab")
+    if tab not in PAGES or visit.run.state != DONE:
+        raise ParameterError("there is no release to look at yet; run it in step 5")
+    page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
+    if tab == PUBLISH:
+        name = output_of(visit)
+        beside = f"{name}/datapackage.json" if visit.project.is_linked else name
+        content = load_json(_published(visit) / f"{beside}.privacy.json", "certificate")
+        page = _published(visit) / "certificate.html"
+        written(lambda: certificate_page(content), page, force=True)
+    _maker(visit, tab).start(report_words(visit, tab))
+    return f"/look?tab={tab}"
+
+
+def page_path(visit: Visit, tab: str) -> Path:
+    """The file of a tab's page."""
+    return visit.studio.path / visit.run_name / tab / PAGES[tab]
+
+
+def _maker(visit: Visit, tab: str) -> Job:
+    return visit.studio.job(f"{visit.run_name}/page-{tab}")
+
+
+def take_view(visit: Visit) -> dict[str, Any]:
+    """The files to publish, and the run as a command line and as a script."""
+    return {
+        "is_done": visit.run.state == DONE,
+        "files": [*_published_files(visit)],
+        "folder": str(_published(visit).resolve()),
+        "shell": shell_text(visit),
+        "script": script_text(visit),
+    }
+
+
+def published_file(visit: Visit, name: str) -> Path:
+    """A file that may go out; raises `ParameterError` if there is none of that name."""
+    found = _published_files(visit)
+    if name not in found:
+        raise ParameterError(f"{name!r} is no file of the release")
+    return found[name]
+
+
+def project_archive(visit: Visit) -> bytes:
+    """The project for a colleague: what was said and declared, without the table."""
+    held, folder = BytesIO(), visit.studio.path
+    with ZipFile(held, "w") as archive:
+        for name in (PROJECT, KINDS, PACKAGE):
+            if (folder / name).exists():
+                archive.writestr(ZipInfo(f"{folder.name}/{name}"), (folder / name).read_bytes())
+    return held.getvalue()
+
+
+def _published(visit: Visit) -> Path:
+    return visit.studio.path / visit.run_name / PUBLISH
+
+
+def _published_files(visit: Visit) -> dict[str, Path]:
+    """What may go out, by the name that it has in its folder; nothing before the run is done."""
+    folder, is_done = _published(visit), visit.run.state == DONE
+    found = sorted(folder.rglob("*")) if is_done else ()
+    files = [path for path in found if path.is_file() and not path.is_symlink()]
+    return {path.relative_to(folder).as_posix(): path for path in files}

@@ -1,12 +1,12 @@
 """Step 1: which table it is, and how it is written. Only names of columns are read."""
 
-from pathlib import Path
 from typing import Any
 
-from synthdp.cli.studio.declared import content_of, save_content, save_table
+from synthdp.cli.studio.declared import content_of, save_content, save_kinds
 from synthdp.cli.studio.places import (
     DELIMITERS,
     DUCKDB,
+    files_in,
     first_rows,
     names_of,
     package_of,
@@ -25,19 +25,23 @@ from synthdp.schema.keys import OWN
 ENCODINGS = ("utf-8", "cp1252", "utf-16")
 """What the page offers; any other is declared by whoever opens the project in an editor."""
 
-MARKS = {".": {}, ",": {"decimalChar": ",", "groupChar": "."}}
+MARKS = {".": {"decimalChar": "."}, ",": {"decimalChar": ",", "groupChar": "."}}
 """How numbers are written, by their decimal mark."""
 
 
 def table_view(visit: Visit) -> dict[str, Any]:
     """What can be chosen, what is, and the shape of it."""
-    project, listed = visit.project, tables_in(visit.folder)
+    project, listed = visit.project, tables_in(visit.studio)
     is_here = project.kind == DATABASE or project.table in listed
-    view: dict[str, Any] = {"listed": listed, "is_here": is_here, "problem": "", "rows": []}
-    view |= {"place": visit.folder.place.resolve().name, "is_text": is_here and _is_text(visit)}
-    view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "marks": list(MARKS)}
-    view["shapes"] = shapes(visit) if view["is_text"] else {}
-    view["can_look"] = is_here and project.kind in (TABLE, FOLDER)
+    is_text_here = is_here and _is_text(visit)
+    # Where a comma divides columns, it cannot divide numbers; else nobody but the steward knows.
+    usual = "." if project.dialect.get("delimiter", ",") == "," else ""
+    view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
+    view |= {"place": visit.studio.place.resolve().name}
+    view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
+    view |= {"mark": project.dialect.get("decimalChar", usual)}
+    view |= {"shapes": shapes(visit) if is_text_here else {}}
+    view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
     if is_here and project.table and not project.is_linked:
         try:
             if not project.names:
@@ -49,18 +53,16 @@ def table_view(visit: Visit) -> dict[str, Any]:
     return view
 
 
-def save_table_step(visit: Visit) -> str:
+def save_table(visit: Visit) -> str:
     """Choose a table, say how it is written, or look at it."""
     actions = {"choose": _choose, "upload": _upload, "database": _choose_database}
-    actions |= {"dialect": _declare, "look": _look}
-    if visit.text("action") not in actions:
-        raise ParameterError("the form says not what is to be done; open the page again")
-    return actions[visit.text("action")](visit)
+    location: str = visit.chosen(actions | {"dialect": _declare, "look": _look})(visit)
+    return location
 
 
 def _choose(visit: Visit) -> str:
     name = visit.text("table")
-    kind = tables_in(visit.folder).get(name)
+    kind = tables_in(visit.studio).get(name)
     if kind is None:
         raise ParameterError(f"{name!r} is not in the folder; choose a table of the list")
     if kind == FOLDER and visit.text("holds") != "parts":
@@ -72,26 +74,18 @@ def _upload(visit: Visit) -> str:
     given = next(iter(visit.form.get("file", ())), None)
     if given is None or isinstance(given, str) or not given.filename:
         raise ParameterError("no file was chosen; choose one")
-    return _take(visit, kind=TABLE, table=store_upload(visit.folder, given.filename, given.file))
+    return _take(visit, kind=TABLE, table=store_upload(visit.studio, given.filename, given.file))
 
 
 def _choose_database(visit: Visit) -> str:
     source, table = visit.text("source"), visit.text("name")
-    if not source or not table:
-        raise ParameterError(
-            "the address of the database or the table's name is missing; give both"
-        )
     scheme, _, rest = source.partition("://")
-    if scheme == "duckdb":
-        name = source.removeprefix(DUCKDB)
-        if name != Path(name).name or not (visit.folder.place / name).is_file():
-            problem = "a DuckDB file has to lie in the folder of the studio"
-            raise ParameterError(f"{problem}: {DUCKDB}NAME")
-    elif scheme not in ("postgres", "postgresql") or not rest:
-        raise ParameterError(
-            f"give an address such as postgres://USER@HOST/DATABASE or {DUCKDB}NAME"
-        )
-    if ":" in rest.partition("@")[0] and "@" in rest:
+    if not table or not rest or scheme not in ("duckdb", "postgres", "postgresql"):
+        usual = f"postgres://USER@HOST/DATABASE or {DUCKDB}NAME"
+        raise ParameterError(f"give an address such as {usual}, and the name of the table")
+    if scheme == "duckdb" and source.removeprefix(DUCKDB) not in files_in(visit.studio.place):
+        raise ParameterError(f"a DuckDB file has to lie in the folder of the studio: {DUCKDB}NAME")
+    if ":" in rest.rpartition("@")[0]:
         raise ParameterError("the address holds a password; leave it to the environment or .pgpass")
     return _take(visit, kind=DATABASE, table=table, source=source)
 
@@ -113,15 +107,18 @@ def _declare(visit: Visit) -> str:
     is_read, goes_on = True, visit.text("then") == "go_on"
     if not visit.project.is_linked and _is_text(visit):
         encoding, delimiter = visit.text("encoding"), DELIMITERS.get(visit.text("delimiter"))
-        marks = MARKS.get(visit.text("mark"))
-        if encoding not in ENCODINGS or delimiter is None or marks is None:
-            raise ParameterError("the form says not how the file is written; open the page again")
+        mark = visit.text("mark")
+        if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
+            raise ParameterError(
+                "it is not said how the file and its numbers are written; choose it"
+            )
         dialect = {} if delimiter == "," else {"delimiter": delimiter}
         dialect |= {} if encoding == "utf-8" else {"encoding": encoding}
-        visit, is_read = _read_names(visit, dialect | marks)
+        dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
+        visit, is_read = _read_names(visit, dialect)
     if not goes_on or not is_read:
         return "/table"
-    visit.saved(walked=max(visit.project.walked, 1))
+    visit.saved(walked=1)
     return "/columns"
 
 
@@ -137,7 +134,7 @@ def _read_names(visit: Visit, dialect: dict[str, str]) -> tuple[Visit, bool]:
     declared = {name: kind for name, kind in former.items() if name != OWN}
     rules = former.get(OWN, {}).get("constraints", []) if kinds == declared else []
     visit = visit.saved(names=list(kinds))
-    save_table(visit, kinds, rules)
+    save_kinds(visit, {"": kinds}, rules)
     return visit, True
 
 

@@ -1,9 +1,12 @@
 """What the pages say, in the reader's language: one catalogue a language, each a file."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, final
+
+from synthdp.release.certificate.meaning import FALSE_POSITIVES
 
 CATALOGUES = Path(__file__).parent / "texts"
 """Where they lie."""
@@ -28,13 +31,23 @@ class Texts:
         """A sentence, with what is given in the places that it has for it."""
         return self._sentences[key].format(**given)
 
-    def named(self, group: str, name: str) -> str:
-        """What something is called, such as a kind of columns; its own name if it has no other."""
-        return self._sentences.get(f"{group}.{name}", name)
+    def named(self, group: str, name: str, usual: str | None = None) -> str:
+        """What something is called, such as a kind of columns; else what is usual, or its own name."""
+        return self._sentences.get(f"{group}.{name}", name if usual is None else usual)
 
-    def has(self, key: str) -> bool:
-        """Whether there is such a sentence: not everything needs an explanation."""
-        return key in self._sentences
+    def recognised(self, share: float) -> str:
+        """What it means for one person that of those in the table at most a share is recognised."""
+        given = {"share": f"{100 * share:.2g}", "wrong": f"{100 * FALSE_POSITIVES:g}"}
+        return self("expected.person_text", **given)
+
+    def words(self, group: str) -> dict[str, str]:
+        """All that is called something in a group."""
+        named = self._sentences.items()
+        return {
+            key.removeprefix(f"{group}."): text
+            for key, text in named
+            if key.startswith(f"{group}.")
+        }
 
 
 def languages() -> tuple[str, ...]:
@@ -42,14 +55,14 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in CATALOGUES.glob("*.json")))
 
 
-def preferred(accepted: str) -> str:
-    """The first language of a browser's list that we have: browsers begin with the one they prefer.
+def preferred(asked: Iterable[str]) -> str:
+    """The first language of a list that we have, as browsers write what their readers prefer.
 
-    >>> preferred("fr-CH, de;q=0.9, en;q=0.8")
+    >>> preferred(["", "fr-CH", " de;q=0.9", "en;q=0.8"])
     'de'
     """
-    asked = (part.strip()[:2].lower() for part in accepted.split(","))
-    return next((each for each in asked if each in languages()), USUAL)
+    names = (each.strip()[:2].lower() for each in asked)
+    return next((name for name in names if name in languages()), USUAL)
 
 
 @cache

@@ -51,12 +51,14 @@ def with_kinds(
 ) -> dict[str, Any]:
     """A table of a package with other kinds of columns, in their order; keys stay as they are.
 
-    Of columns that rules of the package name, other than checks, nothing is learnt that can be done
-    without; a public table stays as it is. Raises `SchemaError` as `schema_of_kinds`.
+    Of columns that rules of the package, other than checks, or bounds on rows of a parent name,
+    nothing is learnt that can be done without; a public table stays as it is. Raises `SchemaError`
+    as `schema_of_kinds`.
     """
     if resource.get(OWN, {}).get("public"):
         return dict(resource)
     settled = {name.removeprefix(OTHER) for name in settled_names([*rules])}
+    settled |= {f"{resource['name']}.{name}" for name in _bounded(resource)}
     schema, keys = resource["schema"], keys_of(resource)
     fields = {each["name"]: each for each in schema["fields"]}
     ignored = [name for name, kind in kinds.items() if kind == IGNORE and name not in keys]
@@ -69,7 +71,8 @@ def with_kinds(
         elif kind != IGNORE:
             (field,) = schema_of_kinds({name: kind})["fields"]
             own = dict(field.get(OWN) or {})
-            if f"{resource['name']}.{name}" in settled and is_closable(field):
+            is_settled = f"{resource['name']}.{name}" in settled and is_closable(field)
+            if is_settled or own.get("derive") is False:  # which a package says by saying nothing
                 own.pop("derive", None)
             fields[name] = {**field, OWN: own} if own else _without_own(field)
     kept = [fields[name] for name in kinds if name not in ignored]
@@ -77,6 +80,13 @@ def with_kinds(
     own |= {"ignore": ignored} if ignored else {}
     own = {OWN: own} if own else {}
     return {**resource, "schema": {**_without_own(schema), "fields": kept, **own}}
+
+
+def _bounded(resource: Mapping[str, Any]) -> set[str]:
+    """The columns of which it is said how often their levels come within a parent."""
+    own = resource.get(OWN) or {}
+    limited = (name for limit in own.get("limits", ()) for name in limit["where"])
+    return {*limited, *own.get("unique", ()), *own.get("increasing", ())}
 
 
 def _without_own(content: Mapping[str, Any]) -> dict[str, Any]:

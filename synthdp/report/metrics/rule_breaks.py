@@ -1,7 +1,7 @@
 """Rules of a schema: how many rows of each table break them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import pandas as pd
@@ -36,35 +36,59 @@ def broken_rules(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
     return frame.sort_values("share_synthetic", ascending=False, kind="stable", ignore_index=True)
 
 
-def rule_text(rule: Mapping[str, Any]) -> str:
-    """A rule in a line: its description, its check, or what it holds.
+def rule_text(rule: Mapping[str, Any], words: Mapping[str, str] | None = None) -> str:
+    """A rule, or a limit of linked tables, in a line: its description, its check, or what it holds.
+
+    Parameters
+    ----------
+    rule
+        As a schema or a package has it.
+    words
+        Other words for "forbid", "missing" and the like, as another language has them.
 
     >>> rule_text({"check": "start <= end"})
     'start <= end'
     >>> rule_text({"forbid": {"age": {"maximum": 14}, "status": ["retired", None]}})
     'forbid age up to 14 and status retired or missing'
+    >>> rule_text({"where": {"role": ["head"]}, "at_most": 1}, {"at_most": "höchstens"})
+    'role head: höchstens 1'
     """
+    said = _Words(words or {})
     if text := rule.get("description") or rule.get("check"):
         return str(text)
     if "determines" in rule:
-        return " determines ".join(map(str, rule["determines"]))
+        return f" {said['determines']} ".join(map(str, rule["determines"]))
+    if "where" in rule:
+        bounds = [f"{said[key]} {rule[key]}" for key in ("at_least", "at_most") if key in rule]
+        return f"{said.of_all(rule['where'])}: {', '.join(bounds)}"
     kind = "forbid" if "forbid" in rule else "allow"
     entries = [rule[kind]] if isinstance(rule[kind], Mapping) else rule[kind]
-    text = f"{kind} {'; or '.join(map(_conditions_text, entries))}"
+    either = f"; {said['or']} "
+    text = f"{said[kind]} {either.join(map(said.of_all, entries))}"
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-def _conditions_text(conditions: Mapping[str, Any]) -> str:
-    return " and ".join(
-        f"{column} {_condition_text(condition)}" for column, condition in conditions.items()
-    )
+@final
+class _Words:
+    """The words of a language for conditions."""
 
+    def __init__(self, words: Mapping[str, str]) -> None:
+        self._words = {"at_least": "at least", "at_most": "at most", "to": "up to", **words}
 
-def _condition_text(condition: Any) -> str:
-    if isinstance(condition, Mapping):
-        words = {"minimum": "from", "maximum": "up to"}
-        return " ".join(f"{words[key]} {condition[key]}" for key in words if key in condition)
-    return " or ".join("missing" if level is None else str(level) for level in condition)
+    def __getitem__(self, word: str) -> str:
+        return self._words.get(word, word)
+
+    def of_all(self, conditions: Mapping[str, Any]) -> str:
+        """Conditions on columns, all of which are met."""
+        texts = [f"{column} {self._of(condition)}" for column, condition in conditions.items()]
+        return f" {self['and']} ".join(texts)
+
+    def _of(self, condition: Any) -> str:
+        if isinstance(condition, Mapping):
+            ends = {"minimum": self["from"], "maximum": self["to"]}
+            return " ".join(f"{ends[key]} {condition[key]}" for key in ends if key in condition)
+        levels = (self["missing"] if level is None else str(level) for level in condition)
+        return f" {self['or']} ".join(levels)
 
 
 def _breaking(rule: Rule, table: ReadTable) -> NDArray[np.bool_]:

@@ -86,7 +86,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     found["columns"] = faults(person)
     person.press("action", "go_on", leads="/people")
     found["people"] = faults(person)
-    person.go("/people?rule=allow&column=Geschlecht&column=Raucher&column=Station")
+    person.go("/people?rule=allow&column=Geschlecht&column=Raucher&column=Gewicht&column=Station")
     found["rule"] = faults(person)
     person.press("action", "go_on", leads="/budget")
     person.fill("rows", "1500")
@@ -136,7 +136,7 @@ def test_the_sample_from_its_kinds(browser, started, tmp_path):
     person.press("action", "go_on", leads="/run")
     runs(person)
     assert "(1, 1e-07)-differential privacy" in person.text()
-    mend = "document.querySelector('.mind-card a[href=\"/columns#c0-9\"]')"
+    mend = "document.querySelector('.cards a[href=\"/columns#c0-9\"]')"
     assert person.browser.run(f"!!{mend}")
     person.browser.run(f"{mend}.click()")
     person.until("document.activeElement.id === 'c0-9.kind'")

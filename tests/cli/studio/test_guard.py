@@ -85,7 +85,7 @@ def test_every_answer_says_what_a_page_may_do(client):
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "unsafe" not in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["x-frame-options"] == "DENY"
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     page = client.get("/table").text
     assert "<script>" not in page
     assert " style=" not in page
@@ -137,10 +137,13 @@ def test_an_upload_stays_in_its_folder(client, place, name):
     files = {"file": (name, b"town\nA\n")}
     answer = client.post("/table/upload", data=sent, files=files, follow_redirects=False)
     assert answer.status_code == 303
-    kept = {path.name for path in (place / "people.studio" / "uploaded").iterdir()}
-    assert kept <= {"x.csv", "b"}
-    assert not (place / "x.csv").exists()
+    assert {path.name for path in place.iterdir()} == {"people.csv", "people.studio", "x.csv"}
     assert not (place.parent / "x.csv").exists()
+    assert not any(path.suffix == ".csv" for path in (place / "people.studio").iterdir())
+    again = key_and_version(client.get("/table").text) | {"action": "upload"}
+    files = {"file": ("people.csv", b"town\nA\n")}
+    assert client.post("/table/upload", data=again, files=files).status_code == 422
+    assert (place / "people.csv").read_text() == "town,age\nA,30\n"  # nothing is written over
 
 
 @pytest.mark.parametrize("name", ["x.html", "project.json", ".csv", "x.csv\n", ""])
@@ -166,7 +169,7 @@ def test_an_error_that_nobody_foresaw_shows_only_its_kind(place, monkeypatch):
     def fails():
         raise ValueError("Zanzibar7731")
 
-    monkeypatch.setattr(studio.folder, "load", fails)
+    monkeypatch.setattr(studio, "load", fails)
     answer = client.get("/table")
     assert (answer.status_code, answer.text) == (500, "Internal error (ValueError).\n")
 

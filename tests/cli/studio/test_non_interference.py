@@ -116,6 +116,8 @@ def test_what_is_shown_of_a_run_moves_on_in_ticks():
 
 
 RESULT = {"is_private": True, "guarantee": "(1, 1e-06)-differential privacy", "cautions": []}
+COSTS = {"rho_budget": 0.02, "failure_delta": 0.0, "failure_delta_spent": 0.0}
+RESULT |= {"epsilon": 1.0, "delta": 1e-6, "accounting": {"currency": "gdp"} | COSTS}
 
 
 def test_pages_of_a_run_depend_on_what_it_released_and_not_on_the_table_or_on_time(tmp_path):

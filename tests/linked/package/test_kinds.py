@@ -33,3 +33,17 @@ def test_of_columns_that_rules_name_nothing_is_learnt_that_can_be_done_without()
     opened = with_kinds(table, kinds | {"x": "categorical"}, rules=[rule])
     with pytest.raises(SchemaError, match="whose domain is derived"):
         Package.from_dict(rules | {"resources": [opened]})
+
+
+def test_columns_of_which_bounds_on_rows_speak_stay_as_they_are_declared():
+    fields = [{"name": "id", "type": None}, {"name": "ward", "type": None}]
+    limit = {"where": {"ward": ["A"]}, "at_most": 1}
+    table = {"name": "stays", "path": "s.csv", "schema": {"fields": fields, "primaryKey": "id"}}
+    levels = {"type": "categorical", "constraints": {"enum": ["A", "B"]}}
+    kinds = {"id": None, "ward": levels}
+    assert "synthdp" in with_kinds(table, kinds)["schema"]["fields"][1]
+    for bound in ({"limits": [limit]}, {"unique": ["ward"]}, {"increasing": ["ward"]}):
+        bounded = with_kinds(table | {"synthdp": bound}, kinds)
+        assert bounded["schema"]["fields"][1] == {"name": "ward"} | levels | {"type": "string"}
+        again = with_kinds(bounded | {"synthdp": {}}, kinds_in(bounded))
+        assert again["schema"] == bounded["schema"]

@@ -1,8 +1,8 @@
-"""Commands of synthdp that the studio starts: processes of their own, which hold the records, while
-this one never opens them.
+"""Commands of synthdp that another program starts: processes of their own, which hold the records,
+while that program never opens them.
 
-What a page shows of a command is what the command wrote: its log, which holds public facts only,
-and its result. A command outlives the studio, and is found again by a lock that it inherits.
+What it knows of a command is what the command wrote: its log, which holds public facts only, and
+its result. A command outlives who started it, and is found again by a lock that it inherits.
 """
 
 import os
@@ -23,10 +23,13 @@ COMMAND, LOG, RESULT, LOCK = "command.json", "log.jsonl", "result.json", "lock"
 """The files of a command, in its folder."""
 
 TICK = 2.0
-"""Seconds between two states of a running command that pages show."""
+"""Seconds between two states of a running command that are told."""
 
 NEW, RUNNING, PAUSED, FAILED, DONE = "new", "running", "paused", "failed", "done"
 """What a command is."""
+
+_FURTHER = ("--force", "--log-format", "json", "-vv")
+"""What each command is told besides: to write over what it wrote, and a log that can be read."""
 
 _STOPPED = (0, 130, 143)
 """Exit codes of a command that was asked to stop, or killed before it could write one."""
@@ -34,19 +37,19 @@ _STOPPED = (0, 130, 143)
 
 @final
 class Job:
-    """A command that runs in a folder of the project, or ran there.
+    """A command that runs, or ran, and can be gone on with if it has a journal.
 
     Parameters
     ----------
     folder
         Where its log and result are kept.
-    project
-        The folder of the project, where it runs.
+    place
+        The folder in which it runs.
     """
 
-    def __init__(self, folder: Path, project: Path) -> None:
+    def __init__(self, folder: Path, place: Path) -> None:
         self.folder = folder
-        self._project = project
+        self._place = place
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -88,33 +91,34 @@ class Job:
         """
         if self.state in (RUNNING, DONE):
             return
-        further = ["--force", "--log-format", "json", "-vv"]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with ExitStack() as stack:
                 lock, log, result = (
-                    stack.enter_context((self.folder / name).open(mode))
-                    for name, mode in ((LOCK, "ab"), (LOG, "ab"), (RESULT, "ab"))
+                    stack.enter_context((self.folder / name).open("ab"))
+                    for name in (LOCK, LOG, RESULT)
                 )
                 if not _locked(lock):
-                    return  # another studio was faster
+                    return  # another program was faster
                 log.truncate(0)
                 result.truncate(0)
-                write_json(self.folder / COMMAND, {"arguments": [*arguments]}, force=True)
+                self._keep(arguments)
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "synthdp", *arguments, *further],
-                    cwd=self._project,
+                    [sys.executable, "-m", "synthdp", *arguments, *_FURTHER],
+                    cwd=self._place,
                     stdin=subprocess.DEVNULL,
                     stdout=result,
                     stderr=log,
                     pass_fds=(lock.fileno(),) if os.name == "posix" else (),
-                    start_new_session=True,  # Ctrl-C in the studio's terminal is not meant for it
+                    start_new_session=True,  # Ctrl-C in a terminal is not meant for it
                 )
-                content = {"arguments": [*arguments], "process": self._process.pid}
-                write_json(self.folder / COMMAND, content, force=True)
+                self._keep(arguments, process=self._process.pid)
         except OSError as error:
             problem = f"{str(self.folder)!r}: it cannot be written: {reason(error)}"
             raise DataFileError(f"{problem}; make room or choose another folder") from None
+
+    def _keep(self, arguments: Sequence[str], **more: int) -> None:
+        write_json(self.folder / COMMAND, {"arguments": [*arguments], **more}, force=True)
 
     def stop(self) -> None:
         """Ask it to stop in order, as Ctrl-C does; its journal keeps what was paid for."""
@@ -127,11 +131,6 @@ class Job:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(15)
 
-    def wait(self) -> None:
-        """Wait for its end."""
-        if self._process is not None:
-            self._process.wait()
-
     @property
     def _command(self) -> Mapping[str, Any]:
         path = self.folder / COMMAND
@@ -141,7 +140,7 @@ class Job:
     def _is_running(self) -> bool:
         if self._process is not None:
             return self._process.poll() is None
-        # It was started by another studio, or by one that is gone: while it goes on, it holds its lock.
+        # It was started by a program that is gone: while it goes on, it holds its lock.
         with suppress(OSError), (self.folder / LOCK).open("rb") as lock:
             return not _locked(lock)
         return False
@@ -151,7 +150,7 @@ def _locked(file: IO[Any]) -> bool:
     """Whether nobody else holds a file, which is locked now; a process that it is handed to keeps it."""
     if sys.platform == "win32":
         return (
-            True  # hands no lock on: there the lock on the journal keeps a run from starting twice
+            True  # it hands no lock on; there that on the journal keeps a run from starting twice
         )
     import fcntl
 

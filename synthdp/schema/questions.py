@@ -1,0 +1,183 @@
+"""What is asked of a column, and the kind that the answers say, as a kinds file has it.
+
+Questions and answers are flat texts, as forms and spreadsheets have them.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple, final
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.strict_json import parse_json
+from synthdp.schema.kinds import IGNORE, kinds_known
+from synthdp.schema.types import GENERATED_KINDS
+
+ANSWERED_KINDS = (*(kind for kind in kinds_known() if kind != "string"), IGNORE)
+"""What a column can be called."""
+
+NUMBERS, MOMENTS = ("integer", "number", "year"), ("date", "datetime", "time")
+_ORDERED = (*NUMBERS, *MOMENTS)
+_READ = ("categorical", "boolean", *_ORDERED, "geopoint")
+_SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+
+
+def _lines(text: str) -> list[Any]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _with_empty(text: str) -> list[Any]:
+    """Words that mean "missing"; an empty cell always does."""
+    return ["", *_lines(text)]
+
+
+def _listed(values: Any) -> str:
+    return "\n".join(str(each) for each in values if each != "")
+
+
+def number_or_text(text: str) -> Any:
+    """A number, with a comma or a point; a text that is none stays one, as bounds of dates do.
+
+    >>> number_or_text("-3"), number_or_text("2,5"), number_or_text("2025-01-31")
+    (-3, 2.5, '2025-01-31')
+    """
+    plain = text.replace(",", ".")
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?", plain):
+        return text
+    return int(plain) if plain.lstrip("-").isdigit() else float(plain)
+
+
+def _json(text: str) -> Any:
+    return parse_json(text, "field")
+
+
+@final
+class Question(NamedTuple):
+    """Its name, where a field has what the answer says, and of which kinds it is asked."""
+
+    name: str
+    place: tuple[str, ...]
+    kinds: tuple[str, ...]
+    read: Callable[[str], Any] = str
+    shown: Callable[[Any], str] = str
+    choices: tuple[str, ...] = ()
+    ticked: bool | None = None
+    """What the field says if it is ticked; None if it is no tick."""
+    is_rare: bool = False
+    """Whether few columns need it."""
+
+
+QUESTIONS = (
+    Question("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
+    Question("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
+    Question("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
+    Question("format", ("format",), MOMENTS),
+    Question("true", ("trueValues",), ("boolean",), _lines, _listed),
+    Question("false", ("falseValues",), ("boolean",), _lines, _listed),
+    Question("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
+    Question("pattern", ("pattern",), ("id",)),
+    Question("locale", ("locale",), tuple(each for each in GENERATED_KINDS if each != "id")),
+    Question("required", ("constraints", "required"), _READ, ticked=True),
+    Question("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
+    Question("other", ("synthdp", "other"), ("categorical",), is_rare=True),
+    Question("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
+    Question("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
+    Question("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
+    Question("width", ("synthdp", "width"), ("integer",), number_or_text, is_rare=True),
+    Question("bare", ("bareNumber",), ("integer", "number"), ticked=False),
+    Question("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
+    Question("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
+    Question("as", ("synthdp", "as"), _ORDERED, choices=("difference", "ratio"), is_rare=True),
+)
+"""All of them; what else a field may say is written as JSON."""
+
+
+def kind_of_answers(answers: Mapping[str, str]) -> dict[str, Any] | str | None:
+    """The kind of a column that the answers say: the field, or its kind alone; None if no kind is
+    chosen.
+
+    Raises `SynthdpError` if what is written as JSON is none.
+
+    >>> kind_of_answers({"kind": "integer", "minimum": "0", "maximum": "", "missing": "99"})
+    {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['', '99']}
+    """
+    kind = answers.get("kind", "")
+    if not kind:
+        return None
+    if kind not in ANSWERED_KINDS:
+        raise ParameterError(f"{kind!r} is no kind of columns")
+    field: dict[str, Any] = {"type": kind}
+    is_distance = bool(answers.get("relative_to")) and kind in _ORDERED
+    for each in QUESTIONS:
+        text = answers.get(each.name, "")
+        if text and kind in each.kinds and (is_distance or each.name != "as"):
+            value = each.read(text) if each.ticked is None else each.ticked
+            _put(field, _place(each, is_distance), value)
+    if more := answers.get("more", ""):
+        _merge(field, _json(more))
+    return kind if len(field) == 1 else field
+
+
+def answers_of_kind(field: Mapping[str, Any] | str | None) -> dict[str, str]:
+    """The answers that say a field, as the page shows them; what has no input stands as JSON.
+
+    >>> answers_of_kind({"type": "integer", "constraints": {"minimum": 0}, "title": "Age"})["more"]
+    '{"title": "Age"}'
+    """
+    rest: dict[str, Any] = (
+        {"type": field} if isinstance(field, str) else deepcopy(dict(field or {}))
+    )
+    kind = rest.pop("type", None) or ""
+    found = {"kind": "categorical" if kind == "string" else str(kind)}
+    is_distance = "relative_to" in rest.get("synthdp", {})
+    for each in QUESTIONS:
+        value = _taken(rest, _place(each, is_distance)) if found["kind"] in each.kinds else None
+        if value is not None and (each.ticked is None or value == each.ticked):
+            found[each.name] = each.shown(value)
+    rest = {key: value for key, value in rest.items() if value not in ({}, None)}
+    return found | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
+
+
+def declared_levels(kind: Mapping[str, Any] | str | None) -> dict[str, Any]:
+    """The levels that a kind declares, by how they are written; none if they are to be learnt.
+
+    >>> declared_levels({"type": "boolean", "trueValues": ["ja"]})
+    {'ja': True, 'false': False}
+    """
+    field: Mapping[str, Any] = kind if isinstance(kind, Mapping) else {"type": kind}
+    if field["type"] == "boolean":
+        return {(field.get(f"{key}Values") or [key])[0]: key == "true" for key in ("true", "false")}
+    return {str(level): level for level in (field.get("constraints") or {}).get("enum") or ()}
+
+
+def is_ordered(kind: Mapping[str, Any] | str | None) -> bool:
+    """Whether a kind has an order, and so limits in conditions in place of levels."""
+    return (kind["type"] if isinstance(kind, Mapping) else kind) in _ORDERED
+
+
+def _place(each: Question, is_distance: bool) -> tuple[str, ...]:
+    """Where it stands; bounds of a column that is told by its distance from another elsewhere."""
+    is_bound = is_distance and each.name in ("minimum", "maximum")
+    return ("synthdp", each.name) if is_bound else each.place
+
+
+def _put(field: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
+    for key in place[:-1]:
+        field = field.setdefault(key, {})
+    field[place[-1]] = value
+
+
+def _taken(field: dict[str, Any], place: tuple[str, ...]) -> Any:
+    """What stands in a place of a field, which it is taken out of; None if nothing does."""
+    for key in place[:-1]:
+        field = field.get(key) or {}
+    return field.pop(place[-1], None)
+
+
+def _merge(field: dict[str, Any], more: Any) -> None:
+    if not isinstance(more, Mapping) or "type" in more:
+        raise ParameterError('more: give a JSON object without "type", such as {"title": "Age"}')
+    for key, value in more.items():
+        own = field.get(key)
+        field[key] = own | value if isinstance(own, dict) and isinstance(value, dict) else value
