@@ -29,7 +29,7 @@ CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
     "from-measurements": 10_850,
-    "synthesize": 18_650,
+    "synthesize": 18_700,
     "run": 21_050,
     "sample": 13_200,
     "depth": 14,
@@ -82,7 +82,7 @@ LINES = {
     RECORDS: 1_015,
     COUNTING: 230,
     LINKING: 420,
-    ENGINES: 1_030,
+    ENGINES: 1_065,
     ENGINE_VALUES: 450,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""

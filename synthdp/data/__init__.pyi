@@ -53,6 +53,7 @@ from synthdp.data.rows import GivenTable as GivenTable
 from synthdp.data.rows import engine_frame as engine_frame
 from synthdp.data.rows import opened_here as opened_here
 from synthdp.data.rows import rows_of as rows_of
+from synthdp.data.rows import streamed_rows as streamed_rows
 from synthdp.data.tables import check_kind as check_kind
 from synthdp.data.tables import open_table as open_table
 from synthdp.data.tables import write_frame as write_frame

@@ -11,6 +11,7 @@ OPENERS = {
     "partitions": "synthdp.data.frames.partitioned_frame:partitioned",
     "engine": "synthdp.data.engines.engine_frame:EngineFrame",
     "rows in an engine": "synthdp.data.engines.tables.engine_table:EngineTable",
+    "rows out of an engine": "synthdp.data.engines.streaming:streamed",
     "database": "synthdp.data.engines.connecting:open_source",
     "files of a database": "synthdp.data.engines.connecting:files_of",
     "form": "synthdp.data.frames.form:form_of",

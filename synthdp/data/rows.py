@@ -1,6 +1,6 @@
 """Rows of any kind, from a file, in memory, in partitions or in an engine, as a release takes them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, final
@@ -110,6 +110,16 @@ def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
     else:
         parts = partitioned(data)
         yield opener("frame")(data, name).frame if parts is None else parts
+
+
+def streamed_rows(
+    frame: "EngineFrame", names: Sequence[str], *, used: Sequence[str], keys: Collection[str]
+) -> ChunkedTable:
+    """Rows of a table in an engine, sorted there and read in this process; see
+    `synthdp.data.engines.streaming.streamed`, which raises as this does.
+    """
+    table: ChunkedTable = opener("rows out of an engine")(frame, names, used=used, keys=keys)
+    return table
 
 
 def opened_source(address: str, table: str) -> "AbstractContextManager[EngineFrame]":

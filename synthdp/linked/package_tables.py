@@ -1,18 +1,30 @@
 """The tables of a package, opened for reading: in files or in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from synthdp.core.errors import ParameterError
-from synthdp.data.rows import Here, engine_frame, header_of, opened_here, whole_frame
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.rows import (
+    Here,
+    engine_frame,
+    header_of,
+    opened_here,
+    opened_source,
+    streamed_rows,
+    whole_frame,
+)
 from synthdp.linked.linking.linked_rows import check_header
+from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.package import Package
 from synthdp.schema.words.headers import listed
+
+if TYPE_CHECKING:
+    from synthdp.data.engines.engine_frame import EngineFrame
 
 Tables = Mapping[str, Any]
 Opened = Mapping[str, Here]
@@ -30,9 +42,26 @@ def package_of(package: Any, tables: Tables | None) -> tuple[Package, Path | Non
             raise ParameterError(
                 f"tables: there is no {name!r}, a public table to which others refer; give it"
             )
+        if engine_frame(tables[name]) is not None:
+            return rows_in_engine(tables[name])
         return whole_frame(tables[name], name=f"tables[{name!r}]")
 
     return Package.from_dict(package, lookup), None
+
+
+def database_tables(address: str, stack: ExitStack) -> Callable[[str], Any]:
+    """What opens the table of a database that has a name, until the stack ends; raises as
+    `opened_source`.
+    """
+    return lambda name: stack.enter_context(opened_source(address, name)).given.to_native()
+
+
+def rows_in_engine(table: Any) -> pd.DataFrame:
+    """All rows of a public table in an engine."""
+    frame = engine_frame(table)
+    assert frame is not None
+    names = list(frame.columns)
+    return streamed_rows(frame, names, used=names, keys=()).whole()
 
 
 def opened_tables(
@@ -60,12 +89,23 @@ def opened_tables(
             raise ParameterError(
                 f"tables: there is no {table.name!r}, which the package has; give it"
             )
-        if engine_frame(given) is not None:
-            raise ParameterError(
-                f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files"
-            )
+        if (elsewhere := engine_frame(given)) is not None:
+            check_header(table, list(elsewhere.columns))
+            here[table.name] = _streamed(table, elsewhere)
+            continue
         place = given if given is not None else Path(folder or "", table.path)
         opened = opened_here(place, table.dialect, name=f"tables[{table.name!r}]")
         here[table.name] = stack.enter_context(opened)
         check_header(table, list(header_of(here[table.name])))
     return here
+
+
+def _streamed(table: LinkedTable, frame: "EngineFrame") -> Here:
+    """The rows of a table in an engine, by its columns in the package."""
+    own = () if table.declared is None else table.declared.names
+    keys = dict.fromkeys([*table.row_key, *table.parent_key])
+    names = [name for name in table.fields if name in frame.columns]
+    try:
+        return streamed_rows(frame, names, used=list(dict.fromkeys([*keys, *own])), keys=keys)
+    except SchemaError as error:
+        refuse_package(str(error), table.name)

@@ -55,7 +55,7 @@ Rows: TypeAlias = Literal["package", "order"]
 
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
-        "schema", "kinds", "dialect", "source", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
+        "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
         "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known", "weight",
         "weighted", "prior",
     ),

@@ -39,7 +39,7 @@ from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.package.drafts import drafted_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package_run import read_sources
-from synthdp.linked.package_tables import opened_tables
+from synthdp.linked.package_tables import database_tables, opened_tables, rows_in_engine
 
 
 def run_package(path: str, options: RunOptions) -> None:
@@ -47,17 +47,17 @@ def run_package(path: str, options: RunOptions) -> None:
     paid for.
     """
     check_package_options(options)
-    settings = settings_of(options)
-    package, folder, journal = (
-        Package.load(path),
-        Path(path).parent,
-        journal_of(options),
-    )
-    check_folder(package, options, description=Path(path))
-    _check_files(package, path, options)
-    run = LinkedRelease(package=package, settings=settings)
+    settings, folder, journal = settings_of(options), Path(path).parent, journal_of(options)
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
-        tables = opened_tables(package, None, folder, stack)
+        find = None if options.source is None else database_tables(options.source, stack)
+        package = Package.load(
+            path, None if find is None else lambda name: rows_in_engine(find(name))
+        )
+        check_folder(package, options, description=Path(path))
+        _check_files(package, path, options)
+        run = LinkedRelease(package=package, settings=settings)
+        held = None if find is None else {each.name: find(each.name) for each in package.tables}
+        tables = opened_tables(package, held, folder, stack)
         with (
             run.kept(keeping_of(options)),
             rescuing(str(Path(options.output)), run.run, journal) as paid,

@@ -1,12 +1,13 @@
 """A run over one table of persons with several rows in an order."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
-from synthdp.data.rows import engine_frame, header_of, opened_here
+from synthdp.data.rows import Here, engine_frame, header_of, opened_here, streamed_rows
 from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.learnt_domain import LearntDomain
@@ -39,15 +40,22 @@ def release_history(
         raise ParameterError(
             f"kinds is {FROM_DTYPES!r}, which does not go with order; name the kind of each column"
         )
-    if engine_frame(data) is not None:
-        raise ParameterError(
-            "data stays in an engine, which cannot put rows in an order yet; give a file, or a frame"
-        )
     declared, _ = settled_schema(
         schema, kinds, None, unit=settings.unit, dialect=dialect, learns_bins=False
     )
-    with opened_here(data, declared.dialect) as table:
+    with _opened(data, declared, settings.unit) as table:
         run = HistoryRelease(schema=declared, header=header_of(table), settings=settings)
         with run.kept(keeping):
             synthesis = run.of(table, report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)
+
+
+def _opened(data: Any, schema: OpenSchema, unit: str | None) -> AbstractContextManager[Here]:
+    """The table, open to the end of the block: of one in an engine the rows come here, sorted."""
+    frame = engine_frame(data)
+    if frame is None:
+        return opened_here(data, schema.dialect)
+    schema.check_header(frame.columns, unit=unit)
+    units = [] if unit is None else [unit]
+    used = [*units, *(name for name in schema.names if name not in units)]
+    return nullcontext(streamed_rows(frame, list(frame.columns), used=used, keys=units))

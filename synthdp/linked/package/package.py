@@ -119,14 +119,18 @@ class Package:
         return package
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
+    def load(cls, path: str | PathLike[str], elsewhere: Lookup | None = None) -> Self:
         """Read a ``datapackage.json``, and the public tables beside it; raises as `from_dict`, and
         `DataFileError`.
+
+        ``elsewhere`` gives the rows of public tables that have no path.
         """
         content, folder = load_json(path, "package"), Path(path).parent
         links = Links.from_dict(content, folder)
 
         def lookup(name: str) -> pd.DataFrame:
+            if elsewhere is not None and not _path(links[name], name):
+                return elsewhere(name)
             with open_table(folder / _path(links[name], name)) as table:
                 return table.whole()
 

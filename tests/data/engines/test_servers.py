@@ -21,8 +21,16 @@ from helpers.random_values import asked, levels_in_engines
 from helpers.stopped_runs import answers
 from helpers.values import counted
 
-from synthdp.core import Grid, SourceError
-from synthdp.data import EngineFrame, EngineTable, bounded, held_rows, open_source, opened
+from synthdp.core import Grid, SchemaError, SourceError
+from synthdp.data import (
+    EngineFrame,
+    EngineTable,
+    bounded,
+    held_rows,
+    open_source,
+    opened,
+    streamed_rows,
+)
 from synthdp.release import Journal
 from synthdp.schema import OpenSchema
 
@@ -714,3 +722,25 @@ EARLY = OpenSchema.from_dict(
     {"fields": [{"name": name, "type": "datetime", "synthdp": EDGES} for name in ("day", "zoned")]}
 )
 """Before the Gregorian calendar, with an edge among the days that it left out."""
+
+
+def test_rows_of_postgres_come_sorted_by_their_bytes_whatever_the_collation_says(postgres):
+    import psycopg
+
+    words = ["b", "B", "a", "é", None, "a ", "Z", "ä"]
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute(
+            'CREATE TABLE linked (word text COLLATE "en-x-icu", n bigint, price numeric)'
+        )
+        for number, word in enumerate(words):
+            connection.execute(
+                "INSERT INTO linked VALUES (%s, %s, %s)", (word, 2**60 + number, 1.5)
+            )
+    with open_source(postgres.address, "linked") as frame:
+        table = streamed_rows(frame, ["n", "word", "price"], used=["word", "n"], keys=["n"])
+        rows = table.whole()
+        with pytest.raises(SchemaError, match=r"'price' is a key of type Decimal.* in postgres"):
+            streamed_rows(frame, ["price"], used=["price"], keys=["price"])
+    stripped = sorted(((word.strip().encode(), n) for n, word in enumerate(words) if word))
+    assert rows["n"].tolist() == [2**60 + n for _, n in stripped] + [2**60 + 4]
+    assert rows["word"].isna().tolist()[-1]
