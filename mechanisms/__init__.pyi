@@ -26,6 +26,9 @@ from synthdp.mechanisms.auto.resolutions import ResolvedClique as ResolvedClique
 from synthdp.mechanisms.auto.survey import Survey as Survey
 from synthdp.mechanisms.auto.survey import first_score_rho as first_score_rho
 from synthdp.mechanisms.auto.survey import is_informative as is_informative
+from synthdp.mechanisms.auto.turnover import Observed as Observed
+from synthdp.mechanisms.auto.turnover import expected_turnovers as expected_turnovers
+from synthdp.mechanisms.auto.turnover import pooled_observations as pooled_observations
 from synthdp.mechanisms.clique_tree import CliqueTree as CliqueTree
 from synthdp.mechanisms.gaussian import Gaussian as Gaussian
 from synthdp.mechanisms.gem import GEM as GEM

@@ -26,11 +26,11 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_tot
 from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import on_simplex, raked
 from synthdp.mechanisms.auto.candidates import Candidates
-from synthdp.mechanisms.auto.dependence import squared_strengths
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
 from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
 from synthdp.mechanisms.auto.survey import Dependences, SquaredErrors, Survey
+from synthdp.mechanisms.auto.turnover import Observed, expected_turnovers, pooled_observations
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 
 FloatArray = NDArray[np.float64]
@@ -45,6 +45,12 @@ _USELESS = 1.0
 """Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
 not carried.
 """
+_WORTH_CARRYING = 4.0
+"""How many times as precise a marginal is, without the columns that moved, for it to be carried beside
+the wider one.
+"""
+_LEAST_TOLD = 0.05
+"""Of what is told of a part, the share that one measurement has to add to be carried."""
 _MOVED = 0.5
 """Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
 release is used: scores of independence then say more of what depends on what.
@@ -96,7 +102,7 @@ class Drifting:
         self._columns: dict[str, _Column] = {}
         self._known_shares: dict[Clique, FloatArray] = {}
         self._kept: Sequence[LinearMeasurement] = ()
-        self._has_looked = False
+        self._look: _Look | None = None
         self._moved_pairs: list[dict[str, object]] = []
         self.carried: tuple[LinearMeasurement, ...] = ()
         """What it measured, moved to this table's columns and number of records, with the drift in
@@ -157,7 +163,10 @@ class Drifting:
         released by now.
         """
         self.compare_columns(released)
-        if not self._has_looked:
+        if self._look is not None and not self.has_moved:
+            # What was measured since says more of the drift than scores could.
+            self._estimate_drift(released)
+        elif self._look is None:
             # Of pairs no drift is known; columns are compared whatever noise hides.
             self._kept = [
                 LinearMeasurement((name,), column.earlier, sqrt(column.earlier_variance))
@@ -212,23 +221,12 @@ class Drifting:
         explained = [
             sum(known.get(part, 0.0) for part in resolutions.parts_of(scored)) for scored in scores
         ]
-        squares = squared_strengths(list(scores.values()), stddev, explained, total=self._total)
-        drift = _Drift(
-            resolutions,
-            dict(zip(scores, squares.tolist(), strict=True)),
-            total=self._total,
-        )
-        self._has_looked = True
-        self._kept = [
-            kept
-            for measurement, number in resolved
-            if (kept := self._with_drift(measurement, number, drift, pooled_noise)) is not None
-        ]
-        moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
-        self._moved_pairs = [
-            {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
-            for pair, square in moved
-        ]
+        scored = {
+            each: _observed(resolutions.by_chance(*each, self._total), score, other, stddev)
+            for (each, score), other in zip(scores.items(), explained, strict=True)
+        }
+        self._look = _Look(resolutions, resolved, scored, pooled_noise)
+        drift = self._estimate_drift(())
         ratio = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
         self.has_moved = ratio > _MOVED
         if self.has_moved:
@@ -248,6 +246,74 @@ class Drifting:
             self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}
         narrow = {part: error for part, error in errors.items() if len(part.clique) <= 2}
         return Dependences(narrow, strengths)
+
+    def _estimate_drift(self, released: Sequence[LinearMeasurement]) -> "_Drift":
+        """Estimate the drift of all pairs by their scores and by what was measured of them both
+        times, and carry what is still worth it.
+        """
+        assert self._look is not None
+        resolutions, resolved, scored, pooled_noise = self._look
+        observed = {}
+        for each, score in scored.items():
+            seen = self._seen_difference(each, released)
+            observed[each.clique] = score if seen is None else pooled_observations([score, seen])
+        expected = expected_turnovers(observed)
+        drift = _Drift(
+            resolutions,
+            {each: expected[each.clique] * max(self._by_chance(each), 1e-9) for each in scored},
+            total=self._total,
+        )
+        kept = [
+            (each, number)
+            for measurement, number in resolved
+            for each in self._with_drift(measurement, number, drift, pooled_noise)
+        ]
+        self._kept = _telling(kept, resolutions)
+        moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
+        self._moved_pairs = [
+            {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
+            for pair, square in moved
+        ]
+        return drift
+
+    def _by_chance(self, each: ResolvedClique) -> float:
+        assert self._look is not None
+        return self._look.resolutions.by_chance(*each, self._total)
+
+    def _seen_difference(
+        self, scored: ResolvedClique, released: Sequence[LinearMeasurement]
+    ) -> Observed | None:
+        """The turnover of a pair by what was measured of it now and before, None unless both were."""
+        assert self._look is not None
+        coarsening = self._look.resolutions.coarsenings[scored.resolution]
+        pair = scored.clique
+        groups = {} if coarsening is None else coarsening.groups
+        own = {name: groups[name] for name in pair if name in groups}
+        before = _marginal_counts(pair, own, self._measured)
+        now = _marginal_counts(pair, own, released) if released else None
+        if before is None or now is None:
+            return None
+        shares = self._shares_of(pair)
+        wanted = {name: column.both for name, column in self._columns.items()}
+        moved = self._total * (_scaled(shares, pair, wanted) - shares)
+        if own:
+            merging = Coarsening(own)
+            moved, shares = merging.apply(pair, moved), merging.apply(pair, shares)
+        difference = now.counts - self._scale * before.counts - moved
+        # Of the residual alone: columns are where they are.
+        residual = difference - difference.mean(axis=0) - difference.mean(axis=1, keepdims=True)
+        residual += difference.mean()
+        variance = now.variance + self._scale**2 * before.variance
+        freedom = float(np.prod([size - 1 for size in difference.shape]))
+        if freedom == 0.0:
+            return None
+        square = float(np.square(residual).sum())
+        value = square - freedom * variance
+        stddev = sqrt(2.0 * freedom * variance**2 + 4.0 * variance * max(value, 0.0))
+        roots = float(np.sqrt(np.maximum(shares, 0.0)).sum())
+        # From a squared L2 norm to a squared L1 norm, as in `_drift_variance`.
+        unit = 2.0 / pi * roots**2 / max(self._by_chance(scored), 1e-9)
+        return Observed(unit * value, unit * stddev)
 
     def _two_estimates(
         self, name: str, released: Sequence[LinearMeasurement]
@@ -324,33 +390,72 @@ class Drifting:
         number: int | None,
         drift: "_Drift",
         pooled_noise: Mapping[ResolvedClique, float],
-    ) -> LinearMeasurement | None:
-        """A measurement in records of this table, with drift in its noise; None if that hides it.
+    ) -> Iterator[LinearMeasurement]:
+        """A measurement in records of this table, with drift in its noise, and those of its
+        marginals that moved much less than all of it; none that drift hides.
+
+        Where one column moved, the table without it is still as good as it was. Of a marginal that
+        the wider ones tell with some precision, the rest is carried: together they tell what it
+        alone would.
+        """
+        noise = float(measurement.variance.mean()) * self._scale**2 * measurement.values.size
+        told = 0.0
+        for clique in self._by_drift(measurement.clique, number, drift):
+            own = _marginal(measurement, clique)
+            n_cells = own.values.size
+            spread = noise + n_cells * self._drift_variance(own, number, drift, noise, pooled_noise)
+            # Noise of all its cells together: the same for all marginals of a table but for drift.
+            precision = 1.0 / spread
+            if precision < _WORTH_CARRYING * told:
+                continue
+            stddev = sqrt(1.0 / ((precision - told) * n_cells))
+            if L1_OF_NOISE * n_cells * stddev > _USELESS * self._total:
+                continue
+            told = precision
+            yield LinearMeasurement(clique, own.values * self._scale, stddev, own.coarsening)
+
+    def _by_drift(self, clique: Clique, number: int | None, drift: "_Drift") -> Iterator[Clique]:
+        """A clique, and what is left of it as one column after the other goes, the one first without
+        which the rest moved least; down to pairs.
+        """
+        yield clique
+        while len(clique) > 2:
+            smaller = list(combinations(clique, len(clique) - 1))
+            clique = min(smaller, key=lambda each: self._distance(each, number, drift))
+            yield clique
+
+    def _distance(self, clique: Clique, number: int | None, drift: "_Drift") -> float:
+        finest = len(drift.resolutions) - 1 if number is None else number
+        parts = drift.resolutions.parts_of(ResolvedClique(clique, finest))
+        return sum(drift.of(part) for part in parts)
+
+    def _drift_variance(
+        self,
+        measurement: LinearMeasurement,
+        number: int | None,
+        drift: "_Drift",
+        noise: float,
+        pooled_noise: Mapping[ResolvedClique, float],
+    ) -> float:
+        """The variance that drift adds to each cell.
 
         All that was measured of a part moved alike, while engines take noise to be independent. So
         each gets as many times the drift as its own noise is that of all together: then their mean
         has the drift once.
         """
         clique = measurement.clique
-        n_cells = measurement.values.size
-        before = self._shares_of(clique)
-        variance = float(measurement.variance.mean()) * self._scale**2
-        finest = len(drift.resolutions) - 1 if number is None else number
         resolutions = drift.resolutions
+        finest = len(resolutions) - 1 if number is None else number
         square = 0.0
         for part in resolutions.parts_of(ResolvedClique(clique, finest)):
-            own = variance * resolutions.cells(clique, finest) / resolutions.cells(*part)
+            own = noise / resolutions.cells(*part)
             times = max(own / pooled_noise.get(part, own), 1.0)
             square += times * drift.of(part)
         # Of cells that vary in proportion to their records the L1 norm is sqrt(2 / pi) times the
         # sum of roots; what one noise for all cells stands for is their mean square.
-        roots = float(np.sqrt(np.maximum(_coarse(measurement, before), 0.0)).sum())
-        variance += pi / 2.0 * square / (n_cells * max(roots, 1.0) ** 2)
-        if L1_OF_NOISE * n_cells * sqrt(variance) > _USELESS * self._total:
-            return None
-        return LinearMeasurement(
-            clique, measurement.values * self._scale, sqrt(variance), measurement.coarsening
-        )
+        before = _coarse(measurement, self._shares_of(clique))
+        roots = float(np.sqrt(np.maximum(before, 0.0)).sum())
+        return pi / 2.0 * square / (measurement.values.size * max(roots, 1.0) ** 2)
 
     def _beyond_columns(self) -> dict[str, FloatArray]:
         """By how many records of each level the columns of carried marginals go beyond what both
@@ -401,6 +506,17 @@ class Drifting:
 class _Counts(NamedTuple):
     counts: FloatArray
     variance: float
+
+
+class _Look(NamedTuple):
+    """What was scored of the drift of pairs, and what its estimates are made of."""
+
+    resolutions: Resolutions
+    resolved: Sequence[tuple[LinearMeasurement, int | None]]
+    """Each earlier measurement, and the resolution that it is of."""
+    scored: Mapping[ResolvedClique, Observed]
+    pooled_noise: Mapping[ResolvedClique, float]
+    """The variance of a cell of each part by all earlier measurements."""
 
 
 @final
@@ -526,6 +642,43 @@ def _column_counts(name: str, measurements: Sequence[LinearMeasurement]) -> _Cou
     return _Counts(np.asarray(counts / precision), 1.0 / precision)
 
 
+def _marginal_counts(
+    pair: Clique,
+    groups: Mapping[str, NDArray[np.int64]],
+    measurements: Sequence[LinearMeasurement],
+) -> _Counts | None:
+    """A pair by all measurements that tell these groups of its levels apart; None if there is none."""
+    counts: FloatArray | float = 0.0
+    precision = 0.0
+    for measurement in measurements:
+        if not set(pair) <= set(measurement.clique):
+            continue
+        merged = {name: each for name, each in measurement.groups.items() if name in pair}
+        if merged.keys() != groups.keys() or any(
+            not np.array_equal(merged[name], groups[name]) for name in groups
+        ):
+            continue
+        axes = tuple(measurement.clique.index(name) for name in pair)
+        others = tuple(i for i in range(measurement.values.ndim) if i not in axes)
+        summed = measurement.values.sum(axis=others)
+        if axes[0] > axes[1]:
+            summed = summed.T
+        weight = summed.size / (measurement.values.size * float(measurement.variance.mean()))
+        counts = counts + weight * summed
+        precision += weight
+    if precision == 0.0:
+        return None
+    return _Counts(np.asarray(counts / precision), 1.0 / precision)
+
+
+def _observed(by_chance: float, score: float, explained: float, stddev: float) -> Observed:
+    """A pair's turnover by its noisy score, whose square noise and what is known add to."""
+    by_chance = max(by_chance, 1e-9)
+    value = score**2 - stddev**2 - explained
+    error = sqrt(2.0 * stddev**4 + 4.0 * stddev**2 * max(score**2 - stddev**2, explained))
+    return Observed(value / by_chance, error / by_chance)
+
+
 def _weighed(before: _Counts, now: _Counts, drift: float, *, total: float) -> _Column:
     """A column by two estimates of it, the earlier one with drift in proportion to its counts."""
     spread = before.variance + drift * np.maximum(before.counts, 0.0)
@@ -553,6 +706,44 @@ def _scaled(values: FloatArray, clique: Clique, wanted: Mapping[str, FloatArray]
             counts = np.maximum(wanted[name], 0.0)
             columns[axis,] = counts / max(float(counts.sum()), 1e-300)
     return raked(shares, columns, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+
+
+def _marginal(measurement: LinearMeasurement, clique: Clique) -> LinearMeasurement:
+    """What a measurement says of fewer columns, noise of its cells summed."""
+    if clique == measurement.clique:
+        return measurement
+    summed = tuple(i for i, name in enumerate(measurement.clique) if name not in clique)
+    values = measurement.values.sum(axis=summed)
+    merging = None if measurement.coarsening is None else measurement.coarsening.restricted(clique)
+    n_summed = measurement.values.size / values.size
+    return LinearMeasurement(
+        clique, values, sqrt(float(measurement.variance.mean()) * n_summed), merging
+    )
+
+
+def _telling(
+    kept: Sequence[tuple[LinearMeasurement, int | None]], resolutions: Resolutions
+) -> list[LinearMeasurement]:
+    """Those of some measurements that add something to what all of them tell of some part: else
+    marginals of marginals would pile up from year to year.
+    """
+    precisions: list[dict[ResolvedClique, float]] = []
+    told: dict[ResolvedClique, float] = {}
+    for measurement, number in kept:
+        finest = len(resolutions) - 1 if number is None else number
+        noise = float(measurement.variance.mean()) * measurement.values.size
+        own = {
+            part: resolutions.cells(*part) / noise
+            for part in resolutions.parts_of(ResolvedClique(measurement.clique, finest))
+        }
+        precisions.append(own)
+        for part, precision in own.items():
+            told[part] = told.get(part, 0.0) + precision
+    return [
+        measurement
+        for (measurement, _), own in zip(kept, precisions, strict=True)
+        if any(precision >= _LEAST_TOLD * told[part] for part, precision in own.items())
+    ]
 
 
 def _coarse(measurement: LinearMeasurement, values: FloatArray) -> FloatArray:

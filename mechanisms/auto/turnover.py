@@ -1,0 +1,87 @@
+"""How much of a table was replaced since an earlier one, pair by pair: empirical Bayes over all pairs.
+
+Mostly it is columns that move, by a new code book or a new policy, and their pairs with them; and here
+and there a pair moves by far more. So the turnover of a pair is taken to be the sum of those of its
+columns, times a factor of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from synthdp.core.cliques import Clique
+
+FloatArray = NDArray[np.float64]
+
+_FACTORS = np.concatenate([[0.0], np.geomspace(0.05, 200.0, 49)])
+"""Of a pair's own, beside what its columns say: the support of a mixture."""
+_PRIOR_SPREAD, _PRIOR_COUNT = 1.0, 3.0
+"""Of the factors, before any pair is seen: log-normal around 1 of this standard deviation, and as many
+pairs as it counts for.
+"""
+_ROUNDS, _REFITS = 100, 4
+"""Of expectation-maximisation; of the weights that columns are fitted by."""
+
+
+@final
+class Observed(NamedTuple):
+    """An unbiased estimate of a pair's turnover, and its standard deviation."""
+
+    value: float
+    stddev: float
+
+
+def pooled_observations(observations: Sequence[Observed]) -> Observed:
+    """Their mean, weighted by precision."""
+    weights = np.array([1.0 / each.stddev**2 for each in observations])
+    values = np.array([each.value for each in observations])
+    return Observed(float(values @ weights / weights.sum()), float(1.0 / np.sqrt(weights.sum())))
+
+
+def expected_turnovers(observed: Mapping[Clique, Observed]) -> dict[Clique, float]:
+    """The posterior mean of each pair's turnover."""
+    if not observed:
+        return {}
+    values = np.array([each.value for each in observed.values()])
+    stddevs = np.array([each.stddev for each in observed.values()])
+    means = _of_columns(list(observed), values, stddevs)
+    # Noise is Gaussian all but exactly: an estimate is a sum over many cells.
+    expected = means[:, None] * _FACTORS
+    logs = -0.5 * np.square((values[:, None] - expected) / stddevs[:, None])
+    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+    prior = _prior_weights()
+    weights = prior
+    for _ in range(_ROUNDS):
+        shares = likelihoods * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        weights = shares.sum(axis=0) + _PRIOR_COUNT * prior
+        weights /= weights.sum()
+    shares = likelihoods * weights
+    shares /= shares.sum(axis=1, keepdims=True)
+    posterior = (shares * expected).sum(axis=1)
+    return dict(zip(observed, posterior.tolist(), strict=True))
+
+
+def _of_columns(pairs: Sequence[Clique], values: FloatArray, stddevs: FloatArray) -> FloatArray:
+    """What columns say of each pair: their turnovers by least squares, none below 0."""
+    columns = sorted({name for pair in pairs for name in pair})
+    design = np.array([[float(name in pair) for name in columns] for pair in pairs])
+    # Nobody can tell that nothing at all was replaced: as much may have been as all pairs together
+    # would not show.
+    least = 1.0 / np.sqrt(np.sum(1.0 / np.square(stddevs)))
+    means = np.full(len(pairs), max(float(np.average(values, weights=stddevs**-2.0)), least))
+    for _ in range(_REFITS):
+        # Pairs differ from the sum of their columns by about as much as it is.
+        spread = np.sqrt(np.square(stddevs) + np.square(means))
+        turnovers, _ = nnls(design / spread[:, None], values / spread)
+        means = design @ turnovers + least
+    return means
+
+
+def _prior_weights() -> FloatArray:
+    weights = np.zeros_like(_FACTORS)
+    weights[1:] = np.exp(-0.5 * np.square(np.log(_FACTORS[1:]) / _PRIOR_SPREAD))
+    return np.asarray(weights / weights.sum())
