@@ -4,11 +4,11 @@ They are functions of the column that refers to the public table, and of what is
 measures them: what a release says of them follows from what it says of that column.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import pandas as pd
@@ -91,36 +91,96 @@ def joined_columns(
     """The columns of public tables by the names that rules and marginals have for them.
 
     ``public table.column``; where several columns refer to one table, ``public table.column of
-    table.column``. Tables whose rows are not at hand have none, nor have those of more than
-    `MAX_CELLS`.
+    table.column``. A public table that others of them refer to is followed. Tables whose rows are
+    not at hand have none, nor have those of more than `MAX_CELLS`.
 
     Raises
     ------
     SchemaError
         If a public table lacks a column of its schema, or has a key with two rows.
     """
-    referring = [
-        (other, there[0], table, own[0])
-        for table in tables
-        for own, other, there in links.references(table.name)
-        if other in links.public
-    ]
-    columns = {}
-    for other, there, table, own in referring:
-        frame = None if rows is None else _public_rows(other, there, links, rows)
-        if frame is None or table.schema is None or own not in table.schema.names:
+    ways = [(way, table, way.source) for table in tables for way in _ways(links, table.name)]
+    columns: dict[str, Joined] = {}
+    if rows is None:
+        return columns
+    for way, table, own in ways:
+        if table.schema is None or own not in table.schema.names:
             continue
-        is_named = sum(each[0] == other for each in referring) > 1
-        places = _places(frame[there], table.schema[own], other)
-        for field in links[other]["schema"]["fields"]:
-            if field["name"] == there:
+        found = _rows_at(way, table.schema[own], links, rows)
+        if found is None:
+            continue
+        frame, places = found
+        is_named = sum(each.public == way.public for each, _, _ in ways) > 1
+        for field in links[way.public]["schema"]["fields"]:
+            if field["name"] == way.key:
                 continue
-            name = f"{other}.{field['name']}" + (f" of {table.name}.{own}" if is_named else "")
+            name = f"{way.public}.{field['name']}" + (f" of {way.path}" if is_named else "")
             column, codes = _column(
-                field, name, frame[field["name"]], places, links[other]["schema"]
+                field, name, frame[field["name"]], places, links[way.public]["schema"]
             )
             columns[name] = Joined(f"{table.name}.{own}", column, codes)
     return columns
+
+
+class _Way(NamedTuple):
+    """A public table, and the columns by which one comes to it from a protected table."""
+
+    public: str
+    key: str
+    """The table, and its column that is referred to."""
+    by: str
+    """The column that refers to it."""
+    path: str
+    """That and those before it, as they are named."""
+    above: "_Way | None"
+    """The way to the public table that refers to it; None if a protected one does."""
+
+    @property
+    def source(self) -> str:
+        """The column of the protected table where the way begins."""
+        return self.by if self.above is None else self.above.source
+
+    @property
+    def tables(self) -> set[str]:
+        """The public tables on it."""
+        return {self.public} | (set() if self.above is None else self.above.tables)
+
+
+def _ways(links: Links, name: str, above: _Way | None = None) -> Iterator[_Way]:
+    """The ways from a table to public ones, and from these on to others, none twice on a way."""
+    for own, other, there in links.references(name):
+        if other not in links.public or len(own) > 1 or (above and other in above.tables):
+            continue
+        path = f"{name}.{own[0]}" + (f" of {above.path}" if above else "")
+        way = _Way(other, there[0], own[0], path, above)
+        yield way
+        yield from _ways(links, other, way)
+
+
+def _rows_at(
+    way: _Way, source: Column, links: Links, rows: Lookup
+) -> tuple[pd.DataFrame, NDArray[np.intp]] | None:
+    """The rows of a public table, and for each code of a protected column which of them it comes to:
+    -1 if none. None if rows on the way are not at hand.
+    """
+    frame = _public_rows(way.public, way.key, links, rows)
+    if frame is None:
+        return None
+    if way.above is None:
+        return frame, _places(frame[way.key], source, way.public)
+    before = _rows_at(way.above, source, links, rows)
+    if before is None:
+        return None
+    above, places = before
+    keys = [_text(key) for key in frame[way.key]]
+    _check_unique([key for key in keys if key is not None], way.key, way.public)
+    numbers = {key: number for number, key in enumerate(keys) if key is not None}
+    referred = np.array([numbers.get(_text(key) or "", -1) for key in above[way.by]], np.intp)
+    return frame, np.where(places < 0, -1, referred[places] if len(referred) else -1)
+
+
+def _text(value: object) -> str | None:
+    return None if is_missing(value) else plain_text(str(value))
 
 
 def with_rows(
@@ -130,18 +190,11 @@ def with_rows(
     texts.
     """
     described = dict(resources)
-    there = {
-        other: key[0]
-        for name in links.order
-        for _, other, key in links.references(name)
-        if other in links.public
-    }
+    there = {way.public: way.key for name in links.order for way in _ways(links, name)}
     for name, key in there.items():
         frame = None if rows is None else _public_rows(name, key, links, rows)
         if frame is not None:
-            texts = frame.map(
-                lambda value: None if is_missing(value) else plain_text(str(value))
-            ).astype(object)
+            texts = frame.map(_text).astype(object)
             described[name] = {**resources[name], "data": texts.to_dict("records")}
     return described
 
@@ -253,6 +306,8 @@ def _met(joined: Joined, condition: Any, name: str) -> NDArray[np.bool_]:
 
 def _parted(name: str, joined: Mapping[str, Joined]) -> tuple[str, Joined] | None:
     """What stands before the name of a joined column, and that column."""
+    if name in joined:
+        return "", joined[name]
     for each, column in joined.items():
         if name == each or name.endswith(f" {each}"):
             return name.removesuffix(each), column
@@ -283,14 +338,18 @@ def _places(keys: pd.Series, source: Column, name: str) -> NDArray[np.intp]:
     present = np.flatnonzero(
         source.knows(keys) & np.array([not is_missing(key) for key in keys], dtype=np.bool_)
     )
-    if len(np.unique(codes[present])) < len(present):
-        refuse_package(
-            f"its key {keys.name!r}, to which other tables refer, has several rows; give each key one",
-            name,
-        )
+    _check_unique(codes[present].tolist(), str(keys.name), name)
     places = np.full(source.size, -1)
     places[codes[present]] = present
     return places
+
+
+def _check_unique(keys: Sequence[object], key: str, name: str) -> None:
+    if len(set(keys)) < len(keys):
+        refuse_package(
+            f"its key {key!r}, to which other tables refer, has several rows; give each key one",
+            name,
+        )
 
 
 def _column(
@@ -304,7 +363,7 @@ def _column(
     table.
     """
     missing = [plain_text(text) for text in schema.get("missingValues", [""])]
-    texts = [None if is_missing(value) else plain_text(str(value)) for value in values]
+    texts = [_text(value) for value in values]
     texts = [None if text in missing else text for text in texts]
     wanted = [None if place < 0 else texts[place] for place in places]
     constraints = {**(field.get("constraints") or {}), "required": None not in wanted}

@@ -123,15 +123,19 @@ class Links:
         for own, other, _ in self.references(name):
             if other == name:
                 refuse_package(
-                    f"{listed(own)} refers to rows of the table itself, which no tree can hold",
+                    f"{listed(own)} refers to rows of the table itself, which no tree can hold; give each level a "
+                    "table of its own, or leave that key out",
                     name,
                 )
             if other not in self.public:
                 parents.append(other)
         if len(parents) > 1:
-            way_out = 'a row can belong to one of them only; make the other public ("synthdp": {"public": true})'
+            way_out = (
+                'a row can belong to one of them only; make the other public ("synthdp": {"public": true}) if it is, '
+                "or leave that key out and put what matters of that table into columns of this one"
+            )
             refuse_package(
-                f"it has two protected parents, {listed(parents)}; {way_out} or leave that key out",
+                f"it has two protected parents, {listed(parents)}; {way_out}",
                 name,
             )
         return parents[0] if parents else None

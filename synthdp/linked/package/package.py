@@ -15,6 +15,7 @@ from typing import Any, Self, final
 
 import pandas as pd
 
+from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.data.tables import open_table
 from synthdp.linked.package.joined import (
@@ -129,9 +130,12 @@ class Package:
         links = Links.from_dict(content, folder)
 
         def lookup(name: str) -> pd.DataFrame:
-            if elsewhere is not None and not _path(links[name], name):
+            place = _path(links[name], name)
+            if not place:
+                if elsewhere is None:
+                    raise ParameterError(f"package: table {name!r} has no path; give it one")
                 return elsewhere(name)
-            with open_table(folder / _path(links[name], name)) as table:
+            with open_table(folder / place) as table:
                 return table.whole()
 
         return cls.from_dict(

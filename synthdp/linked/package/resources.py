@@ -19,7 +19,7 @@ from synthdp.linked.package.linked_table import (
     refuse_package,
 )
 from synthdp.linked.package.links import Links, names_of, synthdp_part
-from synthdp.schema.columns.reading import plain_text
+from synthdp.schema.columns.reading import is_missing, plain_text
 from synthdp.schema.dialect import dialect_of
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.rules.rules import levels_where
@@ -45,8 +45,12 @@ def with_levels_of(
                 refuse_package(
                     f"the key to the public table {other!r} has several columns; use one", name
                 )
+            # Levels by which rows are ordered stay in the order of the keys themselves.
+            is_order = synthdp_part(links[name], name)["order"].value == own[0]
+            besides = [] if is_order else links[other]["schema"]["fields"]
             schema["fields"] = [
-                _with_levels(field, own[0], other, there[0], lookup) for field in schema["fields"]
+                _with_levels(field, own[0], other, there[0], besides, lookup)
+                for field in schema["fields"]
             ]
         fields[name] = {**links[name], "schema": schema}
     for name in links.order:
@@ -55,9 +59,16 @@ def with_levels_of(
 
 
 def _with_levels(
-    field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None
+    field: Any,
+    name: str,
+    other: str,
+    there: str,
+    besides: Collection[Any],
+    lookup: Callable[[str], pd.DataFrame] | None,
 ) -> Any:
-    """A field that refers to a public table, with levels."""
+    """A field that refers to a public table, with levels; ``besides`` are the fields of that table by
+    which they are sorted.
+    """
     constraints = field.get("constraints") or {} if isinstance(field, Mapping) else {}
     if not isinstance(field, Mapping) or field.get("name") != name or constraints.get("enum"):
         return field
@@ -69,7 +80,7 @@ def _with_levels(
     rows = lookup(other)
     if there not in rows.columns:
         refuse_package(f"it has no column {there!r}, to which {name!r} refers", other)
-    texts = sorted({plain_text(str(value)) for value in rows[there]} - {""})
+    texts = _keys_in_order(rows, there, besides)
     try:
         levels: list[Any] = sorted(map(int, texts)) if field.get("type") == "integer" else texts
     except ValueError:
@@ -82,6 +93,37 @@ def _with_levels(
         own = {key: value for key, value in (field.get("synthdp") or {}).items() if key != "derive"}
         known["synthdp"] = own
     return known
+
+
+def _keys_in_order(rows: pd.DataFrame, there: str, fields: Any) -> list[str]:
+    """The keys of a public table by its other columns, those of few values first, and then by
+    themselves.
+
+    Mechanisms that merge levels merge those that stand side by side: so towns of one state go
+    together, and what the state says of other columns is seen before each town is.
+    """
+    keys = [plain_text(str(value)) for value in rows[there]]
+    found = sorted({*keys} - {""})
+    first = {key: row for row, key in reversed(list(enumerate(keys)))}
+    known: dict[str, list[Any]] = {}
+    for each in fields:
+        if isinstance(each, Mapping) and each.get("name") in rows.columns and each["name"] != there:
+            values = rows[each["name"]].iloc[[first[key] for key in found]]
+            known[each["name"]] = _ranks(values, is_number=each.get("type") in _NUMBERS)
+    columns = sorted(known.values(), key=lambda ranks: len({*ranks}))
+    return [key for *_, key in sorted(zip(*columns, found, strict=True))]
+
+
+_NUMBERS = ("integer", "number", "year")
+
+
+def _ranks(values: pd.Series, *, is_number: bool) -> list[Any]:
+    """By what values are sorted, of one type: those that are none come last."""
+    texts = ["" if is_missing(value) else plain_text(str(value)) for value in values]
+    if not is_number:
+        return texts
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").astype(float)
+    return [float(number) for number in numbers.fillna(np.inf)]
 
 
 def _check_key_of_parent(links: Links, name: str) -> None:

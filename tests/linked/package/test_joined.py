@@ -50,12 +50,13 @@ def test_they_are_functions_of_the_key():
         "towns.side": "homes.town",
         "towns.people": "homes.town",
     }
+    # in the order of the sides: A, C, B
     assert joined["towns.side"].column.labels[joined["towns.side"].codes].tolist() == [
         "east",
-        "west",
         "east",
+        "west",
     ]
-    assert joined["towns.people"].codes.tolist() == [0, 1, 2]  # the last one is missing
+    assert joined["towns.people"].codes.tolist() == [0, 2, 1]  # that of C is missing
     assert [each.renames for each in joined.values()] == [False, True]
 
 
@@ -195,3 +196,72 @@ def test_counts_are_those_of_the_joined_rows():
         counts, ["people.sex", "homes.town"], columns, {"towns.side": joined["towns.side"]}
     )
     assert np.array_equal(found, expected)
+
+
+def with_regions(*, circle=False):
+    """Towns that lie on a side of the country, which is a public table, too."""
+    content = described()
+    towns = content["resources"][-1]["schema"]
+    towns["foreignKeys"] = [link("side", "sides", "name")]
+    sides = {"fields": [{"name": "name"}, {"name": "sea", "type": "string"}, {"name": "capital"}]}
+    if circle:
+        sides["foreignKeys"] = [link("capital", "towns", "code")]
+    content["resources"].append({"name": "sides", "schema": sides, "synthdp": {"public": True}})
+    return content
+
+
+SIDES = pd.DataFrame({"name": ["east", "north"], "sea": ["cold", "icy"], "capital": ["A", "B"]})
+
+
+@pytest.mark.parametrize("circle", [False, True])
+def test_public_tables_that_refer_to_others_are_followed(circle):
+    found = Package.from_dict(with_regions(circle=circle), {"towns": TOWNS, "sides": SIDES}.get)
+    sea = found.joined["sides.sea"]
+    assert sea.source == "homes.town"
+    labels = found.root.schema["town"].labels.tolist()
+    said = dict(zip(labels, sea.column.labels[sea.codes].tolist(), strict=True))
+    assert said["A"] == said["C"] == "cold"
+    assert pd.isna(said["B"]), "no side is called west"
+    assert {"sides.capital", "towns.side"} < found.joined.keys()
+    again = Package.from_dict(json.loads(json.dumps(found.content))).joined
+    assert {name: each.codes.tolist() for name, each in again.items()} == {
+        name: each.codes.tolist() for name, each in found.joined.items()
+    }
+
+
+def test_a_way_over_a_public_table_is_named_where_there_are_several():
+    content = with_regions()
+    content["resources"][3]["schema"]["fields"].append({"name": "born", "type": "string"})
+    content["resources"][3]["schema"]["foreignKeys"].append(link("born", "towns", "code"))
+    found = Package.from_dict(content, {"towns": TOWNS, "sides": SIDES}.get)
+    assert found.joined["sides.sea of towns.side of pets.born"].source == "pets.born"
+    rule = {"forbid": {"sides.sea of towns.side of homes.town": ["cold"], "pets.kind": ["cat"]}}
+    content["synthdp"]["constraints"] = [rule]
+    (kept,) = Package.from_dict(content, {"towns": TOWNS, "sides": SIDES}.get).rules
+    assert kept == {"forbid": {"homes.town": ["A", "C"], "pets.kind": ["cat"]}}
+
+
+def test_a_far_public_table_with_a_key_of_two_rows_is_refused():
+    sides = pd.concat([SIDES, SIDES])[["name", "sea", "capital"]].assign(sea=["a", "b", "c", "d"])
+    with pytest.raises(SchemaError, match=r"'sides': its key 'name'.*has several rows"):
+        Package.from_dict(with_regions(), {"towns": TOWNS, "sides": sides}.get)
+
+
+def test_keys_stand_by_what_their_table_says_of_them_but_where_they_order_rows():
+    towns = pd.DataFrame(
+        {
+            "code": ["A", "B", "C", "D"],
+            "side": ["w", "e", "w", "e"],
+            "people": ["9", "70", "10", None],
+        }
+    )
+    assert package(towns=towns).root.schema["town"].labels.tolist() == ["B", "D", "A", "C"]
+    content = described()
+    people = content["resources"][1]
+    people["schema"]["fields"].append(
+        {"name": "from", "type": "string", "constraints": {"required": True}}
+    )
+    people["schema"]["foreignKeys"].append(link("from", "towns", "code"))
+    people["synthdp"]["order"] = "from"
+    found = Package.from_dict(content, lambda _: towns)
+    assert found["people"].schema["from"].labels.tolist() == ["A", "B", "C", "D"]
