@@ -53,6 +53,11 @@ class Job:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return self.folder.name
+
+    @property
     def arguments(self) -> list[str]:
         """The words of the command, without its log."""
         return [str(each) for each in self._command.get("arguments", ())]

@@ -29,6 +29,7 @@ from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
 from synthdp.cli.studio.project import ChangedElsewhereError, Studio, Visit
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
 from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.release.certificate.meaning import FALSE_POSITIVES
 from synthdp.report.rendering.page import TEMPLATES as REPORT_TEMPLATES
 from synthdp.report.rendering.page import rendered
 from synthdp.schema.questions import ANSWERED_KINDS
@@ -169,6 +170,7 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
         "languages": languages(),
         "key": form_key(visit.studio.token),
         "version": visit.project.version,
+        "wrong": 100 * FALSE_POSITIVES,
     }
     page = rendered(template, {**common, **view}, folder=TEMPLATES, extra="studio")
     return HTMLResponse(page, status)

@@ -36,7 +36,7 @@ def _options(visit: Visit) -> dict[str, Any]:
     project = visit.project
     if project.epsilon <= 0 or project.delta <= 0:
         raise ParameterError("no budget is chosen yet; choose epsilon in step 4")
-    given: dict[str, Any] = {} if project.is_linked else {"kinds": f"{visit.run_name}/{KINDS}"}
+    given: dict[str, Any] = {} if project.is_linked else {"kinds": f"{visit.run.name}/{KINDS}"}
     given |= {"epsilon": project.epsilon, "delta": project.delta}
     if project.unit:
         given |= {"unit": project.unit, "max_rows_per_unit": project.max_rows}
@@ -55,14 +55,14 @@ def run_words(visit: Visit) -> list[str]:
 
     Raises `ParameterError` if the table is not here, or no budget is chosen.
     """
-    project, published = visit.project, f"{visit.run_name}/{PUBLISH}"
+    project, published = visit.project, f"{visit.run.name}/{PUBLISH}"
     words = ["run", *_table_words(visit), "-o", f"{published}/{output_of(visit)}"]
     for name, value in _options(visit).items():
         words += [f"--{name.replace('_', '-')}", f"{value}"]
     words += ["--save", f"{published}/{RELEASE}"]
     if not project.is_linked and not project.order:
         words += ["--save-schema", f"{published}/{SCHEMA}"]
-    return [*words, "--journal", f"{visit.run_name}/journal", "--json"]
+    return [*words, "--journal", f"{visit.run.name}/journal", "--json"]
 
 
 def _table_words(visit: Visit) -> list[str]:
@@ -75,13 +75,13 @@ def _table_words(visit: Visit) -> list[str]:
 
 def report_words(visit: Visit, tab: str) -> list[str]:
     """The command that makes a page of a release: the one to publish, or the other."""
-    published = f"{visit.run_name}/{PUBLISH}"
+    published = f"{visit.run.name}/{PUBLISH}"
     release, made = f"{published}/{RELEASE}", f"{published}/{output_of(visit)}"
     if tab == PUBLISH:
         return ["report", "--public", release, "-o", f"{published}/{PAGE}"]
     linked = visit.project.is_linked
     words = [f"{made}/datapackage.json"] if linked else [made, "-s", release]
-    output = f"{visit.run_name}/{PRIVATE}/report.html"
+    output = f"{visit.run.name}/{PRIVATE}/report.html"
     return ["report", *_table_words(visit), *words, "-o", output]
 
 

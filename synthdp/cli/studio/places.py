@@ -30,6 +30,9 @@ SEEN_ROWS = 10
 DELIMITERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 """What may stand between columns, as the page calls it and as files have it."""
 
+ENCODINGS = ("utf-8", "utf-16", "cp1252")
+"""What the page offers, as likely as they are; any other is declared by who opens the project."""
+
 DUCKDB = "duckdb:///"
 """How the address of a DuckDB file begins; a project names the file as it lies in the place."""
 
@@ -96,12 +99,14 @@ def package_of(visit: Visit) -> Any:
     return drafted_package(path, kinds=True)
 
 
-def shapes(visit: Visit) -> dict[str, int]:
-    """Into how many columns each delimiter would divide the first line; 0 if it cannot be read."""
-    found = dict.fromkeys(DELIMITERS.values(), 0)
-    for delimiter in found:
-        with suppress(SynthdpError), _opened(visit, delimiter=delimiter) as table:
-            found[delimiter] = len(table.names)
+def shapes(visit: Visit) -> dict[tuple[str, str], int]:
+    """Into how many columns each encoding and delimiter would divide the first line; 0 if it cannot
+    be read so.
+    """
+    found = {(encoding, mark): 0 for encoding in ENCODINGS for mark in DELIMITERS.values()}
+    for encoding, mark in found:
+        with suppress(SynthdpError), _opened(visit, encoding=encoding, delimiter=mark) as table:
+            found[encoding, mark] = len(table.names)
     return found
 
 

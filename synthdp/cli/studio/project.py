@@ -141,14 +141,9 @@ class Visit:
     """Whether a form was sent, which changes something; else a page is only asked for."""
 
     @property
-    def run_name(self) -> str:
-        """The folder of the last run."""
-        return f"run-{self.project.run}"
-
-    @property
     def run(self) -> Job:
         """The last run."""
-        return self.studio.job(self.run_name)
+        return self.studio.job(f"run-{self.project.run}")
 
     @property
     def action(self) -> str:

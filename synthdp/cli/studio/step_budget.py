@@ -96,7 +96,7 @@ def _created(visit: Visit) -> str:
     Budget.create(
         visit.studio.place / name,
         epsilon=visit.number("all_epsilon"),
-        delta=visit.number("all_delta") or visit.project.delta,
+        delta=visit.number("all_delta") or 10 * visit.project.delta,  # room for several releases
         population=population,
         unit=unit or None,
     )

@@ -44,16 +44,12 @@ def people_view(visit: Visit) -> dict[str, Any]:
 def save_people(visit: Visit) -> str:
     """Say whose rows they are or how tables are linked, add a rule, or remove one."""
     rules = _numbered(visit)
-    if visit.action == "go_on":
+    if visit.action in ("links", "go_on"):
         return _save_units(visit)
     if visit.action == "more":  # room for one case more; nothing is saved
         others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
-    if visit.action == "links":
-        save_content(visit.saved(), _with_links(visit))
-        save_kinds(visit, kinds_of(visit), rules_of(visit))
-        return "/people#tables"
     if visit.action == "add":
         rules["add"] = rule_of(visit)
     elif visit.chosen(rules):
@@ -88,12 +84,15 @@ def _save_units(visit: Visit) -> str:
         is_several = visit.text("several") == "yes"
         unit = visit.text("unit") if is_several else ""
         if is_several and unit not in visit.project.names:
-            raise ParameterError(
-                "no column tells persons apart; choose it, or say one row a person"
-            )
+            raise ParameterError("no column tells persons apart; choose it, or one row a person")
         changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
     visit = visit.saved(**changed)
+    if "root" in visit.form:
+        save_content(visit, _with_links(visit))
+        save_kinds(visit, kinds_of(visit), rules_of(visit))
+    if visit.action == "links":
+        return "/people#tables"
     check(visit)
     visit.saved(walked=3)
     return "/budget"

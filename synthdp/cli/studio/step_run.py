@@ -66,9 +66,9 @@ def save_run(visit: Visit) -> str:
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
         visit = visit.saved(run=visit.project.run + 1)
         words = run_words(visit)
-        (visit.studio.path / visit.run_name / PUBLISH).mkdir(parents=True, exist_ok=True)
+        (visit.studio.path / visit.run.name / PUBLISH).mkdir(parents=True, exist_ok=True)
         # A run has its own copy of what was declared: it goes on with that, whatever changes here.
-        visit.studio.save_public(f"{visit.run_name}/{KINDS}", visit.studio.public(KINDS))
+        visit.studio.save_public(f"{visit.run.name}/{KINDS}", visit.studio.public(KINDS))
         visit.run.start(words)
     return "/run"
 
@@ -121,11 +121,11 @@ def save_look(visit: Visit) -> str:
 
 def page_path(visit: Visit, tab: str) -> Path:
     """The file of a tab's page."""
-    return visit.studio.path / visit.run_name / tab / PAGES[tab]
+    return visit.studio.path / visit.run.name / tab / PAGES[tab]
 
 
 def _maker(visit: Visit, tab: str) -> Job:
-    return visit.studio.job(f"{visit.run_name}/page-{tab}")
+    return visit.studio.job(f"{visit.run.name}/page-{tab}")
 
 
 def take_view(visit: Visit) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def project_archive(visit: Visit) -> bytes:
 
 
 def _published(visit: Visit) -> Path:
-    return visit.studio.path / visit.run_name / PUBLISH
+    return visit.studio.path / visit.run.name / PUBLISH
 
 
 def _published_files(visit: Visit) -> dict[str, Path]:

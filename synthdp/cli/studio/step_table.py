@@ -6,6 +6,7 @@ from synthdp.cli.studio.declared import content_of, save_content, save_kinds
 from synthdp.cli.studio.places import (
     DELIMITERS,
     DUCKDB,
+    ENCODINGS,
     files_in,
     first_rows,
     names_of,
@@ -22,9 +23,6 @@ from synthdp.data.files.formats import is_text
 from synthdp.schema.draft import draft_of_kinds
 from synthdp.schema.keys import OWN
 
-ENCODINGS = ("utf-8", "cp1252", "utf-16")
-"""What the page offers; any other is declared by whoever opens the project in an editor."""
-
 MARKS = {".": {"decimalChar": "."}, ",": {"decimalChar": ",", "groupChar": "."}}
 """How numbers are written, by their decimal mark."""
 
@@ -39,7 +37,7 @@ def table_view(visit: Visit) -> dict[str, Any]:
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
     view |= {"place": visit.studio.place.resolve().name}
     view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
-    view |= {"mark": project.dialect.get("decimalChar", usual)}
+    view["said"] = {"delimiter": ",", "encoding": "utf-8", "decimalChar": usual, **project.dialect}
     view |= {"shapes": shapes(visit) if is_text_here else {}}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
     if is_here and project.table and not project.is_linked:
@@ -96,10 +94,9 @@ def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
     if kind == LINKED:
         save_content(visit, package_of(visit))
     else:
-        # The first line holds names, no record: the mark that divides it into most of them.
-        found = shapes(visit) if _is_text(visit) else {",": 1}
-        most = max(found, key=lambda each: found[each])
-        _read_names(visit, {} if most == "," else {"delimiter": most})
+        # The first line holds names, no record: what divides it into most of them is proposed.
+        found = shapes(visit) if _is_text(visit) else {("utf-8", ","): 1}
+        _read_names(visit, _dialect(*max(found, key=lambda each: found[each])))
     return "/table"
 
 
@@ -112,14 +109,19 @@ def _declare(visit: Visit) -> str:
             raise ParameterError(
                 "it is not said how the file and its numbers are written; choose it"
             )
-        dialect = {} if delimiter == "," else {"delimiter": delimiter}
-        dialect |= {} if encoding == "utf-8" else {"encoding": encoding}
+        dialect = _dialect(encoding, delimiter)
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
         visit, is_read = _read_names(visit, dialect)
     if not goes_on or not is_read:
         return "/table"
     visit.saved(walked=1)
     return "/columns"
+
+
+def _dialect(encoding: str, delimiter: str) -> dict[str, str]:
+    """How a file is written, where it is not as usual."""
+    said = {"delimiter": delimiter, "encoding": encoding}
+    return {key: each for key, each in said.items() if each not in (",", "utf-8")}
 
 
 def _read_names(visit: Visit, dialect: dict[str, str]) -> tuple[Visit, bool]:

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
-from synthdp.release.certificate.meaning import FALSE_POSITIVES
-
 CATALOGUES = Path(__file__).parent / "texts"
 """Where they lie."""
 
@@ -35,10 +33,13 @@ class Texts:
         """What something is called, such as a kind of columns; else what is usual, or its own name."""
         return self._sentences.get(f"{group}.{name}", name if usual is None else usual)
 
-    def recognised(self, share: float) -> str:
-        """What it means for one person that of those in the table at most a share is recognised."""
-        given = {"share": f"{100 * share:.2g}", "wrong": f"{100 * FALSE_POSITIVES:g}"}
-        return self("expected.person_text", **given)
+    def number(self, value: float, form: str = "%.2g") -> str:
+        """A number as the language writes it.
+
+        >>> Texts("de").number(0.25)
+        '0,25'
+        """
+        return (form % value).replace(".", self("decimal"))
 
     def words(self, group: str) -> dict[str, str]:
         """All that is called something in a group."""

@@ -155,7 +155,10 @@ def test_linked_tables(browser, started, tmp_path):
     after = Package.load(described)
     assert [(each.name, each.key, each.parent) for each in after.tables] == before
     assert [*after.lookups] == ["regions"]
+    person.fill("t3.max_children", "2")  # what was typed is saved by going on as well
     person.press("action", "go_on", leads="/budget")
+    most = {each.name: each.max_children for each in Package.load(described).tables}
+    assert most["vehicles"] == 2
     person.fill("epsilon", "10")
     person.press("action", "go_on", leads="/run")
     runs(person)

@@ -18,6 +18,7 @@ from helpers.paths import ROOT
 from helpers.studio import form_with, key_and_version, posted, studio_client
 
 from synthdp.cli import CATALOGUES
+from synthdp.release import Budget
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
@@ -69,6 +70,29 @@ def test_the_delimiter_that_divides_the_names_is_proposed(client):
     assert form_with(page.text, "delimiter")["delimiter"] == ";"
     assert "4 columns" in page.text
     assert "k.A." not in page.text
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
+def test_the_encoding_that_the_names_are_read_with_is_proposed(place, encoding):
+    (place / "Export 1.csv").write_bytes(TABLE.encode(encoding))
+    client = studio_client(place)[0]
+    posted(client, "/table", action="choose", table="Export 1.csv")
+    page = client.get("/table").text
+    assert "<bdi>Größe</bdi>" in page
+    assert f'value="{encoding.removesuffix("-sig")}" selected' in page
+    # nobody knows how its numbers are written, and it is not gone on without
+    asked = form_with(page, "delimiter")
+    assert "mark" not in asked
+    asked = {name: asked[name] for name in ("action", "delimiter", "encoding")}
+    refused = posted(client, "/table", **asked | {"then": "go_on"})
+    assert refused.status_code == 422
+    assert "its numbers are written; choose it" in refused.text
+    tried = posted(client, "/table", **asked)
+    assert tried.headers["location"] == "/table"
+    given = asked | {"then": "go_on", "mark": "."}
+    assert posted(client, "/table", **given).headers["location"] == "/columns"
+    assert kinds_in(place)["synthdp"]["dialect"]["decimalChar"] == "."
+    assert form_with(client.get("/table").text, "mark")["mark"] == "."
 
 
 def test_a_later_step_leads_back_to_where_one_is(client):
@@ -234,11 +258,14 @@ def test_a_budget_file_lies_beside_the_table(client, place):
     declared(client)
     posted(client, "/people", action="go_on", several="no")
     made = {"population": "Patienten 2025", "all_epsilon": "3", "all_delta": "1e-6"}
-    made |= {"rows": "500", "epsilon": "2"}
+    made |= {"rows": "500", "epsilon": "2", "delta": "1e-7"}
     assert posted(client, "/budget", action="create", **made).status_code == 303
     kept = form_with(client.get("/budget").text, "rows")  # what else was typed is kept
     assert (kept["rows"], kept["epsilon"], kept["budget"]) == ("500", "2", "patienten-2025.budget")
     assert posted(client, "/budget", action="create", **made).status_code == 422
+    other = made | {"population": "Gäste", "all_delta": ""}  # room for several releases
+    assert posted(client, "/budget", action="create", **other).status_code == 303
+    assert Budget(place / "gäste.budget").show()["delta"] == pytest.approx(1e-6)
     assert (place / "patienten-2025.budget").exists()
     assert "Patienten 2025" in client.get("/budget").text
     assert (
@@ -267,6 +294,11 @@ def test_from_a_table_to_a_publication(place):
     assert posted(client, "/run", action="start").status_code == 303  # a second page, too late
     assert 'data-state="running"' in client.get("/run/progress").text
     assert 'data-state="done"' in finished(client, studio)
+    german = unescape(client.get("/run?language=de").text)
+    assert "(20, 1e-06)-Differential Privacy" in german
+    assert "höchstens" in german
+    assert re.search(r"gemessen: \d+(,\d+)? % der Zeilen", german)
+    assert "Suppose somebody" in client.get("/run?language=en").text
     assert not (place / "people.studio" / "run-2").exists()
     assert posted(client, "/run", action="go_on").headers["location"] == "/look"
     assert (
