@@ -16,7 +16,7 @@ from synthdp.core import (
     ParameterError,
     PrivacyError,
 )
-from synthdp.linked import LinkedRelease, Package, WeightedSource
+from synthdp.linked import LinkedRelease, LinkedRows, LinkedTableReader, Package, WeightedSource
 from synthdp.linked import package_run as door
 from synthdp.release import (
     Budget,
@@ -213,19 +213,22 @@ def kinds(budget):
     return [entry["kind"] for entry in budget.show()["entries"]]
 
 
-def test_a_run_is_charged_once_before_a_row_is_read_however_often_it_is_stopped(
+def test_a_run_is_charged_once_when_all_rows_are_read_however_often_it_is_stopped(
     budget, path, monkeypatch
 ):
-    read = door.read_sources
+    def stopped(*_):
+        assert kinds(budget) == []
+        raise StopError
 
-    def reading(*_):
+    def counting(*_):
         assert kinds(budget) == ["run"]
         raise StopError
 
-    monkeypatch.setattr(door, "read_sources", reading)
-    with pytest.raises(StopError):
-        run(path, budget=budget)
-    monkeypatch.setattr(door, "read_sources", read)
+    for moment, stop in ((LinkedTableReader, stopped), (LinkedRows, counting)):
+        with monkeypatch.context() as patch:
+            patch.setattr(moment, "add" if moment is LinkedTableReader else "counted", stop)
+            with pytest.raises(StopError):
+                run(path, budget=budget)
     for n_answers in (3, 4):
         assert stops(lambda: run(path, budget=budget), n_answers)
         assert (kinds(budget), len(budget.show()["unfinished_runs"])) == (["run"], 1)
