@@ -60,7 +60,7 @@ DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
         "weighted", "prior",
     ),
     "order": (
-        "source", "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
+        "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
         "weight", "prior",
     ),
 }  # fmt: skip

@@ -127,25 +127,39 @@ def test_engines_and_columns_that_cannot_be_sorted_or_are_rounded_are_refused_be
         synthdp.synthesize({**lazy, "people": fewer}, content, **BUDGET)
 
 
-def test_persons_whose_rows_come_in_an_order_may_be_in_an_engine():
-    rng = np.random.default_rng(0)
+def persons():
+    """Rows of persons on three days, mixed, and what is public of them."""
+    ill = np.random.default_rng(0).random(600) < 0.3
     rows = pl.DataFrame(
-        {
-            "person": np.repeat(np.arange(200), 3),
-            "day": np.tile([1, 2, 3], 200),
-            "ill": rng.random(600) < 0.3,
-        }
+        {"person": np.repeat(np.arange(200), 3), "day": np.tile([1, 2, 3], 200), "ill": ill}
     )
-    day = {
-        "name": "day",
-        "type": "integer",
-        "constraints": {"minimum": 1, "maximum": 3, "required": True},
-    }
+    bounds = {"minimum": 1, "maximum": 3, "required": True}
+    day = {"name": "day", "type": "integer", "constraints": bounds}
     schema = {"fields": [day, {"name": "ill", "type": "boolean"}]}
+    return rows.sample(fraction=1, shuffle=True, seed=1), schema
+
+
+def test_persons_whose_rows_come_in_an_order_may_be_in_an_engine():
+    rows, schema = persons()
     how = {"unit": "person", "max_rows_per_unit": 3, "order": "day"}
-    mixed = ENGINES["duckdb"](rows.sample(fraction=1, shuffle=True, seed=1))
-    drawn = synthdp.synthesize(mixed, schema, **how, **BUDGET).sample(50, seed=0)
+    drawn = synthdp.synthesize(ENGINES["duckdb"](rows), schema, **how, **BUDGET).sample(50, seed=0)
     assert drawn.groupby("person")["day"].apply(lambda days: days.is_monotonic_increasing).all()
+
+
+def test_persons_in_a_duckdb_file_are_run_in_their_order(tmp_path):
+    rows, schema = persons()
+    with pytest.importorskip("duckdb").connect(str(tmp_path / "p.db")) as connection:
+        connection.register("given", rows.to_arrow())
+        connection.execute("CREATE TABLE visits AS SELECT * FROM given")
+    (tmp_path / "schema.json").write_text(json.dumps(schema), "utf-8")
+    said = ["--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent"]
+    said += ["--unit", "person", "--max-rows-per-unit", "3", "--order", "day"]
+    source = ["--source", f"duckdb:///{tmp_path}/p.db", "--table", "visits"]
+    done = invoke("run", *source, "-s", tmp_path / "schema.json", *said, "-o", tmp_path / "out.csv")
+    assert done.code == 0, done.err
+    drawn = pd.read_csv(tmp_path / "out.csv")
+    assert drawn.groupby("person")["day"].apply(lambda days: days.is_monotonic_increasing).all()
+    assert 150 < drawn["person"].nunique() < 250
 
 
 def test_a_package_in_a_duckdb_file_is_run_by_the_names_of_its_resources(tmp_path):

@@ -98,7 +98,7 @@ def test_settings_refuse_what_does_not_combine_with_them():
     settings = RunSettings(**BUDGET, **PERSONS, order="day", target="ward")
     with pytest.raises(ParameterError, match="target does not go with order"):
         settings.check_combined("order", {})
-    with pytest.raises(ParameterError, match="source does not go with order"):
-        replace(settings, target=None).check_combined("order", {"source": "duckdb://x"})
+    with pytest.raises(ParameterError, match="known does not go with order"):
+        replace(settings, target=None).check_combined("order", {"known": ["totals.csv"]})
     with pytest.raises(ParameterError, match="unit is for one table"):
         replace(settings, order=None).check_combined("package", {})

@@ -2,6 +2,8 @@
 
 from logging import INFO
 
+import pandas as pd
+
 from synthdp.cli.arguments.options import RunOptions
 from synthdp.cli.commands.history_output import announce_history, write_history
 from synthdp.cli.shared.announcing import announce_journal
@@ -12,28 +14,35 @@ from synthdp.cli.shared.outputs import (
 from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.event_log import log
 from synthdp.core.reporting import Report
-from synthdp.data.files.table_file import TableFile
-from synthdp.data.rows import header_of
+from synthdp.data.asking.chunked_table import ChunkedTable
+from synthdp.data.rows import Given, header_of
 from synthdp.linked.histories.history_release import HistoryRelease
+from synthdp.linked.histories.history_rows import history_rows
 from synthdp.release.run_settings import RunSettings
 from synthdp.schema.open_schema import OpenSchema
 
 
 def run_history(
     schema: OpenSchema,
-    table: TableFile,
+    table: Given,
     options: RunOptions,
     settings: RunSettings,
     status: Report,
 ) -> None:
     """``synthdp run --order``, from an open table on; its outputs are checked."""
+    assert settings.unit is not None  # there is no order without
+    here = (
+        table
+        if isinstance(table, ChunkedTable | pd.DataFrame)
+        else history_rows(table, schema, settings.unit)
+    )
     release = HistoryRelease(schema=schema, header=header_of(table), settings=settings)
     with (
         release.kept(keeping_of(options)),
         rescuing(options.output, release.run, journal_of(options)) as paid,
     ):
         log(INFO, "reading")
-        synthesis = release.of(table, report=status, rescue=paid.callback)
+        synthesis = release.of(here, report=status, rescue=paid.callback)
         paid.keep(synthesis)
         if options.save:
             synthesis.save(options.save, force=options.force)

@@ -35,7 +35,6 @@ from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report
 from synthdp.core.requests import most_rows
-from synthdp.data.files.table_file import TableFile
 from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
 from synthdp.data.tables import open_table
 from synthdp.release.checked_table import CheckedTable
@@ -97,7 +96,7 @@ def run_command(options: RunOptions) -> None:
         schema = schema.reordered(header_of(table), unit=options.unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
-        if settings.order is not None and isinstance(table, TableFile):
+        if settings.order is not None:
             RUN_HISTORY.load()(schema, table, options, settings, status)
             return
         options = _with_seed(options, settings)

@@ -7,8 +7,9 @@ from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
-from synthdp.data.rows import Here, engine_frame, header_of, opened_here, streamed_rows
+from synthdp.data.rows import Here, engine_frame, header_of, opened_here
 from synthdp.linked.histories.history_release import HistoryRelease
+from synthdp.linked.histories.history_rows import history_rows
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
@@ -51,11 +52,8 @@ def release_history(
 
 
 def _opened(data: Any, schema: OpenSchema, unit: str | None) -> AbstractContextManager[Here]:
-    """The table, open to the end of the block: of one in an engine the rows come here, sorted."""
+    """The table, open to the end of the block."""
     frame = engine_frame(data)
-    if frame is None:
+    if frame is None or unit is None:
         return opened_here(data, schema.dialect)
-    schema.check_header(frame.columns, unit=unit)
-    units = [] if unit is None else [unit]
-    used = [*units, *(name for name in schema.names if name not in units)]
-    return nullcontext(streamed_rows(frame, list(frame.columns), used=used, keys=units))
+    return nullcontext(history_rows(frame, schema, unit))
