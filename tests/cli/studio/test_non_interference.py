@@ -28,7 +28,7 @@ def table(seed, n_rows):
 
 def walked(place, content):
     """Every answer of a walk up to the run, and of what is done wrong on it."""
-    (place / "t.csv").write_text(content, encoding="utf-8")
+    (place / "t.csv").write_text(content, encoding="utf-8", errors="surrogateescape")
     client, _ = studio_client(place)
     seen = []
 
@@ -73,13 +73,15 @@ def walked(place, content):
 
 def test_no_answer_and_no_file_depends_on_the_records(tmp_path):
     seen = []
-    for seed, n_rows in ((1, 10), (2, 3000), (3, 0)):
+    unread = HEADER + 99 * "\udcff\udcfe\x00;1\n"  # bytes of no encoding that the page proposes
+    for content in (table(1, 10), table(2, 3000), table(3, 0), unread):
         place = tmp_path / "place"
         place.mkdir()
-        seen.append(walked(place, table(seed, n_rows)))
+        seen.append(walked(place, content))
         shutil.rmtree(place)
-    assert seen[0][0] == seen[1][0] == seen[2][0]
-    assert seen[0][1] == seen[1][1] == seen[2][1]
+    for answers, files in seen[1:]:
+        assert answers == seen[0][0]
+        assert files == seen[0][1]
     assert CANARY not in str(seen)
 
 
