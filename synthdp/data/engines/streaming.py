@@ -56,7 +56,11 @@ def streamed(
         )
     for name in used:
         column = frame.columns[name]
-        if column.family == "other" or (name in keys and column.family not in _OF_KEYS):
+        is_cut_off = column.family not in _OF_KEYS or (
+            # Postgres has infinite dates, and some before the year 1: they become the last and first.
+            column.family == "date" and frame.engine == "postgres"
+        )
+        if column.family == "other" or (name in keys and is_cut_off):
             what = "a key" if name in keys else "a column"
             raise SchemaError(
                 f"column {name!r} is {what} of type {column.dtype} in {frame.engine}, which is not read row by row; "

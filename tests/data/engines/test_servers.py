@@ -730,7 +730,7 @@ def test_rows_of_postgres_come_sorted_by_their_bytes_whatever_the_collation_says
     words = ["b", "B", "a", "é", None, "a ", "Z", "ä"]
     with psycopg.connect(postgres.address, autocommit=True) as connection:
         connection.execute(
-            'CREATE TABLE linked (word text COLLATE "en-x-icu", n bigint, price numeric)'
+            'CREATE TABLE linked (word text COLLATE "en-x-icu", n bigint, price numeric, day date)'
         )
         for number, word in enumerate(words):
             connection.execute(
@@ -741,6 +741,8 @@ def test_rows_of_postgres_come_sorted_by_their_bytes_whatever_the_collation_says
         rows = table.whole()
         with pytest.raises(SchemaError, match=r"'price' is a key of type Decimal.* in postgres"):
             streamed_rows(frame, ["price"], used=["price"], keys=["price"])
+        with pytest.raises(SchemaError, match="'day' is a key of type Date in postgres"):
+            streamed_rows(frame, ["day"], used=["day"], keys=["day"])
     stripped = sorted(((word.strip().encode(), n) for n, word in enumerate(words) if word))
     assert rows["n"].tolist() == [2**60 + n for _, n in stripped] + [2**60 + 4]
     assert rows["word"].isna().tolist()[-1]
