@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import pandas as pd
 
+from synthdp.core.imports import import_named
 from synthdp.data.asking.chunked_table import ChunkedTable
 from synthdp.data.loading import held_rows
 from synthdp.data.openers import opener
@@ -142,6 +143,18 @@ def whole_frame(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
 def header_of(given: Given) -> Sequence[str]:
     """The names of its columns."""
     return given.names if isinstance(given, ChunkedTable) else list(given.columns)
+
+
+def zones_of(given: Given) -> dict[str, str]:
+    """The time zones of its columns of moments, as far as it is a file whose types name them: they
+    are public, as its header is.
+    """
+    declared = given.declared if isinstance(given, ChunkedTable) else None
+    if declared is None:
+        return {}
+    zone_name = import_named("synthdp.schema.words.zone_names:zone_name")
+    names = {name: zone_name(dtype) for name, dtype in declared.dtypes.items()}
+    return {str(name): zone for name, zone in names.items() if zone is not None}
 
 
 def rows_of(

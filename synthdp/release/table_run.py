@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from synthdp.core.cautions import grouped
 from synthdp.core.reporting import Report
-from synthdp.data.rows import GivenTable, header_of, rows_of
+from synthdp.data.rows import GivenTable, header_of, rows_of, zones_of
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.release import Release
 from synthdp.release.result import Released
@@ -67,6 +67,7 @@ def release_table(
     )
     with table.opened(declared.dialect) as source:
         public = declared.reordered(header_of(source), unit=settings.unit)
+        public = public.in_zones(zones_of(source))
         stated = {"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}
         run = Release(schema=public, settings=settings, stated=stated)
         rows = rows_of(source, public, unit=settings.unit, max_rows=settings.max_rows)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
-from synthdp.data.rows import whole_frame
+from synthdp.data.rows import opened_here, whole_frame, zones_of
 from synthdp.release.saving.archive import read_schema
 from synthdp.report.metrics.read_table import check_header
 from synthdp.schema.dialect import Dialect
@@ -41,7 +41,7 @@ def evaluation_schema(
         If it cannot be read, or leaves something open: what was learnt is in the saved synthesis.
     """
     if isinstance(schema, Schema):
-        return schema, []
+        return _as_typed(schema, real), []
     if schema is None:
         written = Dialect.from_properties(dialect or {})
         observed, notes = observed_schema(
@@ -49,15 +49,26 @@ def evaluation_schema(
         )
         return (observed.in_dialect(dialect) if dialect else observed), notes
     if str(schema).endswith(".synthdp") and not isinstance(schema, Mapping):
-        return read_schema(schema), []
+        return _as_typed(read_schema(schema), real), []
     content = schema if isinstance(schema, Mapping) else load_json(schema, "schema")
     try:
-        return Schema.from_dict(content), []
+        return _as_typed(Schema.from_dict(content), real), []
     except SchemaError as error:
         if "derive" not in str(content):
             raise
         way_out = "give the saved synthesis (.synthdp), which knows what was learnt, or no schema"
         raise SchemaError(f"schema: it leaves columns to be derived; {way_out}") from error
+
+
+def _as_typed(schema: Schema, real: object) -> Schema:
+    """A schema with the time zones that the types of the real table's file name, as its release has
+    them; but for UTC, in which texts are read with a Z and without.
+    """
+    if not isinstance(real, str | PathLike) or "datetime" not in schema.types.values():
+        return schema
+    with opened_here(real, schema.dialect, name="real") as table:
+        zones = zones_of(table).items()
+    return schema.in_zones({name: zone for name, zone in zones if zone != "UTC"})
 
 
 def _plainly(frame: pd.DataFrame, dialect: Dialect) -> pd.DataFrame:

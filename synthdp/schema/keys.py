@@ -33,7 +33,7 @@ _HOMES = {
     **dict.fromkeys(
         ("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN
     ),
-    **dict.fromkeys(("heaping", "decimals", "resolution", "parts", RELATIVE), _OWN),
+    **dict.fromkeys(("heaping", "decimals", "resolution", "timezone", "parts", RELATIVE), _OWN),
 }
 """The place of each key that is read."""
 
@@ -46,6 +46,7 @@ _ALSO_CALLED = {
     "decimalChar": ("decimal", "decimalmark", "decimalpoint", "decimalseparator"),
     "groupChar": ("thousands", "thousandsseparator", "groupseparator"),
     "format": ("dateformat", "datetimeformat"),
+    "timezone": ("tz", "zone", "tzinfo"),
 }
 """What other tools call them, in small letters and without what stands between words."""
 

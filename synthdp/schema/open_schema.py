@@ -14,6 +14,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
@@ -32,7 +33,7 @@ from synthdp.schema.open_rules import (
 )
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.rules import names_of, settled_names
-from synthdp.schema.schema import Schema, written_columns
+from synthdp.schema.schema import FIELDS_IN_ZONES, Schema, written_columns
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
@@ -321,6 +322,16 @@ class OpenSchema:
         by_name = {column.name: column for column in self.columns if column.name != unit}
         columns = tuple(by_name[name] for name in header if name in by_name)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
+
+    def in_zones(self, zones: Mapping[str, str]) -> Self:
+        """This schema with moments of some columns written in time zones, which a file's public
+        types name; see `fields_in_zones`.
+        """
+        if not zones:
+            return self
+        content = self.to_dict()
+        fields = import_named(FIELDS_IN_ZONES)(content["fields"], zones)
+        return self if fields == content["fields"] else self.from_dict(content | {"fields": fields})
 
     def measured(
         self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]

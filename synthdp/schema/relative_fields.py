@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 _HOW = "as"
 _WAYS = ("difference", "ratio")
-_OF_VALUES = ("resolution", "width")
+_OF_VALUES = ("resolution", "width", "timezone")
 """Keys under ``synthdp`` that are about values; all others are about distances."""
 
 _NUMBERS = ("integer", "number")

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from synthdp.schema.rules.system import System
 
 
+FIELDS_IN_ZONES = "synthdp.schema.words.zone_names:fields_in_zones"
+"""What gives fields the time zones of a file's types: loaded where there are any."""
+
+
 @final
 @dataclass(frozen=True)
 class Schema:
@@ -267,6 +271,14 @@ class Schema:
         self.check_header(header)
         columns = tuple(self[name] for name in header if name not in self.generated.names)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
+
+    def in_zones(self, zones: Mapping[str, str]) -> Self:
+        """This schema with moments of some columns written in time zones; see `fields_in_zones`."""
+        if not zones:
+            return self
+        content = self.to_dict()
+        fields = import_named(FIELDS_IN_ZONES)(content["fields"], zones)
+        return self if fields == content["fields"] else self.from_dict(content | {"fields": fields})
 
     def measured(
         self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]

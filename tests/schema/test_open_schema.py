@@ -169,7 +169,10 @@ CONTRADICTIONS = [
         lambda: one("number", ["decimals"], {"minimum": 0, "maximum": 1}, colour=1),
         "bins, edges, shape, heaping, derive$",
     ),
-    (lambda: one("date", colour=1), "it may have resolution, bins, parts, binning, derive$"),
+    (
+        lambda: one("date", colour=1),
+        "it may have resolution, bins, parts, timezone, binning, derive$",
+    ),
     (lambda: one("string", other=3), "synthdp.other 3 is not a text"),
     (lambda: one("string", other=" NA ", missing_values=["", "NA"]), "one of the missing values"),
     (

@@ -35,7 +35,7 @@ from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report
 from synthdp.core.requests import most_rows
-from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of
+from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of, zones_of
 from synthdp.data.tables import open_table
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
@@ -93,7 +93,7 @@ def run_command(options: RunOptions) -> None:
         progress_on(sys.stderr, verbosity=options.verbose) as status,
         _opened(options, schema) as table,
     ):
-        schema = schema.reordered(header_of(table), unit=options.unit)
+        schema = schema.reordered(header_of(table), unit=options.unit).in_zones(zones_of(table))
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         if settings.order is not None:

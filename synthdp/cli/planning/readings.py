@@ -17,7 +17,10 @@ SHOWN = 12
 CLIPPED = "values beyond the declared bounds are clipped to them; how many is not counted"
 """What is said of columns with bounds of which nobody counts the values beyond."""
 
-TYPED = "all: Parquet files and data frames get the types that columns are read as here, whatever they had"
+TYPED = (
+    "all: Parquet files and data frames get the types that columns are read as here, whatever they had; "
+    "moments of Parquet keep its time zone"
+)
 """What is said of types of typed tables: those of a table may depend on its records."""
 
 _HEADER = ("column", "is read as", "such as", "written as")

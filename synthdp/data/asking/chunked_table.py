@@ -31,6 +31,13 @@ class ChunkedTable(ABC):
         return pd.concat(chunks or [empty], ignore_index=True)
 
     @property
+    def declared(self) -> pd.DataFrame | None:
+        """A table without rows that has the types which it declares in public; None if it declares
+        none.
+        """
+        return None
+
+    @property
     def fraction(self) -> float | None:
         """How much of the table was read, 0 to 1; None if that is not to be said."""
         return None

@@ -181,6 +181,8 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
 
 def _cells(values: pd.Series) -> list[Any]:
     """Values as cells hold them: None where missing, dates where no moment has a time of day."""
+    if isinstance(values.dtype, pd.DatetimeTZDtype):  # no cell knows zones, but texts do
+        return [None if value is pd.NaT else value.isoformat() for value in values]
     if values.dtype.kind == "M":
         whole = bool((values.dropna() == values.dropna().dt.normalize()).all())
         return [

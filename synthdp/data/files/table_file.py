@@ -40,13 +40,6 @@ class TableFile(ChunkedTable):
     def fraction(self) -> float:
         """How much of the file was read, 0 to 1; 0 if that cannot be known."""
 
-    @property
-    def declared(self) -> pd.DataFrame | None:
-        """A table without rows that has the types which the file declares; None if it declares
-        none.
-        """
-        return None
-
     def check_unchanged(self) -> None:
         """Raise `DataFileError` if the file was written to or replaced since it was opened; for
         after its last chunk.

@@ -7,7 +7,7 @@ from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report
-from synthdp.data.rows import Here, engine_frame, header_of, opened_here
+from synthdp.data.rows import Here, engine_frame, header_of, opened_here, zones_of
 from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_rows import history_rows
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
@@ -45,7 +45,8 @@ def release_history(
         schema, kinds, None, unit=settings.unit, dialect=dialect, learns_bins=False
     )
     with _opened(data, declared, settings.unit) as table:
-        run = HistoryRelease(schema=declared, header=header_of(table), settings=settings)
+        zoned = declared.in_zones(zones_of(table))
+        run = HistoryRelease(schema=zoned, header=header_of(table), settings=settings)
         with run.kept(keeping):
             synthesis = run.of(table, report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)

@@ -110,12 +110,19 @@ def read_iso(text: str) -> datetime:
     >>> read_iso("2020-12-31 23:59Z")
     datetime.datetime(2020, 12, 31, 23, 59, tzinfo=datetime.timezone.utc)
     """
-    if _ISO.fullmatch(text) is None:
-        raise ValueError("not written as 2020-12-31T23:59:59")
+    check_iso(text)
     moment = datetime.fromisoformat(text)
     if moment.utcoffset():
         raise ValueError("it has an offset from UTC")
     return moment
+
+
+def check_iso(text: str) -> None:
+    """Raise `ValueError` unless a text is written as in 2020-12-31T23:59:59, with an offset or
+    without.
+    """
+    if _ISO.fullmatch(text) is None:
+        raise ValueError("not written as 2020-12-31T23:59:59")
 
 
 def parsed(text: str, pattern: str) -> datetime:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.core.imports import import_named
 from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.axes.rule import Edges, PartOf
 from synthdp.schema.axes.years import LIKELY_YEAR
@@ -50,6 +51,11 @@ from synthdp.schema.columns.temporal import KEYS, TemporalColumn
 from synthdp.schema.words.grid_intervals import GridIntervals, Ints
 from synthdp.schema.words.texts import refuse
 
+if TYPE_CHECKING:
+    from synthdp.schema.columns.zones import Zone
+
+_ZONE = "synthdp.schema.columns.zones:Zone"
+
 USUAL_MOMENT = datetime(2019, 12, 31, 23, 59, 58)  # noqa: DTZ001 (no time zone is meant)
 """What examples are, as far as it lies between the bounds."""
 
@@ -58,6 +64,13 @@ COUNTS_ARE_NO_DATES = (
     "in pandas by pandas.to_datetime(.., unit='s')"
 )
 """What is said of unread moments."""
+
+UNZONED = (
+    "offsets from UTC are read by a format with %z only, and neither they nor a Z are written: "
+    "declare synthdp.timezone"
+)
+UNZONED_FORMAT = "time zones become UTC: declare synthdp.timezone and a format with %z"
+"""What is said of moments without a time zone, before a run: nothing is lost without a word."""
 
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say
 # (POSIX)
@@ -83,8 +96,11 @@ class DateColumn(TemporalColumn[date]):
         than midnights are not read.
     format
         A pattern of `datetime.strftime`, or None for ISO 8601 as most systems write it, 2020-12-31
-        or 2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``:
-        they are converted to UTC, and written so.
+        or 2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``,
+        or in a ``timezone``; without that they are written in UTC.
+    timezone
+        Of a datetime the zone in which it is written, by name or as an offset such as ``+02:00``.
+        Texts have to say their offset then; moments without one are in UTC, as bins are.
     resolution
         What dates are truncated to: a decoded date is the first moment of its year, quarter, ...
         (or ``minimum``, if that is later). By default days, and of datetimes the finest that the
@@ -105,15 +121,28 @@ class DateColumn(TemporalColumn[date]):
     type: Literal["date", "datetime"] = "date"
     resolution: Resolution | None = None
     parts: tuple[str, ...] = ()
+    timezone: str | None = None
 
     noun: ClassVar[str] = "date"
     described: ClassVar[str] = "a date; write it like '2020-12-31'"
     seconds_of_all: ClassVar[tuple[int, int]] = (FIRST_SECOND, LAST_SECOND)
 
     def __post_init__(self) -> None:
+        _ = self._zone  # refuses one that is none
         super().__post_init__()
         parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
         object.__setattr__(self, "parts", parts)
+
+    @cached_property
+    def _zone(self) -> "Zone | None":
+        if self.timezone is None:
+            return None
+        if self.type == "date":
+            refuse(
+                self.name, "synthdp.timezone is of moments; declare type 'datetime', or remove it"
+            )
+        zone: Zone = import_named(_ZONE)(self.name, self.timezone, self.format)
+        return zone
 
     @classmethod
     def pattern_of(cls, name: str, declared: Any) -> str | None:
@@ -125,10 +154,12 @@ class DateColumn(TemporalColumn[date]):
     @classmethod
     def _typed_as(cls, field: Field) -> dict[str, Any]:
         parts = field.listed("parts", "parts of dates") or ()
-        return {"type": field.type, "parts": parts}
+        zone = field.own(cls.keys(field.type, has_levels=False)).get("timezone")
+        return {"type": field.type, "parts": parts, "timezone": zone}
 
     def _typed_words(self) -> dict[str, Any]:
-        return {"parts": list(self.parts)} if self.parts else {}
+        words: dict[str, Any] = {} if self.timezone is None else {"timezone": self.timezone}
+        return words | ({"parts": list(self.parts)} if self.parts else {})
 
     @classmethod
     def example_field(cls, kind: str) -> dict[str, Any]:
@@ -139,7 +170,7 @@ class DateColumn(TemporalColumn[date]):
     @classmethod
     def keys(cls, kind: str, *, has_levels: bool) -> tuple[str, ...]:
         """What a field can have under ``synthdp``; it lists no levels."""
-        return (*KEYS, "parts")
+        return (*KEYS, "parts", "timezone")
 
     @property
     def type_name(self) -> str:
@@ -212,9 +243,12 @@ class DateColumn(TemporalColumn[date]):
         return seconds
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
-        return seconds_of(values, self.parser(self.format))
+        parse = self.parser(self.format) if self._zone is None else self._zone.read
+        return seconds_of(values, parse)
 
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
+        if self._zone is not None:
+            return self._zone.texts(values)
         moments = values.astype("datetime64[s]")
         if self.format is None:
             unit = "D" if self.type == "date" else "s"
@@ -292,11 +326,14 @@ class DateColumn(TemporalColumn[date]):
         return points
 
     def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
-        """Moments as ``datetime64[s]``; NaT where missing."""
+        """Moments as ``datetime64[s]``, in the time zone if there is one; NaT where missing."""
         moments = self.at(points).astype("datetime64[s]")
         # Points of missing values are arbitrary, see `draw`; here they are overwritten.
         moments[missing] = np.datetime64("NaT", "s")
-        return pd.Series(moments, dtype="datetime64[s]")
+        return self._zoned(pd.Series(moments, dtype="datetime64[s]"))
+
+    def _zoned(self, moments: pd.Series) -> pd.Series:
+        return moments if self._zone is None else self._zone.zoned(moments)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -369,9 +406,9 @@ class DateColumn(TemporalColumn[date]):
             ", or type 'datetime' for times of day and time zones" if self.type == "date" else ""
         )
         example = "%d.%m.%Y" if self.type == "date" else "%d.%m.%Y %H:%M"
-        return (
-            f"format, such as '{example}', or type 'integer' for numbers of days or seconds{times}"
-        )
+        zones = "" if self.type == "date" else ", synthdp.timezone for offsets from UTC"
+        numbers = "or type 'integer' for numbers of days or seconds"
+        return f"format, such as '{example}'{zones}, {numbers}{times}"
 
     @property
     def hint(self) -> str:
@@ -384,13 +421,16 @@ class DateColumn(TemporalColumn[date]):
         """Moments for what texts say."""
         seconds = self.read_numbers(values)
         moments = np.nan_to_num(seconds).astype(np.int64).astype("datetime64[s]")
-        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT", "s"), moments))
+        moments = np.where(np.isnan(seconds), np.datetime64("NaT", "s"), moments)
+        return self._zoned(pd.Series(moments, dtype="datetime64[s]"))
 
     def text_of(self, value: object) -> str:
         """How a file holds a value, as exactly as it was given."""
         if not isinstance(value, date | np.datetime64) or is_missing(value):
             return super().text_of(value)
         moment = pd.Timestamp(value)
+        if self._zone is not None:
+            moment = self._zone.moment(moment)
         if self.format is not None:
             return str(moment.strftime(self.format))
         return str(moment.isoformat()).removesuffix("T00:00:00")
@@ -409,8 +449,12 @@ class DateColumn(TemporalColumn[date]):
             notes.append(
                 "with a time of day use type 'datetime', also where midnight is not in UTC"
             )
-        elif self.format is None:
-            notes.append("offsets from UTC are read by a format with %z only")
+        elif self.timezone is not None:
+            notes.append(f"with their offset in {self.timezone}; bins and bounds are in UTC")
+        else:
+            notes.append(UNZONED if self.format is None else UNZONED_FORMAT)
+        if self.type == "datetime" and self.resolution == "second":
+            notes.append("fractions of seconds are cut off")
         # Said only where it differs from what everybody expects.
         if self.resolution != DEFAULT_RESOLUTION[self.type]:
             notes.append(f"kept by {self.resolution}")

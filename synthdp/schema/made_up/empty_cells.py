@@ -55,14 +55,21 @@ def filled_cells(given: pd.Series, drawn: pd.Series, is_given: Mask) -> pd.Serie
     stated = given[is_given]
     if isinstance(given.dtype, pd.CategoricalDtype):
         stated = stated.astype(given.cat.categories.dtype)
-    if isinstance(given.dtype, pd.DatetimeTZDtype) and drawn.dtype.kind == "M":
-        drawn = drawn.dt.tz_localize("UTC").dt.tz_convert(given.dtype.tz)
+    zone = next(filter(None, (getattr(each.dtype, "tz", None) for each in (drawn, given))), None)
+    if zone is not None and given.dtype.kind == drawn.dtype.kind == "M":
+        stated, drawn = (_in_zone(each, zone) for each in (stated, drawn))
     stated = _whole_numbers(stated, drawn.dtype)
     if is_given.all():
         return pd.Series(stated.array)
     places = np.concatenate([np.flatnonzero(is_given), np.flatnonzero(~is_given)])
     both = pd.concat([stated, drawn[~is_given]]) if len(stated) else drawn
     return pd.Series(both.array[np.argsort(places)])
+
+
+def _in_zone(moments: pd.Series, zone: Any) -> pd.Series:
+    """Moments in a time zone, those without one being in UTC."""
+    has_zone = isinstance(moments.dtype, pd.DatetimeTZDtype)
+    return (moments if has_zone else moments.dt.tz_localize("UTC")).dt.tz_convert(zone)
 
 
 def _whole_numbers(values: pd.Series, dtype: Any) -> pd.Series:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from synthdp.core.imports import import_named
 from synthdp.schema.words.texts import refuse
 
 Dtype = Any
@@ -176,7 +177,7 @@ def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
     if isinstance(dtype, pd.ArrowDtype):
         return _of_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
-        return "datetime"
+        return _zoned("datetime", dtype)
     plain = getattr(dtype, "numpy_dtype", dtype)
     return _LETTERS.get(plain.kind) if isinstance(plain, np.dtype) else None
 
@@ -213,5 +214,13 @@ def _of_arrow(kind: Any) -> str | dict[str, Any] | None:
         return "time"
     if types.is_nested(kind):
         return None
-    letter = pd.ArrowDtype(kind).kind
-    return _LETTERS[letter] if letter in "biufmM" else None
+    dtype = pd.ArrowDtype(kind)
+    return _zoned(_LETTERS[dtype.kind], dtype) if dtype.kind in "biufmM" else None
+
+
+def _zoned(kind: str, dtype: Any) -> str | dict[str, Any]:
+    """A kind with the time zone of a dtype, if it has one."""
+    if getattr(dtype, "tz", getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)) is None:
+        return kind
+    zone = import_named("synthdp.schema.words.zone_names:zone_name")(dtype)
+    return kind if zone is None else {"type": kind, "synthdp": {"timezone": zone}}

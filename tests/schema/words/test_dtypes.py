@@ -19,6 +19,10 @@ def dated(resolution, kind="date"):
     return {"type": kind, "synthdp": {"resolution": resolution}}
 
 
+def zoned(name):
+    return {"type": "datetime", "synthdp": {"timezone": name}}
+
+
 SAID = [
     (np.dtype(bool), {"type": "boolean"} | REQUIRED),
     (np.dtype("uint16"), {"type": "integer"} | REQUIRED),
@@ -26,7 +30,8 @@ SAID = [
     (np.dtype(object), {"type": "categorical"}),
     (np.dtype("datetime64[ns]"), {"type": "datetime"}),
     (np.dtype("timedelta64[us]"), {"type": "number"}),
-    (pd.DatetimeTZDtype("us", "Europe/Berlin"), {"type": "datetime"}),
+    (pd.DatetimeTZDtype("us", "Europe/Berlin"), zoned("Europe/Berlin")),
+    (pd.DatetimeTZDtype("ns", dt.timezone(dt.timedelta(hours=-3, minutes=-30))), zoned("-03:30")),
     (pd.Int8Dtype(), {"type": "integer"}),
     (pd.Float64Dtype(), {"type": "number"}),
     (pd.BooleanDtype(), {"type": "boolean"}),
@@ -53,7 +58,9 @@ SAID = [
     (pd.ArrowDtype(pa.float32()), {"type": "number"}),
     (pd.ArrowDtype(pa.large_string()), {"type": "categorical"}),
     (pd.ArrowDtype(pa.date32()), {"type": "date"}),
-    (pd.ArrowDtype(pa.timestamp("us", "UTC")), {"type": "datetime"}),
+    (pd.ArrowDtype(pa.timestamp("us", "UTC")), zoned("UTC")),
+    (pd.ArrowDtype(pa.timestamp("us", "+02:00")), zoned("+02:00")),
+    (pd.ArrowDtype(pa.timestamp("us")), {"type": "datetime"}),
     (pd.ArrowDtype(pa.duration("us")), {"type": "number"}),
     (pd.ArrowDtype(pa.decimal128(10, 2)), {"type": "number", "synthdp": {"decimals": 2}}),
     (pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())), {"type": "categorical"}),
