@@ -79,11 +79,11 @@ LINES = {
     KERNEL: 940,
     VALUES: 310,
     SHARES: 160,
-    RECORDS: 1_015,
+    RECORDS: 1_025,
     COUNTING: 230,
     LINKING: 420,
     ENGINES: 1_065,
-    ENGINE_VALUES: 450,
+    ENGINE_VALUES: 455,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 

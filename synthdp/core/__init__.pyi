@@ -28,6 +28,7 @@ from synthdp.core.files.json_files import load_json as load_json
 from synthdp.core.files.writing import check_writable as check_writable
 from synthdp.core.files.writing import write_atomically as write_atomically
 from synthdp.core.files.writing import written as written
+from synthdp.core.grid import INFINITE as INFINITE
 from synthdp.core.grid import MAX_POINT as MAX_POINT
 from synthdp.core.grid import READ as READ
 from synthdp.core.grid import Grid as Grid

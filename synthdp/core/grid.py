@@ -18,6 +18,10 @@ MAX_DECIMALS = 300
 """Grids are at most so fine, and so coarse: beyond it, powers of ten are no floats."""
 
 
+INFINITE = MAX_POINT + 1
+"""The point of infinite numbers, where they have one."""
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Grid:
@@ -40,7 +44,7 @@ class Grid:
         If ``of`` is not known, or ``decimals`` is out of range.
 
     >>> Grid(column="price", decimals=2)
-    Grid(column='price', of='values', decimals=2)
+    Grid(column='price', of='values', decimals=2, has_infinite=False)
     """
 
     column: str
@@ -49,6 +53,8 @@ class Grid:
     """What is counted."""
     decimals: int = 0
     """Of a number column: how fine the grid is; negative for tens, hundreds, ..."""
+    has_infinite: bool = False
+    """Whether infinite numbers are at `INFINITE`; else they are missing."""
 
     def __post_init__(self) -> None:
         if self.of not in get_args(Of):

@@ -24,7 +24,7 @@ OTHER_CAUTION = "C00"
 # that says two things has the code of what is worth mending first.
 _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C01", ("% of its values could not be read",)),
-    ("C02", ("drawn rows have", "in its first level or lowest bin")),
+    ("C02", ("drawn rows have", "in its first level or lowest bin", "have inf or -inf")),
     ("C03", ("have none of its other levels",)),
     ("C04", ("have no value, or none that could be read", "its values are missing")),
     ("C05", ("no level has enough records",)),

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.grid import INFINITE
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import occupied_cells, standing_out
@@ -54,6 +55,8 @@ class ColumnHistogram:
     below: float = 0.0
     above: float = 0.0
     """Noisy counts of the records beyond the cells; 0 where none can be."""
+    infinite: float = 0.0
+    """Noisy count of the records with an infinite number, a cell of its own."""
 
     @classmethod
     def measured(
@@ -69,13 +72,19 @@ class ColumnHistogram:
         # One question a cell: an end that is asked for apart would bring noise of its own into the
         # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
-        histogram = values.histogram(axis.grid, asked, rho=rho)
-        counts, below, above = histogram.counts, histogram.below, 0.0
+        has_infinite = axis.grid.has_infinite
+        starts_asked = np.append(asked, INFINITE) if has_infinite else asked
+        histogram = values.histogram(axis.grid, starts_asked, rho=rho)
+        counts, below, above, infinite = histogram.counts, histogram.below, 0.0, 0.0
+        if has_infinite:
+            counts, infinite = counts[:-1], float(counts[-1])
+            if not asked.size:  # the cell before that of infinite ones is all others
+                counts, below = np.array([below]), 0.0
         if not to_the_last:
             counts, above = counts[:-1], float(counts[-1])
         if to_the_first and asked.size:
             counts, below = np.insert(counts, 0, below), 0.0
-        return cls(starts, counts, histogram.stddev, histogram.missing, below, above)
+        return cls(starts, counts, histogram.stddev, histogram.missing, below, above, infinite)
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
         """What two looks at the same cells say together."""
@@ -92,6 +101,7 @@ class ColumnHistogram:
             mean(self.missing, other.missing),
             mean(self.below, other.below),
             mean(self.above, other.above),
+            mean(self.infinite, other.infinite),
         )
 
     @property

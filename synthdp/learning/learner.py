@@ -121,9 +121,11 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             axis, learnt = _with_few_decimals(axis, learnt)
             decimals = decimals._replace(decimals=axis.grid.decimals)
             findings["decimals"] = decimals.decimals
+        is_missing = learnt.infinite if learnt.infinite_share else 0.0
         findings |= _learnt_bins(axis, learnt, min_mass) | learnt_missing(
-            column, learnt.missing, learnt.missing_stddev
+            column, learnt.missing + is_missing, learnt.missing_stddev
         )
+        infinite = _infinite(column, learnt)
         # Whether heaps are asked for depends on released counts, so skipping the question is free.
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
@@ -133,7 +135,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             known = {key: value for key, value in findings.items() if learnt.stands_out}
             if not decimals.is_known:
                 known.pop("decimals", None)
-            return LearntColumn(column=column.resolved(**known))
+            return LearntColumn(column=column.resolved(**known), caution=infinite)
         caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
@@ -142,6 +144,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             caution = (
                 missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
             )
+        caution = "; ".join(filter(None, (caution, infinite)))
     elif "missing" in column.open_parts:
         asks_spelling = column.template.learns_spelling
         n_ways = len(column.template.spellings) if asks_spelling else 1
@@ -169,6 +172,15 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
     return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if no_values else "", unread_share(
         counted
     )
+
+
+def _infinite(column: OpenColumn, learnt: Learnt) -> str:
+    """A caution if numbers of a column are infinite; empty if not."""
+    if not learnt.infinite_share:
+        return ""
+    share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
+    way_out = "put numbers in their place, or list inf and -inf in missingValues"
+    return f"column {column.name!r}: {share}, which count as missing; if they are not, {way_out}"
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:

@@ -106,6 +106,12 @@ finer.
 """
 
 
+CLEARLY, WORTH_A_WORD = 4.0, 0.005
+"""Standard deviations by which infinite numbers, or ones beyond the bounds, must stand out, and the
+part of all records that they must be. At three, noise alone would say so of one column in 700.
+"""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Learnt:
@@ -137,6 +143,21 @@ class Learnt:
     """How probable it is that values are drawn where no record has any; None if bounds are
     declared, those of a tree, or of nothing but noise.
     """
+
+    infinite: float = 0.0
+    """Noisy count of records with an infinite number, which is missing; its noise is that of those
+    without a value.
+    """
+
+    @property
+    def infinite_share(self) -> float:
+        """Which share of the records has an infinite number, as far as that stands clear of noise;
+        else 0.
+        """
+        total = max(self.present, 0.0) + max(self.missing, 0.0) + self.infinite
+        share = self.infinite / total if total > 0 else 0.0
+        is_clear = self.infinite > CLEARLY * self.missing_stddev and share >= WORTH_A_WORD
+        return min(share, 1.0) if is_clear else 0.0
 
     @property
     def has_doubtful_bounds(self) -> bool:
@@ -195,7 +216,13 @@ def learn_density(
     all_looks = [first, *check, *looks[1:]]
     # Every look counts the missing once more, for nothing; together they say it best.
     weights = np.array([look.stddev**-2 for look in all_looks])
-    missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
+    missing, infinite = (
+        float(weights @ counts / weights.sum())
+        for counts in (
+            [look.missing for look in all_looks],
+            [look.infinite for look in all_looks],
+        )
+    )
     stddev = float(weights.sum() ** -0.5)
     return Learnt(
         density.simplified(),
@@ -208,6 +235,7 @@ def learn_density(
         hidden,
         uncertainty,
         overshoot,
+        infinite,
     )
 
 
@@ -542,7 +570,8 @@ def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: 
     first = asking.first_histogram()
     low, high = first.occupied_cells(axis)
     start, stop = int(axis.coarse_edges[low]), int(axis.coarse_edges[high + 1])
-    edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
+    plain = replace(axis.grid, has_infinite=False)
+    edges = values.split_tree(plain, start, stop, rho=rho * asking.left)
     # PrivTree does not know how many bins are wanted; joining neighbours is post-processing.
     edges = _fewer(edges, most)
     # Leaves are split until they hold about equally many records; no count is released.

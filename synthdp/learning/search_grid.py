@@ -59,7 +59,11 @@ class SearchGrid:
         cells = order.cells
         if not order.has_even_cells:
             cells = np.union1d(cells, np.arange(SINGLE))
-        grid = Grid(column=column.name, decimals=decimals if column.has_decimals else 0)
+        grid = Grid(
+            column=column.name,
+            decimals=decimals if column.has_decimals else 0,
+            has_infinite=order.can_be_added,  # numbers, and no moments
+        )
         limits = column.point_limits(grid)
         assert limits is not None
         low, high = limits

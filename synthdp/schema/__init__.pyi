@@ -29,6 +29,7 @@ from synthdp.schema.columns.notation import Notation as Notation
 from synthdp.schema.columns.numeric import IntegerColumn as IntegerColumn
 from synthdp.schema.columns.numeric import NumberColumn as NumberColumn
 from synthdp.schema.columns.numeric import even_edges as even_edges
+from synthdp.schema.columns.reading import are_infinite as are_infinite
 from synthdp.schema.columns.reading import is_missing as is_missing
 from synthdp.schema.columns.times import TimeColumn as TimeColumn
 from synthdp.schema.csvw import csvw_schema as csvw_schema

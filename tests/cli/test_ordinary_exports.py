@@ -32,6 +32,7 @@ RIGHT = None
 NUMBERS, TRUTHS, YEARS = "decimalChar, groupChar, bareNumber", "trueValues, falseValues", "type"
 FORMAT = "format, such as '%d.%m.%Y"
 GAPS = "missingValues"
+INFINITE = "if they are not, put numbers in their place, or list inf and -inf in missingValues"
 
 
 def amount(row):
@@ -153,8 +154,9 @@ WAYS = {
         truth, either("x", ""), "boolean", {"trueValues": ["x"], "falseValues": [""], "missingValues": ["NA"]}, RIGHT
     ),
     "-1 for true": (truth, either("-1", "0"), "boolean", {}, TRUTHS),
-    "infinite": (odd, gaps("inf"), "number", {}, NUMBERS),
-    "minus infinite": (odd, gaps("-inf"), "integer", {}, NUMBERS),
+    "infinite": (odd, gaps("inf"), "number", {}, INFINITE),
+    "minus infinite": (odd, gaps("-inf"), "integer", {}, INFINITE),
+    "infinite, declared": (odd, gaps("inf"), "number", {"missingValues": ["", "inf"]}, RIGHT),
     "2 for false": (truth, either("1", "2"), "boolean", {}, TRUTHS),
     "ISO dates": (moment, dated("%Y-%m-%d"), "date", {}, RIGHT),
     "ISO dates at midnight": (moment, dated("%Y-%m-%d 00:00:00"), "date", {}, RIGHT),
@@ -245,6 +247,10 @@ def test_a_way_of_writing_is_read_right_or_a_caution_names_column_and_way_out(wa
     said = [caution for caution in cautions if caution.startswith(f"column {way!r}: about ")]
     if expected is RIGHT:
         assert not said
+        assert is_close(table[way], meant(way))
+    elif expected is INFINITE:
+        (caution,) = said
+        assert caution.endswith(expected)
         assert is_close(table[way], meant(way))
     else:
         (caution,) = said

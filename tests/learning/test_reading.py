@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.flows import held
 from helpers.odd_values import ODD_VALUES, objects
 
 import synthdp
-from synthdp.core import Grid, UnreadColumnError
+from synthdp.core import INFINITE, Grid, UnreadColumnError
 from synthdp.data import held_column
 from synthdp.learning import BEYOND_DOUBT, is_empty, unread_share
 from synthdp.privacy import NoisyHistogram
@@ -283,3 +284,24 @@ def test_a_spelling_may_be_declared():
             column(synthdp={"spelling": spelling})
     with pytest.raises(synthdp.SynthdpError, match="goes with no trueValues or falseValues"):
         column(synthdp={"spelling": ["Y", "N"]}, trueValues=["Y"], falseValues=["N"])
+
+
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_each_record_is_in_one_cell_and_infinite_ones_in_their_own(kind):
+    """So a record changes one cell by one, and what is asked costs what it did."""
+    schema = OpenSchema.from_kinds({"x": kind})
+    values = [3, 4, np.inf, -np.inf, None, "?", "inf", 1e300]
+    grid = Grid(column="x", has_infinite=True)
+    starts = np.array([0, 4, INFINITE])
+
+    def cells(some):
+        frame = pd.DataFrame({"x": pd.Series(some, dtype=object)})
+        return held(frame, schema).source.histogram(grid, starts)
+
+    assert cells(values).tolist() == [2, 0, 1, 2, 3]
+    assert held(pd.DataFrame({"x": pd.Series(values, dtype=object)}), schema).source.histogram(
+        Grid(column="x"), starts[:-1]
+    ).tolist() == [5, 0, 1, 2]
+    for place in range(len(values)):
+        neighbour = values[:place] + values[place + 1 :]
+        assert np.abs(cells(values) - cells(neighbour)).sum() == 1

@@ -112,9 +112,9 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
         code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
     if held.family == "float":
         code = (
-            # Infinities and numbers beyond the codec's reach are unread there, so they are here.
+            # Infinities and numbers beyond the codec's reach are missing there, so they are here.
             nw.when(_number(held).abs() > LARGEST)
-            .then(nw.lit(int(column.unread_code)))
+            .then(nw.lit(int(column.missing_code)))
             .otherwise(code)
         )
     if rule.is_whole and held.family == "float":

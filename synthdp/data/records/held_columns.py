@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.core.grid import READ, UNREAD, Grid
+from synthdp.core.grid import INFINITE, READ, UNREAD, Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.vocabulary import Vocabulary
@@ -20,6 +20,7 @@ from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import are_unread, decimals_of, exponents_of, steps_of
 from synthdp.schema.columns.column import Column, code_dtype
 from synthdp.schema.columns.reading import (
+    are_infinite,
     canonical_text,
     distinct,
     is_missing,
@@ -227,7 +228,8 @@ class HeldNumbers(_HeldPoints):
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if grid.of == "steps":
-            points, is_number = self._points(replace(grid, of="values"))
+            plain = replace(grid, of="values", has_infinite=False)
+            points, is_number = self._points(plain)
             return steps_of(points), is_number
         numbers = self.rows.joined()
         is_number = ~np.isnan(numbers)
@@ -240,7 +242,14 @@ class HeldNumbers(_HeldPoints):
             return (decimals_of if grid.of == "decimals" else exponents_of)(present), is_number
         if self._axis.most_decimals is None:
             self._check_plain(grid)
-        return self._axis.grid_points(present, grid.decimals), is_number
+        points = self._axis.grid_points(present, grid.decimals)
+        if grid.has_infinite and (is_infinite := are_infinite(numbers)).any():
+            # Still one point a record, or none: the cell of infinite ones is apart from all others.
+            all_points = np.full(len(numbers), INFINITE)
+            all_points[is_number] = points
+            is_number = is_number | is_infinite
+            points = all_points[is_number]
+        return points, is_number
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""

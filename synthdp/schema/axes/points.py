@@ -22,7 +22,7 @@ EXACT = 2.0**51
 
 
 LARGEST = 1.7e308
-"""Numbers further from 0 are not read, infinity among them: it says that there is no value."""
+"""Numbers further from 0 are missing, infinity among them: it says that there is no value."""
 
 MAX_NUMBER = 1e300
 """Largest bound of a number column, so that differences stay finite."""

@@ -26,7 +26,7 @@ from synthdp.schema.axes.monotone import followed
 from synthdp.schema.axes.points import LARGEST, are_unread
 from synthdp.schema.axes.rule import Edges
 from synthdp.schema.columns.column import Column
-from synthdp.schema.columns.reading import Values, distinct, nothing_in
+from synthdp.schema.columns.reading import INFINITE_NAN, Values, distinct, nothing_in
 from synthdp.schema.words.grid_intervals import (
     Floats,
     GridIntervals,
@@ -377,7 +377,7 @@ class BinnedColumn(Column):
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
         Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD_NAN`)
-        where it is unread. Numbers outside the bounds stay as they are; infinite ones are unread.
+        where it is unread. Numbers outside the bounds stay as they are; infinite ones are missing.
         """
         unique, positions = distinct(values)
         numbers = self.numbers_of(unique)
@@ -389,7 +389,10 @@ class BinnedColumn(Column):
         # NaN, infinite and too large at once, as every comparison with NaN is false.
         gaps = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         if gaps.size:
-            numbers[gaps] = nothing_in(values[gaps], self._missing_texts)
+            is_infinite = ~np.isnan(numbers[gaps])
+            nothing = nothing_in(values[gaps], self._missing_texts)
+            is_infinite &= are_unread(nothing)  # else it is declared as a missing value
+            numbers[gaps] = np.where(is_infinite, INFINITE_NAN, nothing)
         if len(self.missing_numbers):
             numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
         return numbers

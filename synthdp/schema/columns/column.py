@@ -5,9 +5,8 @@ What a value becomes
 Encoding is total: no value raises, warns or is dropped. In this order, a value
 
 1. that is a level, or lies in a bin, becomes that level;
-2. that is a number or date outside the bounds goes to the nearest bin, but infinite numbers are not
-   read;
-3. that is missing (None, NaN, NaT, one of ``missing_values``, or a blank text that is no level)
+2. that is a number or date outside the bounds goes to the nearest bin;
+3. that is missing (None, NaN, NaT, an infinite number, one of ``missing_values``, or a blank text that is no level)
    becomes the level "missing" if the column may be missing; a ``required`` column has none, so
    there it becomes what unread values become;
 4. that is anything else is *unread*: a text that is no number or date where one is needed, a value

@@ -462,7 +462,8 @@ class NumberColumn(NumericColumn):
             if group
             else "thousands are marked by groupChar only"
         )
-        note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
+        unread = "zeros in front, as in 007, are not read; inf counts as missing"
+        note = f"decimals begin with {mark!r} (decimalChar), {marks}; {unread}"
         if not decimals:
             note += UNWRITTEN
         note += UNITS if not self.notation.bare_number else ""

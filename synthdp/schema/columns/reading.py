@@ -307,6 +307,15 @@ def is_blank(value: object) -> bool:
 UNREAD_NAN = -math.nan
 """Stands for a number or date that could not be read; NaN without the sign for one that is missing."""
 
+_INFINITE_BITS = 0x7FF8_0000_0000_0001
+INFINITE_NAN = float(np.array(_INFINITE_BITS).view(np.float64))
+"""Stands for an infinite number, which is missing: another bit pattern than that of all others."""
+
+
+def are_infinite(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of some numbers stand for infinite ones."""
+    return np.asarray(numbers.view(np.int64) == _INFINITE_BITS)
+
 
 def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.float64]:
     """Of values that are no numbers or dates which are missing, NaN, and which are unread,

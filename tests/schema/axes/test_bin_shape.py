@@ -159,7 +159,7 @@ def test_numbers_that_mean_missing_are_read_as_missing():
     numbers = column.read_numbers(values)
     assert numbers[[0, 7]].tolist() == [3, 12]
     assert np.isnan(numbers[1:7]).all()
-    assert are_unread(numbers).tolist() == [value in ("?", math.inf) for value in values]
+    assert are_unread(numbers).tolist() == [value == "?" for value in values]
     assert column.codes_of_numbers(np.array([3, np.nan, -5, np.inf])).tolist() == [3, 10, 0, 9]
     required = IntegerColumn(name="x", minimum=0, maximum=9, required=True)
     assert required.codes_of_numbers(np.array([np.nan, 4.0])).tolist() == [0, 4]

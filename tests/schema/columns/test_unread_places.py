@@ -2,6 +2,8 @@
 the others are.
 """
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp import Schema
-from synthdp.schema import NOT_READ
+from synthdp.schema import NOT_READ, are_infinite
 
 FIELDS = {
     "texts": {"type": "string", "constraints": {"enum": ["dead", "alive"]}},
@@ -129,12 +131,30 @@ def test_other_stands_for_what_is_unread_and_needs_no_place(required):
     assert encoded(column, [None, "n/a"]) == [2 if required else 3] * 2
 
 
-def test_typed_columns_have_no_unread_numbers_but_infinite_ones_and_unread_types():
+def test_typed_columns_have_no_unread_numbers_but_unread_types():
     (column,) = schema_of("whole", required=False).with_unread_places().columns
     numbers = pd.Series([1.0, np.nan, -np.nan, -np.inf])
-    assert column.encode(numbers).tolist() == [0, 10, 10, 11]
+    assert column.encode(numbers).tolist() == [0, 10, 10, 10]
     moments = pd.Series(np.array(["2020-01-01", "NaT"], dtype="datetime64[s]"))
     assert column.encode(moments).tolist() == [11, 10]
+
+
+@pytest.mark.parametrize("kind", ["integer", "number"])
+@pytest.mark.parametrize("required", [True, False])
+def test_infinite_numbers_are_missing_however_they_are_held(kind, required):
+    bounds = {"minimum": 0, "maximum": 9, "required": required}
+    field = {"name": "x", "type": kind, "constraints": bounds}
+    (column,) = Schema.from_dict({"fields": [field]}).with_unread_places().columns
+    values = [np.inf, -np.inf, "inf", "-Infinity", "1e999", Decimal("inf"), np.float32("inf")]
+    for held in (pd.Series(values, dtype=object), pd.Series(values[:2]), pd.Series(values[2:5])):
+        assert set(column.encode(held).tolist()) == {column.missing_code}
+        assert are_infinite(column.read_numbers(held)).all()
+    others = pd.Series([None, "", "?", np.nan, 3], dtype=object)
+    assert not are_infinite(column.read_numbers(others)).any()
+    plain = Schema.from_dict({"fields": [field], "missingValues": ["", "inf"]}).columns[0]
+    assert are_infinite(plain.read_numbers(pd.Series(values))).tolist() == [
+        str(value) in ("-inf", "-Infinity", "1e999", "Infinity") for value in values
+    ]
 
 
 def test_the_place_is_no_part_of_what_a_schema_says():

@@ -7,6 +7,7 @@ rows; and then those values alone whose counts passed with their noise.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import final
 
@@ -77,6 +78,9 @@ class EngineValues(Sensitive):
 
         Raises `ParameterError` as that does, and `SourceError` if the engine fails.
         """
+        if grid.has_infinite:  # an engine counts infinite numbers with those that are missing
+            plain = replace(grid, has_infinite=False)
+            return np.append(self.histogram(plain, starts[:-1]), 0)
         cells = self._column(grid).histogram(grid, starts)  # all 0
         rows = self._rows(grid)
         most = most_edges(self._frame.engine)
