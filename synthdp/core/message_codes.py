@@ -30,7 +30,7 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C05", ("no level has enough records",)),
     ("C06", ("its records were not told from noise", "told from noise, which would hide others")),
     ("C06", ("only one value was told from noise",)),
-    ("C07", ("its bounds are uncertain",)),
+    ("C07", ("its bounds are uncertain", "lie beyond its bounds")),
     ("C08", ("its decimals were not told", "written in whole numbers, although")),
     ("C09", ("noise hides how many records there are",)),
     ("C10", ("scored against independence", "only single columns")),

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.grid import INFINITE
+from synthdp.core.grid import INFINITE, Grid
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import occupied_cells, standing_out
@@ -57,6 +57,8 @@ class ColumnHistogram:
     """Noisy counts of the records beyond the cells; 0 where none can be."""
     infinite: float = 0.0
     """Noisy count of the records with an infinite number, a cell of its own."""
+    clipped: float = 0.0
+    """Noisy count of the records beyond declared bounds, of two cells; 0 where none are."""
 
     @classmethod
     def measured(
@@ -69,6 +71,8 @@ class ColumnHistogram:
             starts[0] == axis.coarse_edges[0],
             starts[-1] == axis.coarse_edges[-1],
         )
+        if axis.has_bounds and to_the_first and to_the_last:
+            return cls._between_bounds(values, axis.grid, starts, rho)
         # One question a cell: an end that is asked for apart would bring noise of its own into the
         # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
@@ -86,6 +90,27 @@ class ColumnHistogram:
             counts, below = np.insert(counts, 0, below), 0.0
         return cls(starts, counts, histogram.stddev, histogram.missing, below, above, infinite)
 
+    @classmethod
+    def _between_bounds(
+        cls, values: PrivateValues, grid: Grid, starts: Ints, rho: Fraction
+    ) -> "ColumnHistogram":
+        """Cells from one declared bound to the other, and what lies beyond the bounds in cells of
+        its own: in the outermost cells it is counted only if it stands clear of its noise.
+
+        Each record is in one cell, as it is without these, so the sensitivity is the same.
+        """
+        asked = np.append(starts, INFINITE) if grid.has_infinite else starts
+        histogram = values.histogram(grid, asked, rho=rho)
+        counts, below, infinite = histogram.counts, histogram.below, 0.0
+        if grid.has_infinite:
+            counts, infinite = counts[:-1], float(counts[-1])
+        counts, above = counts[:-1].copy(), float(counts[-1])
+        for cell, beyond in ((0, below), (-1, above)):
+            counts[cell] += beyond if beyond > BEYOND * histogram.stddev else 0.0
+        clipped = below + above
+        stddev, missing = histogram.stddev, histogram.missing
+        return cls(starts, counts, stddev, missing, 0.0, 0.0, infinite, clipped)
+
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
         """What two looks at the same cells say together."""
         # Inverse variances: two looks at the same cells have independent noise.
@@ -102,6 +127,7 @@ class ColumnHistogram:
             mean(self.below, other.below),
             mean(self.above, other.above),
             mean(self.infinite, other.infinite),
+            mean(self.clipped, other.clipped),
         )
 
     @property

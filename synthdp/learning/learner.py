@@ -125,7 +125,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         findings |= _learnt_bins(axis, learnt, min_mass) | learnt_missing(
             column, learnt.missing + is_missing, learnt.missing_stddev
         )
-        infinite = _infinite(column, learnt)
+        lost = _lost(column, learnt)
         # Whether heaps are asked for depends on released counts, so skipping the question is free.
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
@@ -135,7 +135,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             known = {key: value for key, value in findings.items() if learnt.stands_out}
             if not decimals.is_known:
                 known.pop("decimals", None)
-            return LearntColumn(column=column.resolved(**known), caution=infinite)
+            return LearntColumn(column=column.resolved(**known), caution=lost)
         caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution
@@ -144,7 +144,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             caution = (
                 missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
             )
-        caution = "; ".join(filter(None, (caution, infinite)))
+        caution = "; ".join(filter(None, (caution, lost)))
     elif "missing" in column.open_parts:
         asks_spelling = column.template.learns_spelling
         n_ways = len(column.template.spellings) if asks_spelling else 1
@@ -174,13 +174,20 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
     )
 
 
-def _infinite(column: OpenColumn, learnt: Learnt) -> str:
-    """A caution if numbers of a column are infinite; empty if not."""
-    if not learnt.infinite_share:
-        return ""
-    share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
-    way_out = "put numbers in their place, or list inf and -inf in missingValues"
-    return f"column {column.name!r}: {share}, which count as missing; if they are not, {way_out}"
+def _lost(column: OpenColumn, learnt: Learnt) -> str:
+    """A caution if numbers of a column are infinite, or lie beyond its declared bounds; empty if
+    not.
+    """
+    said = []
+    if learnt.infinite_share:
+        way_out = "put numbers in their place, or list inf and -inf in missingValues"
+        share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
+        said.append(f"{share}, which count as missing; if they are not, {way_out}")
+    if learnt.clipped_share:
+        share = f"about {100 * learnt.clipped_share:.2g} % of the records lie beyond its bounds"
+        way_out = "declare minimum and maximum so that they hold them"
+        said.append(f"{share} and are clipped to them; if that is not meant, {way_out}")
+    return f"column {column.name!r}: {'; '.join(said)}" if said else ""
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
@@ -247,7 +254,10 @@ def _doubts(
     empty if not.
     """
     doubts, ways_out, ids = [], [], ""
-    if bounds is not None and bounds[1].has_doubtful_bounds:
+    # Noise that hides how many decimals there are hides where they end as well.
+    if bounds is not None and (
+        bounds[1].has_doubtful_bounds or (not decimals.is_known and not bounds[0].has_bounds)
+    ):
         axis, learnt = bounds
         doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
         ways_out.append(

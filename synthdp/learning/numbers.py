@@ -58,6 +58,9 @@ all else.
 DOUBTFUL = 0.3
 """Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
 
+HIDDEN_BEYOND = 0.4
+"""So are bounds beyond which noise could hide more than this part of all records."""
+
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
 others.
@@ -149,21 +152,33 @@ class Learnt:
     without a value.
     """
 
+    clipped: float = 0.0
+    """Noisy count of records beyond declared bounds, which two cells have together."""
+
     @property
     def infinite_share(self) -> float:
         """Which share of the records has an infinite number, as far as that stands clear of noise;
         else 0.
         """
-        total = max(self.present, 0.0) + max(self.missing, 0.0) + self.infinite
-        share = self.infinite / total if total > 0 else 0.0
-        is_clear = self.infinite > CLEARLY * self.missing_stddev and share >= WORTH_A_WORD
-        return min(share, 1.0) if is_clear else 0.0
+        return self._clear_share(self.infinite, self.missing_stddev)
+
+    @property
+    def clipped_share(self) -> float:
+        """The same of the records beyond declared bounds."""
+        return self._clear_share(self.clipped, sqrt(2) * self.missing_stddev)
+
+    def _clear_share(self, count: float, stddev: float) -> float:
+        total = max(self.present, 0.0) + max(self.missing, 0.0) + max(self.infinite, 0.0)
+        share = count / total if total > 0 else 0.0
+        return min(share, 1.0) if count > CLEARLY * stddev and share >= WORTH_A_WORD else 0.0
 
     @property
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
         if self.overshoot is not None:
-            return self.overshoot.is_probable
+            # Two cells, one beyond each end, may hold so many records and still look like noise.
+            hidden = 2 * sqrt(2) * self.overshoot.look.stddev
+            return self.overshoot.is_probable or hidden > HIDDEN_BEYOND * max(self.present, 1.0)
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
@@ -216,11 +231,12 @@ def learn_density(
     all_looks = [first, *check, *looks[1:]]
     # Every look counts the missing once more, for nothing; together they say it best.
     weights = np.array([look.stddev**-2 for look in all_looks])
-    missing, infinite = (
+    missing, infinite, clipped = (
         float(weights @ counts / weights.sum())
         for counts in (
             [look.missing for look in all_looks],
             [look.infinite for look in all_looks],
+            [look.clipped for look in all_looks],
         )
     )
     stddev = float(weights.sum() ** -0.5)
@@ -236,6 +252,7 @@ def learn_density(
         uncertainty,
         overshoot,
         infinite,
+        clipped,
     )
 
 
@@ -585,6 +602,8 @@ def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: 
         first.stands_out,
         first.stddev,
         uncertainty=uncertainty,
+        infinite=first.infinite,
+        clipped=first.clipped,
     )
 
 

@@ -249,3 +249,29 @@ def test_an_engine_that_cannot_say_which_values_there_are_has_equally_wide_bins(
         backend.disconnect()
     assert synthesis.schema["gain"].field()["synthdp"] == {"bins": 32}
     assert "domain" not in synthesis.certificate
+
+
+BOUNDED = [
+    ("number", lambda rng, n: rng.normal(50, 10, n).round(1), 0, 60),
+    ("integer", lambda rng, n: rng.integers(0, 200, n), 20, 199),
+    ("date", lambda rng, n: np.datetime64("2020-01-01") + rng.integers(0, 900, n), "2020-01-01", "2021-12-31"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "draw", "low", "high"), BOUNDED, ids=[each[0] for each in BOUNDED]
+)
+def test_records_beyond_declared_bounds_are_said_with_their_share(kind, draw, low, high):
+    values = pd.Series(draw(np.random.default_rng(2), 3_000))
+    low_, high_ = (pd.Timestamp(low), pd.Timestamp(high)) if kind == "date" else (low, high)
+    share = float(((values < low_) | (values > high_)).mean())
+    bounds = {"minimum": low, "maximum": high}
+    few = {"fields": [{"name": "x", "type": kind, "constraints": bounds}]}
+    budget = BUDGET | {"epsilon": 1.0, "mechanism": "independent"}
+    (said,) = synthdp.synthesize(pd.DataFrame({"x": values}), few, **budget).cautions
+    assert "lie beyond its bounds and are clipped to them" in said
+    assert "declare minimum and maximum" in said
+    assert float(said.partition("about ")[2].split()[0]) == pytest.approx(100 * share, abs=4)
+    inside = pd.DataFrame({"x": values[(values >= low_) & (values <= high_)]})
+    released = synthdp.synthesize(inside, few, **budget)
+    assert not any("beyond its bounds" in each for each in released.cautions)

@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from synthdp.report.texts.listing import table, wrapped
+from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
+from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.types import TYPES, type_named
 
@@ -15,7 +17,10 @@ SHOWN = 12
 """Columns of a short table, and names in a line."""
 
 CLIPPED = "values beyond the declared bounds are clipped to them; how many is not counted"
-"""What is said of columns with bounds of which nobody counts the values beyond."""
+COUNTED = (
+    "values beyond the declared bounds are clipped to them; a caution says so if they are many"
+)
+"""What is said of columns with bounds of which nobody counts the values beyond, and of others."""
 
 TYPED = (
     "all: Parquet files and data frames get the types that columns are read as here, whatever they had; "
@@ -63,7 +68,7 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
         if "bounds" in column.open_parts and not column.limits
     }
     notes += _by_note(
-        (column.name, CLIPPED)
+        (column.name, COUNTED if _counts_clipped(column) else CLIPPED)
         for column in schema.columns
         if column.template.axis is not None and column.name not in unbounded
     )
@@ -75,6 +80,12 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
     )
     lines = [line if is_whole else wrapped(line) for line in (*notes, TYPED)]
     return "\n".join([f"{table(_HEADER, shown)}{more}", *lines])
+
+
+def _counts_clipped(column: Column | OpenColumn) -> bool:
+    """Whether a run counts the values beyond a column's bounds: where bins between them are learnt."""
+    parts: frozenset[str] = getattr(column, "open_parts", frozenset())
+    return "bins" in parts and "bounds" not in parts
 
 
 def readings_of_draft(draft: Mapping[str, Any]) -> str:
