@@ -47,8 +47,8 @@ from synthdp.schema.open_schema import OpenSchema
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
 
-OFTEN = 2
-"""Numbers that occur as often as that, on average, are not taken for ids."""
+OFTEN, FEWEST_IDS = 2, 256
+"""Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them."""
 
 
 @final
@@ -284,7 +284,8 @@ def _doubts(
 
 def _may_be_ids(column: OpenColumn, learnt: Learnt) -> bool:
     """Whether whole numbers have so many possible values that none need occur often."""
-    return column.type == "integer" and int(learnt.density.widths.sum()) * OFTEN >= learnt.present
+    n_values = int(learnt.density.widths.sum())
+    return column.type == "integer" and n_values >= max(FEWEST_IDS, learnt.present / OFTEN)
 
 
 def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Learnt:
