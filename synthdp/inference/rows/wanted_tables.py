@@ -44,6 +44,14 @@ some hundred tables each, contradicted each other 1.4 times as often as in the m
 times now; more weight in place of it made that worse.
 """
 
+_INNER_WEIGHT = 0.1
+"""Weight of pairs inside of wider marginals, which say the same wherever cells hold many records.
+
+Of 2,500 records in a table of 3,600 cells pairs are .028 off without them, .018 with this weight and
+.007 with a weight of 1. That let columns which determine each other contradict 1.5 times as often as
+in the model (discretised Adult, epsilon 10), where 1.3 times is had without them and 1.35 with this.
+"""
+
 _UNMEASURED_WEIGHT = 0.03
 """Weight of marginals that were not measured: enough that chance does not blur them, too little to
 push aside what was measured.
@@ -101,7 +109,8 @@ class WantedTables:
         listed = {*targets, *unmeasured, *strong}
         weighted = [
             *((1.0, *item) for item in targets.items() if item[0] and item[0] not in strong),
-            *((1.0, *item) for item in (singles | pairs).items() if item[0] not in listed),
+            *((1.0, *item) for item in singles.items() if item[0] not in listed),
+            *((_INNER_WEIGHT, *item) for item in pairs.items() if item[0] not in listed),
             *((_UNMEASURED_WEIGHT, *item) for item in unmeasured.items()),
             *((weight, pair, table) for pair, (weight, table) in strong.items()),
         ]

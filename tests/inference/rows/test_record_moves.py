@@ -68,8 +68,10 @@ def pairs_inside(targets, n_names=2):
 def weighted_tables(records, targets):
     """Each table with the weights of its cells, from how far the records are off."""
     strong = strong_pairs(pairs_inside(targets))
-    every = {**pairs_inside(targets, 1), **pairs_inside(targets), **targets}
-    tables = [(1.0, *item) for item in every.items() if item[0] not in strong]
+    inner = {k: v for k, v in pairs_inside(targets).items() if k not in targets}
+    tables = [(1.0, *item) for item in {**pairs_inside(targets, 1), **targets}.items()]
+    tables = [(0.1, *item) for item in inner.items()] + tables
+    tables = [item for item in tables if item[1] not in strong]
     tables += [(weight, pair, table) for pair, (weight, table) in strong.items()]
     n_rows = records.shape[1]
     for scale, clique, table in tables:
@@ -306,7 +308,8 @@ def test_rare_levels_keep_their_records_where_cells_expect_less_than_one():
     RecordMoves().move(records, WantedTables(domain, {("a", "b", "c"): table}))
     assert np.bincount(records[2], minlength=4) / 2500 == pytest.approx(shares, abs=0.004)
     pair = np.bincount(records[0] * 4 + records[2], minlength=120) / 2500
-    assert np.abs(pair - table.sum(axis=1).ravel()).sum() / 2 < 0.05
+    # Without pairs it is .028.
+    assert np.abs(pair - table.sum(axis=1).ravel()).sum() / 2 < 0.02
 
 
 def line(size, width):
