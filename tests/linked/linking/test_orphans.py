@@ -23,7 +23,7 @@ import synthdp
 from synthdp.core import SchemaError
 from synthdp.linked import Package, views_of
 
-N_TABLES = 30
+N_TABLES = 15
 BELOW = [shape for shape in SHAPES if shape != "alone"]
 
 
