@@ -10,6 +10,7 @@ import numpy as np
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
@@ -51,6 +52,10 @@ class AIM(Mechanism):
     def __post_init__(self) -> None:
         check_counts(self, "max_cells", "rounds_per_attribute")
         check_shares(self, "selection_share")
+
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """One round an attribute, of as many as are planned for."""
+        return 1 / self.rounds_per_attribute
 
     def release(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 
 from synthdp.core.cliques import Clique, all_k_way
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
@@ -77,6 +78,12 @@ class CliqueTree(Mechanism):
             raise ParameterError(
                 f"clique-tree: max_cells is {self.max_cells}; give 1 or more, for instance 32768"
             )
+
+    def share_of_columns(self, domain: Domain) -> float:
+        """That of the columns; all of it where no pair is small enough."""
+        pairs = all_k_way(domain.attributes, 2)
+        is_split = any(domain.size(pair) <= self.max_cells for pair in pairs)
+        return self.one_way_share if is_split else 1.0
 
     def release(
         self,

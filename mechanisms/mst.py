@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique, all_k_way
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.core.reporting import Report, steps
@@ -54,6 +55,11 @@ class MST(Mechanism):
             raise ParameterError(
                 f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3"
             )
+
+    def share_of_columns(self, domain: Domain) -> float:
+        """That of the columns; all of it where no pair is small enough."""
+        pairs = all_k_way(domain.attributes, 2)
+        return self.one_way_share if any(domain.size(pair) <= MAX_CELLS for pair in pairs) else 1.0
 
     def release(
         self,

@@ -73,6 +73,10 @@ class PrivBayes(Mechanism):
             )
         check_shares(self, "one_way_share", "selection_share")
 
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """That of step 1."""
+        return self.one_way_share
+
     def release(
         self,
         table: PrivateTable,

@@ -10,6 +10,7 @@ from typing import ClassVar, final
 
 from synthdp.core.cliques import Clique, all_k_way
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report, steps
@@ -84,6 +85,10 @@ class PrivMRF(Mechanism):
         check_counts(
             self, "max_attributes", "rounds", "max_scored", "max_cells", "max_clique_cells"
         )
+
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """The share of the columns, the first that are asked."""
+        return self.one_way_share
 
     def release(
         self,

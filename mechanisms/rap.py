@@ -8,6 +8,7 @@ from typing import ClassVar, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
@@ -53,6 +54,10 @@ class RAP(Mechanism):
     def __post_init__(self) -> None:
         check_counts(self, "rounds", "marginals_per_round", "max_cells")
         check_shares(self, "one_way_share", "selection_share")
+
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """That of step 1."""
+        return self.one_way_share
 
     def release(
         self,

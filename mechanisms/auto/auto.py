@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.core.reporting import Report
@@ -105,6 +106,10 @@ class Auto(Mechanism):
             )
         if not (self.max_noise_share > 0 and self.relative_model_error > 0):
             raise ParameterError("auto: max_noise_share and relative_model_error must be above 0")
+
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """The share of the columns, the first that are asked."""
+        return self.one_way_share
 
     def release(
         self,

@@ -23,9 +23,13 @@ def measurable_subsets(
 ) -> Sequence[Clique]:
     """Subsets of the workload's marginals of at most ``max_cells`` cells, and all single columns,
     without those that the engine knows.
+
+    A subset with a column of one level says what the one without it says, which is another of them.
     """
-    return [
+    candidates = [
         clique
         for clique in engine.unknown(workload.downward_closure())
         if len(clique) == 1 or domain.size(clique) <= max_cells
     ]
+    varying = [clique for clique in candidates if domain.varying(clique) == clique]
+    return varying or candidates

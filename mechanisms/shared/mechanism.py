@@ -48,6 +48,15 @@ class Mechanism(ABC):
         if self.measures_whole_workload:
             workload.check_cells(domain, MAX_MEASURED_CELLS)
 
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002 - most know it beforehand
+        """The share of its budget that a release spends on single columns before all else; 1 if it
+        does not begin with each of them, or asks nothing else.
+
+        Where nothing of a column was read these are the first to say so: by the share, whoever runs
+        it knows if that is soon enough.
+        """
+        return 1.0
+
     @abstractmethod
     def release(
         self,

@@ -94,8 +94,14 @@ class Domain:
     def project(self, attributes: Iterable[str]) -> Self:
         """The domain of some attributes, in the order given."""
         names = tuple(attributes)
+        shape = tuple(self[name] for name in names)
         special = {name: self.special[name] for name in names if name in self.special}
-        return type(self)(names, tuple(self[name] for name in names), special)
+        if len(set(names)) < len(names):
+            return type(self)(names, shape, special)  # which refuses it
+        # What was checked is not checked again: rounds ask for thousands of marginals of wide tables.
+        part = object.__new__(type(self))
+        vars(part).update(attributes=names, shape=shape, special=special)
+        return part
 
     def size(self, attributes: Iterable[str] | None = None) -> int:
         """Number of cells of the marginal of ``attributes`` (default: of the whole domain)."""

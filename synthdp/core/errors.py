@@ -30,8 +30,8 @@ class ModelTooLargeError(SynthdpError):
 
 
 class UnreadColumnError(SynthdpError):
-    """Nearly no value of some column could be read, so the run stopped before the table was
-    measured.
+    """Nearly no value of some column could be read, or keys of linked tables match nowhere, so the
+    run stopped while most of its budget was there.
 
     Parameters
     ----------

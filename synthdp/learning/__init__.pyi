@@ -1,4 +1,6 @@
 # What synthdp.learning offers: the only list (synthdp/core/faces.py).
+from synthdp.learning.beyond_doubt import BEYOND_DOUBT as BEYOND_DOUBT
+from synthdp.learning.beyond_doubt import share_unread as share_unread
 from synthdp.learning.bins import even_edges as even_edges
 from synthdp.learning.bins import quantile_edges as quantile_edges
 from synthdp.learning.budgets import MIN_COLUMNS as MIN_COLUMNS
@@ -36,7 +38,6 @@ from synthdp.learning.parse_cautions import MANY as MANY
 from synthdp.learning.parse_cautions import missing_caution as missing_caution
 from synthdp.learning.parse_cautions import unread_cautions as unread_cautions
 from synthdp.learning.placed_scores import placed_score as placed_score
-from synthdp.learning.reading import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.refilling import refilled as refilled

@@ -11,7 +11,7 @@ columns. What is made of it here is post-processing of what was released:
   tells more than noise, else as the column's levels are in the whole marginal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
 from typing import NamedTuple, TypeAlias, final
@@ -21,6 +21,7 @@ import numpy as np
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import Coarsening, FloatArray, LinearMeasurement
+from synthdp.learning.beyond_doubt import share_unread
 from synthdp.privacy.private_table import MAX_CELLS
 from synthdp.schema.schema import Schema
 
@@ -94,6 +95,12 @@ class Filling:
         """With which level a place is counted where it is not told apart."""
         self._sizes = dict(zip(self.domain.attributes, self.domain.shape, strict=True))
         self._counts = dict.fromkeys(self.levels, (0.0, 0.0))
+        self._missing_codes = {
+            column.name: column.missing_code
+            for column in schema.columns
+            if column.name in self.levels and not column.required
+        }
+        self._missing = dict.fromkeys(self._missing_codes, (0.0, 0.0))
         self._total = (0.0, 0.0)
 
     @property
@@ -175,6 +182,45 @@ class Filling:
             weight = 1 / (variance * unread.size)
             weighted, weights = self._counts[name]
             self._counts[name] = weighted + float(unread.sum()) * weight, weights + weight
+        for name in measurement.clique:
+            self._learn_missing(measurement, name, variance)
+
+    def _learn_missing(self, measurement: LinearMeasurement, name: str, variance: float) -> None:
+        """Keep what a measurement says of missing values, unless it has them together with others."""
+        if name not in self._missing_codes:
+            return
+        code, groups = self._missing_codes[name], measurement.groups.get(name)
+        if groups is not None:
+            code = int(groups[code])
+            if np.count_nonzero(groups == code) > 1:
+                return
+        missing = np.take(measurement.values, code, axis=measurement.clique.index(name))
+        weight = 1 / (variance * missing.size)
+        weighted, weights = self._missing[name]
+        self._missing[name] = weighted + float(missing.sum()) * weight, weights + weight
+
+    def not_read(self, names: Iterable[str]) -> dict[str, float]:
+        """Of some columns those of which nearly all values that are there could not be read, beyond
+        the doubt of noise, each with the share.
+        """
+        shares = {name: self._share_not_read(name) for name in names if name in self.levels}
+        return {name: share for name, share in shares.items() if share}
+
+    def _share_not_read(self, name: str) -> float:
+        if not self._counts[name][1]:
+            return 0.0
+        unread = self._unread(name)
+        missing, missing_variance = 0.0, 0.0
+        if name in self._missing:
+            weighted, weight = self._missing[name]
+            if not weight:
+                return 0.0
+            missing, missing_variance = weighted / weight, 1 / weight
+        # All are missing, unread, or read: so of the last there are as many as the others leave.
+        # The number of all is known better than the sum of a column's many noisy levels.
+        read = unread.total - missing - unread.count
+        noise = sqrt(4 * unread.stddev**2 + missing_variance + 1 / self._total[1])
+        return share_unread(unread.count, read, noise)
 
     def share(self, name: str) -> float:
         """Which share of the records has an unread value, as far as that stands clear of noise;

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Literal, TypeAlias, final
 
+from synthdp.learning.beyond_doubt import BEYOND_DOUBT
 from synthdp.learning.budgets import ColumnBudget, seeks_values
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
@@ -16,7 +17,6 @@ from synthdp.learning.numbers import (
     LOOKING,
     SPIKES,
 )
-from synthdp.learning.reading import BEYOND_DOUBT
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent

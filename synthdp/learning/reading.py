@@ -8,19 +8,10 @@ from math import sqrt
 import numpy as np
 
 from synthdp.core.grid import READ, Grid
+from synthdp.learning.beyond_doubt import BEYOND_DOUBT, share_unread
 from synthdp.learning.numbers import Learnt
 from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
 from synthdp.schema.columns.column import Column
-
-NEARLY_ALL = 0.9
-"""A column is taken for one that is not read if so large a part of its values could not be, or a
-larger one.
-"""
-
-BEYOND_DOUBT = 5.0
-"""And more of them than could be, by so many standard deviations: where there is neither, noise
-says so once in three million columns, and of a column that is read it never does.
-"""
 
 EMPTY = 0.1
 """A column may be one if for each record without a number or date there is no more than this part
@@ -51,14 +42,8 @@ def unread_share(histogram: NoisyHistogram) -> float:
     """The share of the values of a column that cannot be read if nearly all cannot, beyond doubt;
     else 0.
     """
-    unread, read = histogram.below, max(float(histogram.counts.sum()), 0.0)
     noise = sqrt(1 + histogram.counts.size) * histogram.stddev
-    is_beyond_doubt = unread - float(histogram.counts.sum()) > BEYOND_DOUBT * noise
-    return (
-        unread / (unread + read)
-        if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read)
-        else 0.0
-    )
+    return share_unread(histogram.below, float(histogram.counts.sum()), noise)
 
 
 def is_empty(missing: float, present: float, stddev: float) -> bool:

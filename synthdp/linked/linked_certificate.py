@@ -175,9 +175,11 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
     return [{"quantity": quantity, "source": source} for quantity, source in quantities.items()]
 
 
-FEW = 0.05
-"""Share of parents: where no more of them can have rows, and noise hides whether any has, it is
-said.
+FEW, HALF = 0.05, 0.5
+"""Shares of parents: where no more of them can have rows, and noise hides whether any has, it is
+said. Of a look, which is noisier than what follows, only the first; once parents were measured, the
+second one: of fewer than about six standard deviations noise cannot tell that none has a row from
+that all have.
 """
 
 
@@ -206,7 +208,7 @@ def unlinked(
         if parents is None or total >= CLEAR_TOTAL * stddev:
             continue
         most = (max(total, 0.0) + CLEAR_TOTAL * stddev) * views[parent].grid / parents
-        if most <= FEW:
+        if most <= HALF:
             yield (
                 label,
                 f"by noisy counts no row belongs to one of {parent!r}: at most {most:.1%} of these have any; "
@@ -224,15 +226,37 @@ def without_rows(view: LinkedView, part: Synthesis) -> Iterator[str]:
         return
     _, of_all = total_and_noise(part.measurements)
     for name, (count, stddev) in SeenNumbers(view, part.measurements).without.items():
-        noise = hypot(of_all, stddev)
-        most = (max(parents - count, 0.0) + CLEAR_TOTAL * noise) / parents
-        if parents - count < CLEAR_TOTAL * noise and most <= FEW:
-            child = next(each for each in view.package.children(view.name) if each.count == name)
-            yield (
-                f"table {child.name!r}: by noisy counts at most {most:.1%} of {view.name!r} have a row of it, and "
-                "none is seen that has; if there are such rows, their keys differ in writing (texts against numbers, "
-                "leading zeros, formats of dates): write them the same way"
-            )
+        yield from without_rows_below(
+            view, name, parents, parents - count, hypot(of_all, stddev), most=HALF
+        )
+
+
+def without_rows_below(
+    view: LinkedView, count: str, parents: float, with_rows: float, noise: float, *, most: float
+) -> Iterator[str]:
+    """A sentence if no row of a view is seen that has one of some table, and at most a share can.
+
+    Parameters
+    ----------
+    view
+        The rows.
+    count
+        The number of rows in that table.
+    parents, with_rows
+        Noisy numbers of all rows, and of those that have some there.
+    noise
+        Standard deviation of the latter.
+    most
+        The share.
+    """
+    may_be = (max(with_rows, 0.0) + CLEAR_TOTAL * noise) / parents
+    if with_rows < CLEAR_TOTAL * noise and may_be <= most:
+        child = next(each for each in view.package.children(view.name) if each.count == count)
+        yield (
+            f"table {child.name!r}: by noisy counts at most {may_be:.1%} of {view.name!r} have a row of it, and "
+            "none is seen that has; if there are such rows, their keys differ in writing (texts against numbers, "
+            "leading zeros, formats of dates): write them the same way"
+        )
 
 
 GENEROUS = 10

@@ -13,12 +13,14 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
 from synthdp.learning.learner import LearntColumn
+from synthdp.learning.look import LOOK, LOOK_SHARE
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import InformedEngine
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows
+from synthdp.linked.look import Look
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.opened import learnt_levels
 from synthdp.linked.package.package import Package
@@ -27,7 +29,7 @@ from synthdp.linked.refitted_view import refitted_view
 from synthdp.linked.workload import workload_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
-from synthdp.privacy.private_table import CountSource
+from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.certificate.certificate import mechanism_facts
 from synthdp.release.learnt_domain import LearntDomain
@@ -37,9 +39,10 @@ from synthdp.release.on_demand import (
     JOURNALED_RUN,
     LEARN_DOMAIN,
     LEARNING_NEEDS,
+    STOP,
 )
 from synthdp.release.persistence.keeping import Keeping
-from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
+from synthdp.release.persistence.kept_run import LOST, KeptRun, UnkeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.run_settings import RunSettings
@@ -135,11 +138,13 @@ class LinkedRelease:
         self._kept: KeptRun = UnkeptRun()
         self._parts: dict[str, PrivacyLedger] = {}
         self._asked: dict[str, Any] = {}
+        self._open_names = {each.name for each in package.joint_schema.open_columns}
         self._divide(self._ledger.budget - self._domain_rho)
 
     def _divide(self, budget: Fraction) -> None:
-        """Give each view its part of a budget."""
+        """Give each view its part of a budget, of which a little is kept for a look at all of them."""
         views = self._views.drawn
+        budget -= self._look_rho
         shares = shares_of(views)
         self._parts = {
             label: self._ledger.part(budget * shares[label], max_rows=view.grid)
@@ -153,6 +158,13 @@ class LinkedRelease:
         if not self._declared.is_open:
             return Fraction(0)
         return self._ledger.budget * Fraction(self._settings.domain_share)
+
+    @property
+    def _look_rho(self) -> Fraction:
+        """What a look at single columns and links may spend."""
+        views = self._views.drawn.values()
+        is_wanted = any(Look(view, self._open_names).n_questions for view in views)
+        return self._ledger.budget * LOOK_SHARE if is_wanted else Fraction(0)
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -311,6 +323,7 @@ class LinkedRelease:
         try:
             counted = self._counted(rows, report, witnesses.get(LEARNING))
             views = self._views.drawn
+            self._look(counted, witnesses)
             ancestors = AncestorMarginals(views, self._kept.entropy)
             for label, view in views.items():
                 self._kept.note({"view": label})
@@ -341,10 +354,13 @@ class LinkedRelease:
                 ancestors.add(label, parts[label])
                 self._check_linked(view, parts[label])
             self._kept.end()
-        except BaseException:
+        except BaseException as error:
             has_paid = parts or self._learnt
+            if self._ledger.events and not has_paid and self._kept.memory is None:
+                error.add_note(LOST)
             if rescue is not None and has_paid and self._kept.may_be_rescued():
                 rescue(self._synthesis(parts) if parts else self._learnt_so_far())
+            self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         return self._synthesis(parts)
 
@@ -389,14 +405,47 @@ class LinkedRelease:
         if unread and not self._settings.anyway:
             for name in unread:
                 del self._learnt[name]
-            raise UnreadColumnError(
-                f"{'; '.join(unread.values())}; the run stopped before the tables were measured, and the rest of its "
-                "budget is not spent: declare it and run anew, or go on all the same with anyway=True (--anyway)",
-                self._learnt_so_far(),
+            raise STOP.load()(
+                list(unread.values()), self._ledger.share_spent, self._learnt_so_far()
             )
         self._views = Views.of(self._closed)
         self._divide(self._ledger.remaining)
         self._kept.note({"views": self._stated_views()})
+
+    def _look(self, counted: Mapping[str, CountSource], witnesses: Mapping[str, Observer]) -> None:
+        """Stop if nothing of a declared column can be read, or no key matches: views are measured one
+        after the other, and what one of the last tells comes when nearly all is spent.
+        """
+        looks = {
+            label: Look(view, self._open_names, counted[label].domain)
+            for label, view in self._views.drawn.items()
+        }
+        n_questions = sum(each.n_questions for each in looks.values())
+        if not n_questions:
+            return
+        self._kept.note({LOOK: n_questions})
+        problems: list[str] = []
+        for label, look in looks.items():
+            if look.n_questions:
+                rho = self._look_rho * Fraction(look.n_questions, n_questions)
+                ledger = self._ledger.part(rho, max_rows=look.view.grid)
+                table = PrivateTable(
+                    counted[label],
+                    ledger,
+                    randomness=self._randomness,
+                    memory=self._kept.memory,
+                )
+                with closing(table):
+                    problems += look.problems(
+                        witnesses[label].table(table, look.counted) if label in witnesses else table
+                    )
+        if problems and not self._settings.anyway:
+            raise STOP.load()(
+                problems,
+                self._ledger.share_spent,
+                self._learnt_so_far() if self._learnt else None,
+                mend="declare it, or mend the keys,",
+            )
 
     @property
     def _closed(self) -> Package:
@@ -413,10 +462,7 @@ class LinkedRelease:
         """
         unlinked = [] if view.is_later else [*without_rows(view, part)]
         if unlinked and not self._settings.anyway:
-            raise UnreadColumnError(
-                f"{'; '.join(unlinked)}; the run stopped before tables below were measured, and the rest of its budget "
-                "is not spent: mend the keys and run anew, or go on all the same with anyway=True (--anyway)"
-            )
+            raise STOP.load()(unlinked, self._ledger.share_spent, mend="mend the keys")
 
     def _synthesis(self, parts: Mapping[str, Synthesis]) -> LinkedSynthesis:
         return LinkedSynthesis(

@@ -2,7 +2,7 @@
 is answered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
 from weakref import WeakKeyDictionary
@@ -15,6 +15,11 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.release.on_demand import PLACED_SCORE, REFILLED
+
+MOST_SPENT = 0.5
+"""A run of which more is spent goes on to its end, and a caution says what was not read: what is left
+would buy no better release of its own.
+"""
 
 
 @final
@@ -32,11 +37,22 @@ class FilledTable:
         Answers, and is paid.
     filling
         What is asked with places, and its answers without.
+    stop
+        Called with columns of which nearly nothing could be read, and which share could not, as soon
+        as single columns were asked that say so, while most of the budget is there; it may raise.
     """
 
-    def __init__(self, table: PrivateTable, filling: Filling) -> None:
+    def __init__(
+        self,
+        table: PrivateTable,
+        filling: Filling,
+        stop: Callable[[Mapping[str, float]], None] | None = None,
+    ) -> None:
         self._table = table
         self._filling = filling
+        self._stop = stop
+        self._unchecked: set[str] = set()
+        self._alone: set[Clique] = set()
         self._attributes = frozenset(filling.domain.attributes)
         self._answers: list[LinearMeasurement] = []
         self._released: list[LinearMeasurement] = []
@@ -72,9 +88,15 @@ class FilledTable:
     ) -> LinearMeasurement:
         """See `PrivateTable.measure`."""
         names = self._measurable(clique)
+        if names is None or len(names) != 1 or names in self._alone:
+            # Not before: of all columns that were asked one after the other it is said at once.
+            self._check()
+        else:
+            self._alone.add(names)
         asked = coarsening if names is None else self._filling.question(names, coarsening)
         self._answers.append(self._table.measure(clique, rho=rho, coarsening=asked))
         self._released.append(self._filling.answered(self._answers[-1]))
+        self._unchecked.update(names or ())
         if self._filling.shares:
             self._released = REFILLED.load()(self._filling, self._answers, self._released)
         return self._released[-1]
@@ -83,13 +105,28 @@ class FilledTable:
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
     ) -> Clique:
         """See `PrivateTable.select`."""
+        self._check()
         return self._table.select(candidates, score=self._placed(score), rho=rho)
 
     def scores(
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
     ) -> dict[Clique, float]:
         """See `PrivateTable.scores`."""
+        self._check()
         return self._table.scores(candidates, score=self._placed(score), rho=rho)
+
+    def _check(self) -> None:
+        """Stop where columns that were asked since the last time are not read.
+
+        It follows from released counts and what was spent, so a run that goes on from its answers
+        stops at the same question.
+        """
+        if self._stop is None or self.ledger.share_spent > MOST_SPENT:
+            return
+        unread = self._filling.not_read(sorted(self._unchecked))
+        self._unchecked.clear()
+        if unread:
+            self._stop(unread)
 
     def _measurable(self, clique: Sequence[str]) -> Clique | None:
         """The attributes of a clique, unless the kernel refuses it."""

@@ -69,6 +69,15 @@ EXACTLY: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 )
 """Limits without width, of counts that are published; for the same."""
 
+LOOK: OnDemand["Callable[..., dict[str, float]]"] = OnDemand("synthdp.release.stopping:look")
+"""A look at single columns; for runs of mechanisms that do not begin with these."""
+
+STOP: OnDemand["Callable[..., Exception]"] = OnDemand("synthdp.release.stopping:stop")
+"""Why a run stops; for runs of which a column is not read."""
+
+STOP_UNREAD: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.stopping:stop_unread")
+"""The same, of columns that were counted."""
+
 WEIGHED: OnDemand["Callable[..., OpenSchema]"] = OnDemand(
     "synthdp.release.weighted_workload:weighed"
 )

@@ -24,7 +24,7 @@ from synthdp.release.certificate.certificate import mechanism_facts, workload_fa
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import PUBLISHED, unprotected_quantities
 from synthdp.release.checked_table import CheckedTable
-from synthdp.release.filled_table import FilledTable
+from synthdp.release.filled_table import MOST_SPENT, FilledTable
 from synthdp.release.fitting import check_rules, meeting
 from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
@@ -35,16 +35,19 @@ from synthdp.release.on_demand import (
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
+    LOOK,
     MEASURED_PREDICTION,
     MEASURED_QUALITY,
     PRIOR_RELEASE,
+    STOP,
+    STOP_UNREAD,
     UNSPENT,
     UNUSED_LEVELS,
     WEIGHED,
     WITH_WEIGHT,
 )
 from synthdp.release.persistence.keeping import Keeping
-from synthdp.release.persistence.kept_run import KeptRun, UnkeptRun
+from synthdp.release.persistence.kept_run import LOST, KeptRun, UnkeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.rows import Rows, are_rows, derives
 from synthdp.release.run_settings import RunSettings
@@ -105,6 +108,7 @@ class Release:
                 f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
             )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
+        self._is_whole = ledger is None
         self._schema = as_schema(schema)
         if settings.weight is not None or self._schema.weight is not None:
             called = settings.spelling.of("weight")
@@ -244,8 +248,7 @@ class Release:
         Raises
         ------
         UnreadColumnError
-            If nearly no value of a column that was learnt could be read, unless the run is to go on
-            ``anyway``.
+            If nearly no value of a column could be read, unless the run is to go on ``anyway``.
         ParameterError
             If the rows were not read for the unit of privacy that the ledger claims, or counts come
             for a schema that is open or has another domain; its columns may have places for unread
@@ -271,11 +274,13 @@ class Release:
             # Counted with places for unread values, as every row has to fall into some cell.
             placed = schema.with_unread_places(self._placed(source, schema))
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
-            filling = Filling(schema, placed.domain)
-            # Set aside before the mechanism spends what is left.
+            # Set aside before the mechanism, or a look before it, spends what is left.
             reserved = ledger.remaining * self._quality_share
+            self._look(schema, counts, placed, observer)
+            filling = Filling(schema, placed.domain)
             private = self._private(counts, placed, self._without(reserved), observer)
-            table = FilledTable(private, filling)
+            stop = None if self._settings.anyway else partial(self._stop_unread, schema)
+            table = FilledTable(private, filling, stop)
             self._settle_workload(schema)
             drifting = None if self._prior is None else self._prior.drifting(schema.domain)
             release = self._settings.mechanism.release
@@ -319,10 +324,10 @@ class Release:
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
-        except BaseException:
-            paid_for = self._paid_for(schema, table) if self._ledger.events else None
-            if rescue is not None and paid_for is not None and self._kept.may_be_rescued():
-                rescue(paid_for)
+        except BaseException as error:
+            if self._ledger.events:
+                self._hand_over(error, self._paid_for(schema, table), rescue)
+            self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         finally:
             if table is not None:
@@ -330,6 +335,18 @@ class Release:
                 table.close()
             if checked is not None:
                 checked.close()
+
+    def _hand_over(
+        self,
+        error: BaseException,
+        paid_for: "Synthesis | LearntDomain | None",
+        rescue: "Callable[[Synthesis | LearntDomain], object] | None",
+    ) -> None:
+        """Give what a run that failed has paid for to whoever wants it, or say that it is lost."""
+        if paid_for is None and self._is_whole and self._kept.memory is None:
+            error.add_note(LOST)
+        if rescue is not None and paid_for is not None and self._kept.may_be_rescued():
+            rescue(paid_for)
 
     def _private(
         self,
@@ -478,15 +495,36 @@ class Release:
             self._stop(unread)
         return schema.resolved(self._learnt_columns)
 
+    def _look(
+        self, schema: Schema, counts: CountSource, placed: Schema, observer: Observer | None
+    ) -> None:
+        """Stop if nothing of a declared column can be read, where a mechanism would find that out
+        too late; of columns that were learnt it is known, and of published ones nothing is asked.
+        """
+        share = self._settings.mechanism.share_of_columns(schema.domain)
+        # Parts of a run over several tables are looked at together.
+        if not self._is_whole or share <= MOST_SPENT:
+            return
+        with closing(self._private(counts, placed, self._ledger, observer)) as table:
+            unknown = self._engine.unknown((name,) for name in schema.names)
+            asked = {name for (name,) in unknown if name not in self._learnt_columns}
+            unread = LOOK.load()(table, schema, asked, self._kept)
+        # Asked also of a run that is to go on anyway: it may go on from the answers of one that was
+        # not.
+        if unread and not self._settings.anyway:
+            self._stop_unread(schema, unread)
+
     def _stop(self, unread: Mapping[str, str]) -> NoReturn:
         """Stop before anything is measured: some columns have to be declared in another way."""
         for name in unread:
             del self._learnt_columns[name]
-        raise UnreadColumnError(
-            f"{'; '.join(unread.values())}; the run stopped before the table was measured, and the rest of its budget "
-            "is not spent: declare it and run anew, or go on all the same with anyway=True (--anyway)",
-            self._paid_for(None, None),
-        )
+        paid_for = self._paid_for(None, None)
+        raise STOP.load()(list(unread.values()), self._ledger.share_spent, paid_for)
+
+    def _stop_unread(self, schema: Schema, shares: Mapping[str, float]) -> None:
+        """Stop over columns of which so large a share could not be read."""
+        paid_for = self._paid_for(None, None)
+        STOP_UNREAD.load()(schema, shares, self._ledger.share_spent, paid_for)
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""

@@ -238,7 +238,7 @@ class GoesBehindTheQuestions(Wrapped):
 @pytest.mark.parametrize(
     ("mechanism", "expected"),
     [
-        (AsksByTheRecords(), "question 1 depends on the records"),
+        (AsksByTheRecords(), "question 4 depends on the records"),  # after a look at the columns
         (AsksByTheRecords(), "looked for '_source'"),
         (AsksOnceMore(), "depends on the records: the neighbour is asked something else"),
         (FailsByTheRecords(), "told the same, fails with AssertionError"),

@@ -442,7 +442,7 @@ def test_what_was_paid_for_before_a_failure_is_kept(monkeypatch, tmp_path):
 
     def failing(self, clique, **settings):
         asked["all"] += 1
-        if asked["all"] > 8:
+        if asked["all"] > 16:  # after the looks at columns and links
             raise KeyboardInterrupt
         return measure(self, clique, **settings)
 
@@ -451,7 +451,7 @@ def test_what_was_paid_for_before_a_failure_is_kept(monkeypatch, tmp_path):
         synthdp.synthesize(random_tables(200), content(), **BUDGET, rescue=kept.append)
     (rescued,) = kept
     assert rescued.certificate["complete"] is False
-    assert len(rescued.certificate["events"]) == 8
+    assert len(rescued.certificate["events"]) == 16
     rescued.save(tmp_path / "rescued.synthdp")
     with pytest.raises(ParameterError, match="stopped before it came to"):
         synthdp.load(tmp_path / "rescued.synthdp").sample(10)
@@ -479,7 +479,8 @@ def test_shares_of_the_budget_are_exact():
     from synthdp.linked import LinkedRelease
 
     run = LinkedRelease(package=package, settings=RunSettings(**BUDGET))
-    assert sum(part.budget for part in run._parts.values()) == run.ledger.budget
+    looked = run.ledger.budget / 100
+    assert sum(part.budget for part in run._parts.values()) + looked == run.ledger.budget
     assert all(isinstance(part.budget, Fraction) for part in run._parts.values())
 
 

@@ -53,21 +53,55 @@ def test_it_is_said_where_noise_leaves_room_for_few_rows_alone(n_homes, owners, 
     assert [text.split(":")[0] for text in said] == (["pets"] if is_said else [])
 
 
-@pytest.mark.parametrize("seen", [True, False])
-def test_the_run_stops_before_the_tables_below_are_paid_for(seen):
-    """Texts against numbers: 12 people came out for 5,898, and all of the budget was spent."""
-    owners = [f"{number}" if seen else f"H-{number}" for number in range(2000)]
+def stopped(given, description=None, **more):
+    """What a run said that stopped, the share of its budget that it spent, and what it handed over."""
     rescued = []
-    settings = {**RUN, "anyway": False, "rescue": rescued.append}
-    if seen:
-        synthdp.synthesize(tables(2000, owners), pair(), **settings)
-    else:
-        with pytest.raises(
-            UnreadColumnError, match=r"(?s)'pets'.*write them the same way.*--anyway"
-        ):
-            synthdp.synthesize(tables(2000, owners), pair(), **settings)
-        assert rescued[0].parts.keys() == {"homes"}
-    assert len(rescued) == (not seen)
+    settings = {**RUN, "anyway": False, "rescue": rescued.append} | more
+    with pytest.raises(UnreadColumnError) as caught:
+        synthdp.synthesize(given, pair() if description is None else description, **settings)
+    text = str(caught.value)
+    return text, float(text.partition("the run stopped when ")[2].split()[0]) / 100, rescued
+
+
+def owners(seen, n_homes):
+    """Texts against numbers: 12 people came out for 5,898, and all of the budget was spent."""
+    return [f"{number}" if seen else f"H-{number}" for number in range(n_homes)]
+
+
+def test_a_look_sees_that_no_key_matches_before_any_table_is_paid_for():
+    text, spent, rescued = stopped(tables(2000, owners(False, 2000)))
+    assert text.startswith("table 'pets': by noisy counts at most ")
+    assert "write them the same way" in text
+    assert "--anyway" in text
+    assert (spent, rescued) == (0.01, [])
+
+
+def test_nothing_is_said_of_keys_that_match_or_of_few_that_do():
+    for given in (owners(True, 2000), range(300), [*owners(False, 1800), *range(200)]):
+        assert synthdp.synthesize(tables(2000, [*given]), pair(), **RUN | {"anyway": False})
+
+
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
+@pytest.mark.parametrize("n_homes", [60, 250])
+def test_small_packages_stop_after_the_table_above(n_homes):
+    """As soon as noise can tell that no home has a pet from that all have one, which was not said of
+    packages of 400 homes.
+    """
+    run = {"epsilon": 250 / n_homes}
+    text, spent, (rescued,) = stopped(tables(n_homes, owners(False, n_homes)), **run)
+    assert "none is seen that has" in text
+    assert rescued.parts.keys() == {"homes"}
+    assert spent < 0.8
+    settings = {**RUN, "anyway": False, **run}
+    assert synthdp.synthesize(tables(n_homes, owners(True, n_homes)), pair(), **settings)
+
+
+def test_a_column_of_the_last_table_that_is_not_read_is_seen_before_any_is_paid_for():
+    given = tables(2000, owners(True, 2000))
+    given["pets"]["kind"] = "KAT"
+    text, spent, _ = stopped(given, mechanism="auto")
+    assert "column 'pets.kind': about 100 % of its values could not be read" in text
+    assert spent == 0.01
 
 
 @pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")

@@ -4,6 +4,7 @@ is the same.
 
 import json
 import logging
+import shutil
 import warnings
 from collections import Counter
 from decimal import Decimal
@@ -397,6 +398,76 @@ def test_a_leak_is_found(leak, tmp_path, monkeypatch):
     leak(monkeypatch)
     found = replayed(tmp_path, "journal", run_of(IN_FRAMES), tables_of("pandas", MANY))
     assert differences(found) != []
+
+
+TOWN = {"name": "town", "type": "string", "constraints": {"enum": ["X", "Y"], "required": True}}
+UNREAD = {"fields": [TOWN if each["name"] == "town" else each for each in DECLARED["fields"]]}
+"""Towns are called otherwise."""
+
+
+def stopping(mechanism, source):
+    """A run that stops, its rescue, and what its budget has; then the same command again."""
+    given = {"epsilon": 8.0, "delta": 1e-6, "mechanism": mechanism}
+    schema = UNREAD | {"synthdp": {"ignore": ["id"]}}
+
+    def in_shell(place, table):
+        (place / "in.json").write_text(json.dumps(schema))
+        made = FILES[source](table, place)
+        words = [word for key, value in given.items() for word in (f"--{key}", str(value))]
+        run = ["run", Path(made).name, "-s", "in.json", "-o", "out.csv", *words, "-vv"]
+        run += ["--journal", "journal", "--seed", "1", "--rows", "20"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(place)
+            create = ["budget", "create", "in.budget", "--epsilon", "9", "--delta", "1e-5"]
+            if not (place.parent / "in.budget").exists():
+                of_command_line(place, [*create, "--population", "patients"])
+                shutil.copy("in.budget", place.parent / "in.budget")
+                seen = of_command_line(place, [*run, "--budget", "in.budget"])
+                shutil.copy("in.budget", place.parent / "charged.budget")
+                return seen
+            shutil.copy(place.parent / "charged.budget", "in.budget")
+            run += ["--budget", "in.budget"]
+            seen = of_command_line(place, run, ["journal", "show", "journal"])
+            entries = synthdp.Budget("in.budget").show()["entries"]
+        charges = repr([(each["kind"], each.get("rho")) for each in entries]).encode()
+        return Seen(seen.end, seen.said, dict(seen.given) | {"charges": charges})
+
+    def in_python(place, table):
+        data = SOURCES[source](table, place)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(place)
+            handed = []
+            seen = of_call(
+                lambda: synthdp.synthesize(
+                    data, schema, **given, journal="journal", rescue=handed.append
+                ),
+                place,
+            )
+        made = {f"rescued {n}": repr(each.certificate).encode() for n, each in enumerate(handed)}
+        made |= {
+            f"rows {n}": each.sample(9, seed=1).to_csv().encode() for n, each in enumerate(handed)
+        }
+        return Seen(seen.end, seen.said, dict(seen.given) | made)
+
+    return in_shell if source in FILES else in_python
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "source"),
+    [("auto", "CSV"), ("independent", "CSV"), ("mst", "pandas"), ("independent", "polars")],
+)
+def test_a_run_that_stopped_stops_whatever_the_records_and_tells_the_same(
+    mechanism, source, tmp_path
+):
+    """Also where they could be read by now: that it stops follows from paid answers alone."""
+    others = tables_of(source)
+    found = replayed(
+        tmp_path, "journal", stopping(mechanism, source), {"given": rows(2000, 1)} | others
+    )
+    assert differences(found) == []
+    end, said = found["given"].end, "\n".join(found["given"].said)
+    assert "'town': about " in (said if source in FILES else end)
+    assert ("[1, 0]" if source in FILES else "UnreadColumnError") in end, said
 
 
 def site_of(says):

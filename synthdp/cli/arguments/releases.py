@@ -79,7 +79,8 @@ def add_run(commands: Commands) -> None:
     flag(
         parser,
         "--anyway",
-        "go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
+        "go on where nearly no value of a column can be read, or keys of tables match nowhere; default: stop while "
+        "most of the budget is there",
     )
     add_about(parser)
     add_known(parser)

@@ -22,14 +22,17 @@ def describe_budget(content: Mapping[str, Any]) -> str:
     for entry in content["entries"]:
         lines += _entry(entry)
     lines += ["", *_totals(content)]
+    journals = {
+        entry["run"]: entry["journal"] for entry in content["entries"] if entry["kind"] == "run"
+    }
     for run in content["unfinished_runs"]:
-        (journal,) = (
-            entry["journal"]
-            for entry in content["entries"]
-            if (entry["kind"], entry.get("run")) == ("run", run)
-        )
         lines.append(
-            f"Paid and not finished: run the same command again; it goes on from {journal}"
+            f"Paid and not finished: run the same command again; it goes on from {journals[run]}"
+        )
+    for run in content["stopped_runs"]:
+        lines.append(
+            f"Stopped, and gave back what it had not spent: {journals[run]}; the same command with --anyway goes on, "
+            "and is charged for the rest"
         )
     return "\n".join(
         [*lines, f"Head: {content['head']} (keep it elsewhere; verify --head checks it)"]
@@ -40,6 +43,11 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
     """One charge; that a run has ended, or its journal became a release, is not worth a line."""
     if entry["kind"] in ("end", "rescued"):
         return []
+    if entry["kind"] in ("returned", "again"):
+        did = "gave back" if entry["kind"] == "returned" else "charged again"
+        return [
+            f"  {entry['when']}  run that stopped: {did} {entry['currency']}, rho {_number(entry['rho'])}"
+        ]
     note = f": {_in_a_line(entry['note'])}" if entry["note"] else ""
     if entry["kind"] == "run":
         guarantee = entry["guarantee"]

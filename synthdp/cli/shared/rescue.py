@@ -1,20 +1,28 @@
 """Runs that fail after something was paid for: it is saved, and the error says where."""
 
 import os
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
-from synthdp.core.errors import PrivacyError
+from synthdp.core.errors import PrivacyError, UnreadColumnError
+from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.release.result import Released
+
+ANEW = "; the next run, corrected or with --anyway, pays anew; one with --journal would go on"
+"""Of a run that stopped over its input, and has no journal."""
+
+LOAD: OnDemand[Callable[[str], Released]] = OnDemand("synthdp.linked.doors.loading:load")
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
 """Of files that hold what a failed run had paid for: measurements, or only the columns that were
@@ -70,12 +78,17 @@ def rescuing(output: str, run: KeptRun, journal: str | None) -> Iterator[PaidFor
         if journal is None and paid.release is not None:
             with undisturbed_end() as end:
                 end()
-                error.add_note(paid.note(output) or f"{PAID_FOR}could not be kept anywhere")
+                note = paid.note(output) or f"{PAID_FOR}could not be kept anywhere"
+                error.add_note(f"{note}{ANEW if isinstance(error, UnreadColumnError) else ''}")
+        elif isinstance(error, UnreadColumnError) and run.after_stop:
+            error.add_note(f"{PAID_FOR}{run.after_stop}")
         elif journal is not None and run.has_paid and not _is_refused_by_budget(error):
             error.add_note(
                 f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice"
             )
         raise
+    if journal is not None and paid.release is not None:
+        _remove_contained(output, paid.release, run.identity.run)
 
 
 def _is_refused_by_budget(error: BaseException) -> bool:
@@ -97,6 +110,43 @@ def _rescue(release: Released, output: str) -> str | None:
             release.save(path)
             return str(path)
     return None
+
+
+def _remove_contained(output: str, release: Released, run: str) -> None:
+    """Remove rescues of a run beside its output, now that all that they hold is in its release.
+
+    Those of other runs were paid for by themselves, and so were other answers in a copy of its
+    journal: these stay.
+    """
+    beside = Path(output)
+    name = re.compile(
+        rf"{re.escape(beside.name)}(-\d+)?({re.escape(RESCUE_ENDING)}|{re.escape(SCHEMA_ENDING)})"
+    )
+    # A file that is none of ours, or is damaged, stays as well.
+    for path in beside.absolute().parent.iterdir():
+        with suppress(Exception):
+            if name.fullmatch(path.name) and _is_contained(path, release, run):
+                path.unlink()
+
+
+def _is_contained(path: Path, release: Released, run: str) -> bool:
+    """Whether a rescue is of a run, and has no measurement that its release has not."""
+    if path.name.endswith(SCHEMA_ENDING):
+        saved = load_json(str(path), "schema")["synthdp"]["certificate"]
+        return bool(saved["run"]["id"] == run)
+    rescue = LOAD.load()(str(path))
+    is_same_run = rescue.certificate["run"]["id"] == run
+    return bool(is_same_run and _measured(rescue) <= _measured(release))
+
+
+def _measured(release: Any) -> set[tuple[str, tuple[str, ...], bytes]]:
+    """All noisy counts of a release, of one table or of several."""
+    parts = getattr(release, "parts", {"": release})
+    return {
+        (label, each.clique, each.values.tobytes())
+        for label, part in parts.items()
+        for each in part.measurements
+    }
 
 
 def _unused(beside: Path, ending: str) -> Path:

@@ -1,15 +1,18 @@
 """The model of the mixture engines: a weighted sum of product distributions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.factor import Factor
+from synthdp.core.many_cliques import blocks_of
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
 from synthdp.inference.jobs import thread_count
@@ -25,6 +28,8 @@ _RULED_OUT = -1e6
 """In place of the logarithm of 0: beside it the logarithm of any probability above 0, at least
 -745, is nothing.
 """
+_BLOCK_CELLS = 1 << 20
+"""Cells of marginals that are worked out together: more need more memory and are no quicker."""
 _CHUNK_CELLS = 1 << 21
 """Scores of records by components held at once: 16 MB."""
 
@@ -91,12 +96,21 @@ class MixtureModel(Model):
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
-        (names,) = check_cliques(self._domain, [clique])
-        products = ProductComponents(self._domain, [names], ArrayBackend("numpy"))
-        shares = products.marginals(self._levels, self._weights).reshape(
-            self._domain.project(names).shape
-        )
-        return self._in_counts(names, shares)
+        return self.marginals([clique])[0]
+
+    def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
+        """Many marginals: those that share attributes are one matrix product."""
+        checked = check_cliques(self._domain, cliques)
+        shares: dict[Clique, Array] = {}
+        asked = list(dict.fromkeys(checked))
+        for block in blocks_of(self._domain, asked, max_cells=_BLOCK_CELLS):
+            products = ProductComponents(self._domain, block, ArrayBackend("numpy"))
+            flat = products.marginals(self._levels, self._weights)
+            ends = list(accumulate(map(self._domain.size, block)))
+            for names, start, end in zip(block, [0, *ends], ends, strict=False):
+                shape = tuple(self._domain[name] for name in names)
+                shares[names] = flat[start:end].reshape(shape)
+        return [self._in_counts(names, shares[names]) for names in checked]
 
     def sample(
         self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1

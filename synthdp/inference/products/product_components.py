@@ -114,7 +114,7 @@ class ProductComponents:
     ) -> _Product:
         tables = []
         for clique, right in members:
-            shape = self._domain.project(clique).shape
+            shape = tuple(self._domain[name] for name in clique)
             positions = starts[clique] + np.arange(self._domain.size(clique)).reshape(shape)
             order = [clique.index(name) for name in left + right]
             tables.append(np.transpose(positions, order).reshape(self._domain.size(left), -1))
@@ -185,12 +185,16 @@ def _shared_splits(cliques: Sequence[Clique]) -> list[tuple[Clique, list[_Member
         for clique in cliques
     }
     counts = Counter(half for candidates in halves.values() for half in candidates)
+    containing: dict[frozenset[str], list[Clique]] = {half: [] for half in counts}
+    for clique, candidates in halves.items():
+        for half in candidates:
+            containing[half].append(clique)
     splits = []
     while halves:
         # A large left factor that many cliques share means few and large matrix products, which is
         # what libraries are quick at.
         shared, _ = counts.most_common(1)[0]
-        members = [clique for clique, candidates in halves.items() if shared in candidates]
+        members = [clique for clique in containing[shared] if clique in halves]
         left = tuple(name for name in members[0] if name in shared)
         splits.append(
             (

@@ -168,9 +168,9 @@ def synthesize(
         The budget of a population, or its file: all that this release may spend is charged to it,
         with the note, before the first question. It needs a ``journal``. See ``docs/budgets.md``.
     anyway
-        Go on where nearly no value of a column that is learnt can be read, such as dates of another
-        format, or keys of a package match nowhere. Else the run stops there, before the table is
-        measured and the rest of the budget is spent.
+        Go on where nearly no value of a column can be read, such as dates of another format, or keys
+        of a package match nowhere. Else the run stops as soon as noisy counts say so, and the rest
+        of its budget is not spent: a ``budget`` has it back.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue

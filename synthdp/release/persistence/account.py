@@ -155,6 +155,25 @@ class Account:
             self, terms=terms, rho=self.rho + terms.rho_of(cost), failed=self.failed + cost.delta
         )
 
+    def given_back(self, cost: Cost) -> "Account":
+        """The account once a run that stopped has given back what it did not spend.
+
+        The theorem is that of a privacy filter: costs are of mechanisms, each chosen in view of all
+        earlier answers, and what must never pass the capacity is their sum [Rogers, Roth, Ullman,
+        Vadhan 2016; for zCDP Feldman, Zrnic 2021 and Whitehouse et al. 2023, Thm. 1; for Gaussian
+        DP Smith, Thakurta 2022]. A run that is charged beforehand only keeps others from what it may
+        still ask for. Once it asks no more, the sum is what its ledger has spent, wherever in view
+        of its answers it stopped: so the rest may pay for other questions.
+
+        Raises `ValueError` if that is no cost of a run.
+        """
+        if self.terms is None or cost.accounting is None:
+            raise ValueError("no run has such a cost")
+        rho, failed = self.rho - self.terms.rho_of(cost), self.failed - cost.delta
+        if min(rho, failed) < 0:
+            raise ValueError("more is given back than was spent")
+        return replace(self, rho=rho, failed=failed)
+
     def check(self, cost: Cost, terms: Terms | None) -> None:
         """Raise `BudgetExceededError` if a release would overspend."""
         after = self.charged(cost, terms)

@@ -3,6 +3,7 @@ before it begins.
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, final
@@ -155,7 +156,7 @@ class Budget:
         Parameters
         ----------
         ledger
-            The budget of the run: all of it is charged, spent or not.
+            The budget of the run: all of it is charged, spent or not, until `give_back`.
         journal
             The run's journal: by its identifier a run that is started again is known.
         schema
@@ -188,10 +189,15 @@ class Budget:
         # left for one.
         with self._open() as file:
             entries = self._entries(file)
-            cost = self._cost_of(ledger, entries)
+            cost = self._cost_of(ledger, entries, ledger.budget, ledger.failure_delta)
             if journal.run in entries.runs:
                 self._check_again(entries, journal, cost)
-                return False
+                left = entries.returned.get(journal.run)
+                if left is None:
+                    return False
+                # It stopped, gave that back, and is to ask for it after all.
+                self._append(file, entries, left, {"kind": "again", "run": journal.run})
+                return True
             self._append(file, entries, cost, run)
         return True
 
@@ -199,11 +205,13 @@ class Budget:
         """Raise what `charge` would raise now, and charge nothing."""
         with self._open() as file:
             entries = self._entries(file)
-            cost = self._cost_of(ledger, entries)
-            if journal.run in entries.runs:
-                self._check_again(entries, journal, cost)
-            else:
+            cost = self._cost_of(ledger, entries, ledger.budget, ledger.failure_delta)
+            if journal.run not in entries.runs:
                 self._settled(entries.account, cost)
+                return
+            self._check_again(entries, journal, cost)
+            if journal.run in entries.returned:
+                self._settled(entries.account, entries.returned[journal.run])
 
     def end(self, journal: Journal) -> None:
         """Note that a run has ended, and with which answers; once for each run.
@@ -221,10 +229,39 @@ class Budget:
                     "older copy: restore the budget, or give the same command again, which charges the run again"
                 )
             self._check_answers(entries, journal.run, journal.hashes, journal.path)
+            self._check_charged(entries, journal.run, journal.hashes, journal.path)
             if journal.run not in entries.ended:
                 file.append(
                     {"kind": "end", "run": journal.run, "journal_head": journal.head, "when": now()}
                 )
+
+    def give_back(self, ledger: PrivacyLedger, journal: Journal) -> bool:
+        """Have back what a run that stops for good did not spend; whether there was anything.
+
+        To be called once the run asks nothing more, with a journal that holds no answer that the
+        ledger has not paid for. What may still be asked is charged again first, by `charge`. An
+        entry follows from answers that were paid for, so it tells nothing of records besides.
+
+        Raises as `end`.
+        """
+        with self._open() as file:
+            entries = self._entries(file)
+            run = journal.run
+            if run not in entries.runs or run in {*entries.ended, *entries.returned}:
+                return False
+            self._check_answers(entries, run, journal.hashes, journal.path)
+            whole = entries.runs[run]
+            spent = self._cost_of(ledger, entries, ledger.spent, ledger.failure_delta_spent)
+            left = Cost(
+                accounting=whole.accounting,
+                rho=whole.rho - spent.rho,
+                delta=whole.delta - spent.delta,
+            )
+            if left.rho <= 0:
+                return False
+            noted = {"kind": "returned", "run": run, "journal_head": journal.head}
+            file.append({**noted, **cost_to_dict(left), "when": now()})
+            return True
 
     def rescue(self, run: str, hashes: Sequence[str], path: str) -> None:
         """Let what a journal holds become a release without its run, and note it: no other copy may
@@ -254,8 +291,9 @@ class Budget:
                     "else was made of its answers: name the budget that it was charged to"
                 )
             self._check_answers(entries, run, hashes, path)
+            self._check_charged(entries, run, hashes, path)
             # The same answers a second time are no second release, so they get no second line.
-            if hashes[-1] not in (entries.ended.get(run), *entries.rescued.get(run, ())):
+            if hashes[-1] not in (entries.ended.get(run), *entries.told.get(run, ())):
                 file.append(
                     {"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()}
                 )
@@ -355,10 +393,12 @@ class Budget:
             raise type(error)(f"budget {self.path!r}: {error}") from None
         return terms
 
-    def _cost_of(self, ledger: PrivacyLedger, entries: Entries) -> Cost:
-        """What a run costs in the budget's unit of privacy."""
+    def _cost_of(
+        self, ledger: PrivacyLedger, entries: Entries, rho: Fraction, delta: Fraction
+    ) -> Cost:
+        """What some of a ledger's budget costs in the budget's unit of privacy."""
         unit, own = ledger.unit, entries.unit
-        cost = Cost(accounting=ledger.accounting, rho=ledger.budget, delta=ledger.failure_delta)
+        cost = Cost(accounting=ledger.accounting, rho=rho, delta=delta)
         if (unit.column, unit.adjacency) == (own.column, own.adjacency):
             return cost
         if unit.column == own.column and own.adjacency is Adjacency.REPLACE_ONE and cost.delta == 0:
@@ -380,6 +420,15 @@ class Budget:
             )
         self._check_answers(entries, journal.run, journal.hashes, journal.path)
 
+    def _check_charged(self, entries: Entries, run: str, hashes: Sequence[str], path: str) -> None:
+        """Refuse answers that a run got after it had given back what would have paid for them."""
+        if run in entries.returned and entries.told[run][-1] != hashes[-1]:
+            raise PrivacyError(
+                f"budget {self.path!r}: the run of journal {path!r} stopped, and gave back what it had not spent, so "
+                "that nothing pays for what else is in the journal: give its command again with --anyway and the "
+                "budget, which charges it again"
+            )
+
     def _check_answers(self, entries: Entries, run: str, hashes: Sequence[str], path: str) -> None:
         """Refuse a journal if its run was released with other answers: two releases for the price
         of one.
@@ -392,7 +441,7 @@ class Budget:
                 f"budget {self.path!r}: the run of journal {path!r} has ended with other answers, so this is "
                 "an older copy: restore the journal, or start anew with another"
             )
-        if not {*entries.rescued.get(run, ())} <= {*hashes}:
+        if not {*entries.told.get(run, ())} <= {*hashes}:
             raise PrivacyError(
                 f"budget {self.path!r}: of the run of journal {path!r} other answers became a release already, so this "
                 "is another copy: go on with that one, or start anew with another"

@@ -40,10 +40,12 @@ class Entries:
     """For each run that was charged, by its identifier, its cost."""
     ended: Mapping[str, str] = field(default_factory=dict)
     """For each of those that have ended the hash of its journal."""
-    rescued: Mapping[str, list[str]] = field(default_factory=dict)
-    """For each of those whose journal became a release without its run the hash that the journal
-    had, each time.
+    told: Mapping[str, list[str]] = field(default_factory=dict)
+    """For each of those whose journal became a release without its run, or which stopped and said
+    why, the hash that the journal had, each time.
     """
+    returned: Mapping[str, Cost] = field(default_factory=dict)
+    """For each of those that stopped what it gave back, unless it was charged again."""
 
     @classmethod
     def from_file(cls, file: ChainedFile) -> Self:
@@ -52,22 +54,27 @@ class Entries:
             file.refuse(f"it has {file.n_bytes} bytes; a budget has at most {MAX_BYTES}")
         # The lines are replayed in order as they were once entered: what is spent is never read
         # from the file, but follows from what was charged.
-        number, runs, ended = 0, {}, {}
-        rescued: dict[str, list[str]] = {}
+        number = 0
+        runs: dict[str, Cost] = {}
+        ended: dict[str, str] = {}
+        told: dict[str, list[str]] = {}
+        returned: dict[str, Cost] = {}
         header, *entered = file.entries()
         try:
             unit, account = _opened(header)
             for entry in entered:
                 number += 1
-                if entry["kind"] == "end":
-                    ended[str(entry["run"])] = str(entry["journal_head"])
-                    continue
-                if entry["kind"] == "rescued":
-                    # A journal may be rescued more than once, each time with more answers; all of
-                    # them are one release.
-                    rescued.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
+                if _is_note(entry, ended, told):
                     continue
                 cost = _cost_in(entry)
+                if entry["kind"] == "returned":
+                    run = str(entry["run"])
+                    if run in ended or run in returned or not _is_part(cost, runs[run]):
+                        raise ValueError("nothing to give back")
+                    account, returned[run] = account.given_back(cost), cost
+                    continue
+                if entry["kind"] == "again" and returned.pop(str(entry["run"])) != cost:
+                    raise ValueError("another cost than was given back")
                 terms = _terms_in(entry["terms"]) if "terms" in entry else account.terms
                 if terms is None and cost.accounting is not None:
                     raise ValueError("nothing says how such costs add up")
@@ -92,24 +99,39 @@ class Entries:
             account=account,
             runs=runs,
             ended=ended,
-            rescued=rescued,
+            told=told,
+            returned=returned,
         )
 
     def described(self) -> dict[str, Any]:
         """Header, entries, what is spent and left, and the hash of the last line, as plain JSON
         values.
         """
-        account, open_runs = self.account, [run for run in self.runs if run not in self.ended]
+        account = self.account
+        open_runs = [run for run in self.runs if run not in {*self.ended, *self.returned}]
         content = {name: value for name, value in self.header.items() if name != "format"}
         content |= {
             "entries": [dict(entry) for entry in self.entered],
             "unfinished_runs": open_runs,
+            "stopped_runs": list(self.returned),
         }
         return content | {
             "spent": _spent(account, self.header),
             "left": _left(account),
             "head": self.hashes[-1],
         }
+
+
+def _is_note(entry: Mapping[str, Any], ended: dict[str, str], told: dict[str, list[str]]) -> bool:
+    """Whether an entry says what became of a run, and charges nothing; that is noted."""
+    if entry["kind"] == "end":
+        ended[str(entry["run"])] = str(entry["journal_head"])
+        return True
+    # A journal may be rescued more than once, each time with more answers, and a run may stop
+    # before: all of them are one release.
+    if entry["kind"] in ("rescued", "returned"):
+        told.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
+    return bool(entry["kind"] == "rescued")
 
 
 def _opened(header: Mapping[str, Any]) -> tuple[PrivacyUnit, Account]:
@@ -196,12 +218,21 @@ def cost_to_dict(cost: Cost) -> dict[str, str]:
 
 def _cost_in(entry: Mapping[str, Any]) -> Cost:
     delta = fraction_in(entry["own_delta"])
-    if entry["kind"] not in ("run", "other"):
+    if entry["kind"] not in ("run", "other", "returned", "again"):
         raise ValueError("another kind of entry")
     if "currency" not in entry:
         return Cost(accounting=None, epsilon=fraction_in(entry["epsilon"]), delta=delta)
     return Cost(
         accounting=Accounting(entry["currency"]), rho=fraction_in(entry["rho"]), delta=delta
+    )
+
+
+def _is_part(cost: Cost, whole: Cost) -> bool:
+    """Whether a cost may be left of that of a run."""
+    return (
+        cost.accounting is whole.accounting
+        and 0 < cost.rho <= whole.rho
+        and 0 <= cost.delta <= whole.delta
     )
 
 

@@ -7,7 +7,9 @@ import platform
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
+from itertools import count
 from os import PathLike
 from os.path import lexists
 from pathlib import Path
@@ -35,6 +37,12 @@ WHAT = "journal"
 
 END = {"ended": True}
 """The last line of a run that asked for all that it wanted."""
+
+STOPPED = {"stopped": True}
+"""The last line of a run that stopped because of what noisy counts say of its input."""
+
+STOPPED_ENDING = ".stopped"
+"""Of a journal of a run that stopped, once another run has its place."""
 
 _MAX_REMARK = 1 << 16
 """Bytes of a line that is no part of what was asked, at most: names of files have a few thousand."""
@@ -79,6 +87,7 @@ class Journal:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
         # Line 0 is the header; answers follow in the order in which they were asked for.
         self._next, self._n_recalled, self._n_made = 1, 0, 0
+        self._unpaid = ""
         self._resumed: list[str] = []
         self._is_new = not _exists(path)
         self._began = now()
@@ -165,6 +174,8 @@ class Journal:
             If it cannot be read, or is no answer to this one.
         """
         if self._is_at_end:
+            if self._unpaid:
+                raise PrivacyError(f"journal {self.path!r}: {self._unpaid}")
             return None
         entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
         # Another question with this answer would be a release of something that was never asked.
@@ -209,6 +220,36 @@ class Journal:
             and remark not in self._remarks()
         ):
             self._file.append(remark)
+
+    def check_charged(self, first: str | None) -> None:
+        """Have new questions refused if the run is charged to a budget that is not named now.
+
+        What a run did not spend may have been given back there. Answers that it holds are paid for.
+
+        Parameters
+        ----------
+        first
+            Hash of the first line of the budget that is named; None if none is.
+        """
+        budgets = [remark["budget"] for remark in self._remarks() if "budget" in remark]
+        if budgets and first not in [each["first"] for each in budgets]:
+            self._unpaid = (
+                f"its run is charged to budget {budgets[-1]['path']!r}, which pays for what is asked now: name that "
+                "with --budget (in Python budget=)"
+            )
+
+    def stop(self) -> bool:
+        """Note that its run stopped because of what it was told; whether it asked for all that is
+        there.
+
+        Raises `DataFileError` if that cannot be written.
+        """
+        if not self._is_at_end or self._header["format"] == BARE_FORMAT:
+            return False
+        if remark_at(self._file, len(self._file) - 1) != STOPPED:
+            self._file.append(STOPPED)
+            self._next = len(self._file)
+        return True
 
     def note(self, content: Mapping[str, Any]) -> None:
         """Write what follows from the answers so far, for whoever reads them without their run, if
@@ -315,9 +356,14 @@ class Journal:
                 _difference(name, settings.get(name), self._settings.get(name))
                 for name in differing
             )
+            way_out = "run the command that it is of, or name another journal"
+            if has_stopped(self._file):
+                way_out = (
+                    "that run stopped, and what it spent stays spent; name another journal for this one, which is "
+                    "a run of its own"
+                )
             raise ParameterError(
-                f"journal {self.path!r}: it is of another run: {differences}; run the command that it is of, "
-                f"or name another journal{self._rescue}"
+                f"journal {self.path!r}: it is of another run: {differences}; {way_out}{self._rescue}"
             )
 
     def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
@@ -362,15 +408,45 @@ def has_ended(file: ChainedFile) -> bool:
     return last > 0 and file.length(last) < _MAX_REMARK and file.entry(last) == END
 
 
+def has_stopped(file: ChainedFile) -> bool:
+    """Whether the last line of a journal says that its run stopped over its input."""
+    return remark_at(file, len(file) - 1) == STOPPED
+
+
+def set_aside(path: str | PathLike[str], settings: Mapping[str, Any]) -> str | None:
+    """Give the journal of a run that stopped another name if a run of these settings is another
+    one; the name.
+
+    A journal that is damaged, or held, stays where it is: opening it says so.
+    """
+    if not _exists(path):
+        return None
+    with suppress(DataFileError), ChainedFile(path, what=WHAT, patience=0) as file:
+        header = file.entry(0)
+        check_header(file, header)
+        if header["settings"] == json.loads(json.dumps(dict(settings))) or not has_stopped(file):
+            return None
+        numbers = count(2)
+        name = f"{path}{STOPPED_ENDING}"
+        while lexists(name):
+            name = f"{path}-{next(numbers)}{STOPPED_ENDING}"
+        file.move(name)
+        return name
+    return None
+
+
 def remark_at(file: ChainedFile, number: int) -> dict[str, Any] | None:
     """What a line of a journal says that is no part of what was asked; None if it is.
 
-    On which day a run that was stopped was gone on with, or to which budget it is charged.
+    On which day a run that was stopped was gone on with, to which budget it is charged, or that it
+    stopped over its input.
     """
     if file.length(number) >= _MAX_REMARK:
         return None
     match entry := file.entry(number):
         case {"resumed": str(day)} if len(entry) == 1 and _DAY.fullmatch(day):
+            return entry
+        case {"stopped": True} if len(entry) == 1:
             return entry
         case {"budget": {"path": str(), "first": str(), **others}} if (
             len(entry) == 1 and not others

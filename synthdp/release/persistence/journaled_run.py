@@ -17,7 +17,12 @@ from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.persistence.budget import Budget
 from synthdp.release.persistence.described import digest_of
-from synthdp.release.persistence.journal import Journal, check_replaceable
+from synthdp.release.persistence.journal import (
+    STOPPED_ENDING,
+    Journal,
+    check_replaceable,
+    set_aside,
+)
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.run_identity import RunIdentity, now
 
@@ -35,6 +40,10 @@ class JournaledRun:
         What it is charged to, if anything.
     charge
         Charges it, unless that was done before the run was stopped.
+    ledger
+        What the whole run has spent.
+    makes_way
+        Whether the journal is renamed for another run where this one has stopped.
     is_part
         Whether this is about one of several tables, of which another is asked next: then the run
         does not end with it.
@@ -48,6 +57,8 @@ class JournaledRun:
         budget: Budget | None = None,
         *,
         charge: Callable[[], object] | None = None,
+        ledger: PrivacyLedger | None = None,
+        makes_way: bool = False,
         is_part: bool = False,
         began: str | None = None,
     ) -> None:
@@ -55,6 +66,9 @@ class JournaledRun:
         self._budget = budget
         self._charge = charge
         self._is_charged = False
+        self._ledger = ledger
+        self._makes_way = makes_way
+        self._is_returned: bool | None = None
         self._is_part = is_part
         self._began = now() if began is None else began
         self._is_renamed: bool | None = None
@@ -172,6 +186,38 @@ class JournaledRun:
             return True
         return False
 
+    def stop(self, is_over_input: bool) -> None:
+        """Note that the run stopped over its input, if it did; the budget has back what it did not
+        spend.
+
+        The journal first: where a process is killed in between, the budget keeps the larger charge.
+        Nothing that fails here is worth more than why the run stopped, and each leaves that charge.
+        """
+        if not is_over_input or self._is_part or self._ledger is None:
+            return
+        with suppress(SynthdpError):
+            # Answers of a run that once went on beyond this question are spent, too.
+            is_all = self._journal.stop()
+            if self._budget is not None:
+                self._is_returned = is_all and self._budget.give_back(self._ledger, self._journal)
+
+    @property
+    def after_stop(self) -> str:
+        """How a run that stopped goes on, and what becomes of its journal otherwise."""
+        path = shlex.quote(self._journal.path)
+        place = "with another --journal"
+        if self._makes_way:
+            place = f"and this journal becomes {shlex.quote(self._journal.path + STOPPED_ENDING)}"
+        given = {
+            None: "",
+            True: "; the budget has back what was not spent",
+            False: "; the budget has nothing back",
+        }[self._is_returned]
+        return (
+            f"is in {path}: the same command with --anyway goes on and pays nothing twice; corrected, it is a new "
+            f"run, which pays for itself, {place}{given}"
+        )
+
     def close_as(self, path: str | PathLike[str]) -> None:
         """Give the journal, whose run has ended, another name: the next run begins one of its own."""
         self._is_renamed = self._journal.move(path)
@@ -233,7 +279,12 @@ def journaled_run(
         **others,
     }
     schema = next(iter(hashed.values()))
+    # Only a journal whose name nobody gave: whoever names one is asked.
+    moved = None if keeping.ended is None else set_aside(keeping.journal, settings)
+    if moved is not None:
+        log(INFO, "journal %s: of a run that stopped; it is %s now", keeping.journal, moved)
     with Journal(keeping.journal, settings, facts) as journal:
+        journal.check_charged(None if budget is None else budget.first)
 
         def charge() -> None:
             assert budget is not None
@@ -242,7 +293,13 @@ def journaled_run(
             said = "charged" if is_new else "it has this run already"
             log(INFO, "budget %s: %s", budget.path, said)
 
-        run = JournaledRun(journal, budget, charge=None if budget is None else charge)
+        run = JournaledRun(
+            journal,
+            budget,
+            charge=None if budget is None else charge,
+            ledger=ledger,
+            makes_way=keeping.ended is not None,
+        )
         try:
             if budget is not None:
                 budget.check(ledger, journal)  # before the rows are read, which may take long

@@ -14,6 +14,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.learning.filling import Filling, UnreadCount
+from synthdp.learning.look import LOOK
 from synthdp.learning.refilling import refilled
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import Event, MarginalEvent
@@ -71,6 +72,8 @@ class KeptAnswers:
     """Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line."""
     cut: str = ""
     """Where the file ends within a line, in words."""
+    looked: tuple[Event, ...] = ()
+    """What was asked to see whether columns are read at all: paid for, and no part of a release."""
     views: tuple[tuple[str, int], ...] = ()
     """Of linked tables each view that was begun, with the number of answers before it."""
     stated_views: Mapping[str, Any] | None = None
@@ -105,13 +108,13 @@ class KeptAnswers:
                 [],
                 list[tuple[str, int]](),
             )
-            resumed, budgets = list[str](), list[Mapping[str, str]]()
+            remarks = list[dict[str, Any]]()
             workload, stated_views, ended = None, None, has_ended(file)
+            looks = slice(0, 0)
             # A journal that ended has one line more than answers: the one that says so.
             for number in range(1, len(file) - ended):
                 if (remark := remark_at(file, number)) is not None:
-                    resumed += [remark["resumed"]] if "resumed" in remark else []
-                    budgets += [remark["budget"]] if "budget" in remark else []
+                    remarks.append(remark)
                     continue
                 # The file may be anybody's, and a line is read whole: so its length is limited
                 # before it is parsed.
@@ -127,6 +130,8 @@ class KeptAnswers:
                         stated_views = entry["views"]
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
+                    elif LOOK in entry:
+                        looks = slice(len(answers), len(answers) + _number_in(entry[LOOK]))
                     else:
                         answers.append(
                             (event_in(entry.get("event")), answer_in(entry), merging_in(entry))
@@ -135,6 +140,9 @@ class KeptAnswers:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
             # Taken while the file is open: nobody can have added a line in between.
             hashes, cut = file.hashes, file.cut
+        # They come once, after what is learnt and before all views.
+        looked = [event for event, _, _ in answers[looks]]
+        del answers[looks]
         return cls(
             path=str(path),
             header=header,
@@ -143,10 +151,11 @@ class KeptAnswers:
             workload=workload,
             has_ended=ended,
             hashes=hashes,
-            resumed=tuple(resumed),
-            budgets=tuple(budgets),
+            resumed=tuple(each["resumed"] for each in remarks if "resumed" in each),
+            budgets=tuple(each["budget"] for each in remarks if "budget" in each),
             cut=cut,
-            views=tuple(views),
+            looked=tuple(looked),
+            views=tuple((label, number - len(looked)) for label, number in views),
             stated_views=stated_views,
         )
 
@@ -205,9 +214,14 @@ class KeptAnswers:
             unit_column=settings["unit"],
             failure_delta=float(self.header["facts"]["failure_delta"]),
         )
-        for event, _, _ in self.answers:
+        for event in self.events:
             ledger.charge(event)
         return ledger
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that was paid for, looks first."""
+        return (*self.looked, *(event for event, _, _ in self.answers))
 
     def measurements(
         self, schema: Schema, placed: Domain
@@ -276,13 +290,20 @@ class KeptAnswers:
             "complete": self.has_ended,
             "is_linked": self.is_linked,
             "learnt": learnt,
-            "events": [event.to_dict() for event, _, _ in self.answers],
+            "events": [event.to_dict() for event in self.events],
             **budget,
         }
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise `DataFileError` with the name of the file."""
         raise DataFileError(f"{WHAT} {self.path!r}: {problem}")
+
+
+def _number_in(content: Any) -> int:
+    """How many answers are a look; raises `ValueError` if it is something else."""
+    if type(content) is not int or content < 0:
+        raise ValueError("no number of answers")
+    return content
 
 
 def _workload_in(content: Any) -> dict[str, int]:

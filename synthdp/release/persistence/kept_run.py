@@ -6,6 +6,9 @@ from typing import Any, ClassVar, Protocol, Self, final
 from synthdp.privacy.queryable import AnswerCache
 from synthdp.release.persistence.run_identity import RunIdentity, new_run, now
 
+LOST = "what was paid for is no part of a release: the next run pays anew; one with --journal would go on"
+"""Of a run that failed after a look at columns and kept nothing."""
+
 
 class KeptRun(Protocol):
     """What a release tells of its run, and asks of it, as it goes on."""
@@ -55,6 +58,17 @@ class KeptRun(Protocol):
     def may_be_rescued(self) -> bool:
         """Whether what was answered so far may become a release though the run fails."""
 
+    def stop(self, is_over_input: bool) -> None:
+        """Note that the run stopped over its input, if it did, and asks nothing more: a budget has
+        back what it did not spend.
+        """
+
+    @property
+    def after_stop(self) -> str:
+        """Of a run that stopped, how it goes on and how another one does; an empty text without a
+        journal.
+        """
+
 
 @final
 class UnkeptRun:
@@ -95,3 +109,9 @@ class UnkeptRun:
     def may_be_rescued(self) -> bool:
         """It may: no other copy of these answers is anywhere."""
         return True
+
+    def stop(self, is_over_input: bool) -> None:
+        """Nobody has to know."""
+
+    after_stop: ClassVar[str] = ""
+    """Empty: there is no journal."""

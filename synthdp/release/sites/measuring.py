@@ -111,6 +111,8 @@ class SiteRelease:
             unit=plan.unit,
             max_rows_per_unit=plan.max_rows_per_unit,
             quality_share=0.0,
+            # What is asked depends on no answer, and all sites ask the same.
+            anyway=True,
             about=about,
         )
         stated = {"plan": {"sha256": plan.fingerprint}}

@@ -5,6 +5,7 @@ from dataclasses import InitVar, dataclass
 from typing import ClassVar, final
 
 from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.core.reporting import Report, steps
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
@@ -35,6 +36,10 @@ class Planned(Mechanism):
     def by(cls, plan: MeasuringPlan) -> "Planned":
         """The mechanism that measures by a plan."""
         return cls(plan=plan.fingerprint, measuring=plan)
+
+    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
+        """None: the plan says all that a site is asked, and no look is part of it."""
+        return 0.0
 
     def release(
         self,

@@ -1,0 +1,65 @@
+"""A look at single columns before a table is measured: how many of their values are read, missing and
+not read.
+
+Where a mechanism measures single columns first, that says it for nothing. Other ones would spend
+most of a budget before anybody learns that a date is written in another way.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from synthdp.core.measurement import Coarsening
+from synthdp.learning.filling import Filling
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
+
+LOOK_SHARE = Fraction(1, 100)
+"""What a look may cost, as a share of the budget."""
+
+LOOK = "look"
+"""In a journal: so many of the next answers are a look. They are paid for, and no measurements of
+the release.
+"""
+
+
+def may_be_unread(column: Column) -> bool:
+    """Whether a value can be unread: where there is a level for all others, none is."""
+    return column.other is None
+
+
+def look_at(
+    table: PrivateTable, schema: Schema, columns: Sequence[Column], *, rho: Fraction
+) -> dict[str, float]:
+    """Of some columns those of which nearly nothing could be read, with the share that could not.
+
+    Each column costs an equal part of ``rho`` and is one marginal of two or three cells: a record is
+    in one of them, so that neighbours differ by no more than in any other marginal.
+
+    Parameters
+    ----------
+    table
+        Counts with places for unread values.
+    schema
+        Without places.
+    columns
+        Of the schema; those that have a place.
+    rho
+        Cost of all questions together.
+    """
+    filling = Filling(schema, table.domain)
+    for column in columns:
+        groups = np.zeros(column.size + 1, dtype=np.int64)
+        if not column.required:
+            groups[column.missing_code] = 1
+        groups[-1] = groups.max() + 1
+        filling.answered(
+            table.measure(
+                (column.name,),
+                rho=rho / len(columns),
+                coarsening=Coarsening({column.name: groups}),
+            )
+        )
+    return filling.not_read(column.name for column in columns)
